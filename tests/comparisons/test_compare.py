@@ -19,15 +19,12 @@ EVERY_TEST = ("t-test", "wilcoxon", "randomization")
 
 def runs_of(differences):
     """Return qrels and two runs whose values of NumRet differ by these whole numbers."""
-    qrels = {f"q{i:03}": {"d": 1} for i in range(len(differences))}
-    documents = [f"d{i}" for i in range(100)]
-    low = 20
-    old = {q: dict.fromkeys(["d", *documents[: low - 1]], 1.0) for q in qrels}
-    new = {
-        q: dict.fromkeys(["d", *documents[: low - 1 + d]], 1.0)
-        for q, d in zip(qrels, differences, strict=True)
-    }
-    return qrels, {"old": old, "new": new}
+    qrels = {f"q{i:03}": {"d0": 1} for i in range(len(differences))}
+
+    def run(counts):
+        return {q: {f"d{i}": 1.0 for i in range(20 + n)} for q, n in zip(qrels, counts, strict=True)}
+
+    return qrels, {"old": run([0] * len(qrels)), "new": run(differences)}
 
 
 def test_four_wins_by_one_have_an_exact_p_of_two_in_sixteen():
@@ -191,6 +188,10 @@ def test_errors_and_warnings_name_the_run_or_its_file(tmp_path):
         ({"tests": "ttest"}, r"a test must be one of randomization, .* Did you mean 't-test'\?"),
         ({"resamples": 0}, r"resamples must be a whole number of at least 1 \(found 0\)"),
         ({"seed": -1}, r"seed must be a whole number of at least 0 \(found -1\)"),
+        ({"equivalence_margin": 0}, "equivalence_margin must be a number above 0"),
+        ({"equivalence_margin": -1.0}, "equivalence_margin must be a number above 0"),
+        ({"detect": "x"}, "detect must be a number above 0"),
+        ({"detect": True}, "detect must be a number above 0"),
         ({"level": 95}, r"level must be between 0 and 1 \(found 95\). 95 percent is 0.95"),
         ({"qrels": {}}, "the qrels have no query"),
         ({"measures": []}, "there is no measure to compare by"),
@@ -203,7 +204,7 @@ def test_what_is_refused(change, message):
         compare(**{**given, **change})
 
 
-@pytest.mark.parametrize(("n_wins", "n_others"), [(21, 5), (21, 0), (22, 5), (15, 5)])
+@pytest.mark.parametrize(("n_wins", "n_others"), [(21, 5), (21, 0), (22, 5)])
 def test_an_interval_around_zero_beside_a_small_p_is_explained(n_wins, n_others):
     # step-down p-values are compared with fewer columns once the clear differences are out; intervals are not
     rng = random.Random(0)
@@ -217,10 +218,9 @@ def test_an_interval_around_zero_beside_a_small_p_is_explained(n_wins, n_others)
         for row in result.rows
         if row.tests["randomization"].adjusted < 0.05 and row.interval[0] <= 0 <= row.interval[1]
     ]
-    assert found == (["new"] if (n_wins, n_others) == (21, 5) else [])
     said = "1 of 6 intervals with 0 inside though p (adj.) < 0.05: max-T steps down, the intervals do not"
-    assert ("with 0 inside" in str(result)) == bool(found)
-    assert not found or said in " ".join(str(result).split())
+    assert found == (["new"] if (n_wins, n_others) == (21, 5) else [])
+    assert (said in " ".join(str(result).split())) == ("with 0 inside" in str(result)) == bool(found)
 
 
 def test_judged_is_over_the_queries_that_a_run_answers():
@@ -238,14 +238,14 @@ def test_judged_is_over_the_queries_that_a_run_answers():
     assert asked.to("markdown").splitlines()[2].count("Judged@1") == 1
 
 
-@pytest.mark.parametrize("n", [5, 6])
-@pytest.mark.parametrize("options", [{}, {"resamples": 20}, {"tests": "t-test"}])
-def test_too_few_queries_for_any_p_value_are_said(n, options):
-    qrels, runs = runs_of(range(1, n + 1))
-    said = f"randomization: with {n} queries no p-value is below 0.05, whatever the runs"
-    result = compare(qrels, runs, "NumRet", **options)
-    assert (said in result.notes) == (n == 5 and "tests" not in options)
-    assert options or (result.rows[0].tests["randomization"].p < 0.05) == (n == 6)
+@pytest.mark.parametrize(
+    ("n", "options", "said"), [(5, {}, True), (5, {"tests": "t-test"}, False), (6, {}, False)]
+)
+def test_too_few_queries_for_any_p_value_are_said(n, options, said):
+    result = compare(*runs_of(range(1, n + 1)), "NumRet", **options)
+    note = f"randomization: with {n} queries no p-value is below 0.05, whatever the runs"
+    assert (note in result.notes) == said
+    assert options or (result.rows[0].tests["randomization"].p < 0.05) != said
 
 
 def test_a_note_of_several_groups_is_said_once():
@@ -273,3 +273,26 @@ def test_a_page_has_the_highest_eight_grades():
     qrels = {"q": {f"d{grade}": grade for grade in range(10)}}
     result = compare(qrels, {"a": {"q": {"d1": 1.0}}, "b": {"q": {"d2": 1.0}}}, "P@1")
     assert query_details(result)["grades"] == [*range(9, 1, -1)]
+
+
+def test_equivalence_and_the_queries_of_a_difference_are_reported_when_they_are_asked_for():
+    qrels = {f"c{i:02}_{turn}": {"a": 1} for i in range(60) for turn in (1, 2)}
+    old = {q: {"a": 1.0} for i, q in enumerate(qrels) if i % 5 == 0}
+    new = {**old, **{q: {"a": 1.0} for i, q in enumerate(qrels) if q[-1] == "1" and i % 3}}
+    how = {"clusters": "^(.*)_", "by": "_(.)$", "equivalence_margin": 0.5, "detect": 0.02}
+    result = compare(qrels, {"old": old, "new": new}, ["P@1", "RR"], "old", **how)
+    row = result.rows[0]
+    assert row.tests["equivalence"].adjusted < 0.05
+    assert row.needed > 60
+    text = " ".join(result.to("table").split())
+    for part in (
+        "equivalence p: that Δ is beyond the equivalence margin ±0.5, by two one-sided t-tests; "
+        "equivalence p (adj.): Holm over 2 p-values of all _(.)$ groups, and over 2 p-values of all queries.",
+        "clusters needed for a difference of 0.02 (80% power), for one uncorrected t-test: "
+        f"{row.needed:,} (P@1), {result.rows[1].needed:,} (RR).",
+    ):
+        assert part in text
+    assert {"needed", "equivalence p"} <= set(result.to_polars().columns)
+    plain = compare(qrels, {"old": old, "new": new}, "P@1", "old")
+    assert plain.rows[0].needed is None
+    assert "80%" not in plain.to("table")

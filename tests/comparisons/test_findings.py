@@ -11,55 +11,32 @@ from permed_measures.comparisons.means_table import means_table
 from permed_measures.comparisons.plots.forest import panels_of
 from permed_measures.measures.headings import headings_of
 
-GOOD, MIDDLE, BAD = [1] * 12, [2] * 12, [4] * 12
-FIRST_OF_12 = [1] * 11 + [2]
-COUNTED = "Significantly better than old (max-T-adjusted p < 0.05):"
+GOOD, BAD = [1] * 12, [4] * 12
 
 
 @pytest.mark.parametrize(
-    ("ranks", "options", "sentences"),
+    ("options", "said"),
     [
+        ({"tests": ()}, "No significance test was run."),
         (
-            {"old": MIDDLE, "new": GOOD, "bad": BAD},
-            {"baseline": "old"},
-            [
-                "new has the highest RR: 1.0000.",
-                "That is 0.5000 above old, a significant difference (max-T-adjusted p < 0.001).",
-                f"{COUNTED} 1 of 2 runs on RR. Significantly worse: 1 of 2 runs on RR.",
-            ],
+            {"tests": "wilcoxon", "clusters": r"q(\d)"},
+            "No significance test that knows of the clusters was run.",
         ),
-        (
-            {"a": GOOD, "b": FIRST_OF_12, "c": BAD},
-            {"measures": ["RR", "P@4", "P@1"]},
-            [
-                "a has the highest RR: 1.0000.",
-                "Highest on P@4: a, b and c; on P@1: a.",
-                "a is significantly better (max-T-adjusted p < 0.05) than 1 of 2 other runs on RR and P@1.",
-            ],
-        ),
-        (
-            {"a": GOOD, "b": BAD},
-            {"tests": ()},
-            ["a has the highest RR: 1.0000.", "No significance test was run."],
-        ),
-        (
-            {"a": GOOD, "b": BAD},
-            {"tests": "wilcoxon", "clusters": r"q(\d)", "baseline": "b"},
-            [
-                "a has the highest RR: 1.0000.",
-                "That is 0.7500 above b.",
-                "No significance test that knows of the clusters was run.",
-            ],
-        ),
-        (
-            {"a": [1], "b": [2]},
-            {"tests": "t-test"},
-            ["a has the highest RR: 1.0000.", "No difference has a p-value (t-test)."],
-        ),
+        ({"tests": "t-test"}, "No difference has a p-value (t-test)."),
     ],
 )
-def test_findings_say_which_runs_are_highest_and_how_surely(ranks, options, sentences):
-    assert findings(made(ranks, **options)) == sentences
+def test_without_p_values_no_difference_is_called_significant(options, said):
+    assert findings(made({"a": GOOD, "b": BAD}, baseline="b", **options)) == [
+        "a has the highest RR: 1.0000.",
+        "That is 0.7500 above b.",
+        said,
+    ]
+
+
+def test_p_values_are_named_by_their_correction():
+    found = findings(made({"old": [2] * 12, "new": GOOD, "bad": BAD}, baseline="old"))
+    assert found[1] == "That is 0.5000 above old, a significant difference (max-T-adjusted p < 0.001)."
+    assert found[2].startswith("Significantly better than old (max-T-adjusted p < 0.05): 1 of 2 runs on RR.")
 
 
 def test_the_margin_has_the_interval_of_the_run_minus_the_baseline():
