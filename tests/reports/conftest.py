@@ -1,11 +1,8 @@
 """Comparisons of the sample and of hostile names."""
 
-import sys
-
 import ir_datasets
 import pytest
 from browsing import chromium
-from reporting import STYLES, Terminal
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
@@ -30,22 +27,6 @@ def sample(dataset, sample_runs):
     tests = ("t-test", "wilcoxon", "randomization")
     how = {"resamples": 499, "by": "turn_number", "tests": tests}
     return compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], **how)
-
-
-@pytest.fixture
-def shown(monkeypatch):
-    """Return what shows a comparison on a terminal of some width, and what of it is text."""
-
-    def show(result, width):
-        monkeypatch.setenv("TERM", "xterm-256color")
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        monkeypatch.setenv("COLUMNS", str(width))
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdout", Terminal())
-            text = result.to("table")
-        return STYLES.sub("", text).splitlines(), text
-
-    return show
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ REPORT = Report(
     ["few queries"],
     lambda: {"means": {"=a": 0.1 + 0.2, "b": float("nan")}},
     lambda: ROWS,
+    cautions=["scores are <equal>"],
 )
 
 
@@ -36,7 +37,7 @@ def unused():
 
 def test_a_terminal_has_all_of_it_and_print_is_the_same():
     lines = [
-        *("=a has the highest P@1: 0.30.", ""),
+        *("=a has the highest P@1: 0.30.", "Note: scores are <equal>.", ""),
         *("run   P@1", "─────────", "=a   0.30", "b    0.25", "", "Means.", ""),
         *("What next", "Of all claims", "  Try <this>", "  permed-measures demo", ""),
         "Note: few queries.",
@@ -52,8 +53,11 @@ def test_markdown_latex_and_notebooks_have_all_of_it():
     ]
     latex = REPORT.to("latex")
     assert latex.startswith("% needs")
+    assert "% Note: scores are \\textless{}equal\\textgreater{}.\n" in latex
     assert "% Try \\textless{}this\\textgreater{}\n% Note: few queries.\n" in latex
+    assert "0.30.\n\nNote: scores are &lt;equal&gt;.\n\n| run |" in REPORT.to("markdown")
     html = Found()._repr_html_()
+    assert html.startswith("<p>=a has the highest P@1: 0.30.</p>\n<p>Note: scores are &lt;equal&gt;.</p>\n<")
     assert '<div role="img" aria-label="two &lt;points&gt;"><svg></svg></div>' in html
     assert "<details><summary>What next</summary>" in html
     assert "<li>Try &lt;this&gt;</li>" in html
