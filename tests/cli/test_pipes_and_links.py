@@ -1,10 +1,9 @@
-"""Pipes, links, folders and standard input."""
+"""Pipes and standard input."""
 
 import contextlib
 import gzip
 import json
 import os
-import stat
 import subprocess
 import sys
 import threading
@@ -48,32 +47,6 @@ def test_pipes_are_read_by_every_command(name):
     assert f"rows          {rows}" in run_cli("inspect", through_pipe("inspected", content))[0]
     run_cli("convert", through_pipe("converted", content), "out.json", "--as", "run")
     assert list(json.loads(Path("out.json").read_text())) == ["q1"]
-
-
-def test_writing_goes_into_a_pipe_and_leaves_it_one():
-    pipe = Path("pipe")
-    os.mkfifo(pipe)
-    read = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-    reader.start()
-    pm.write_run({"q": {"a": 1.0}}, pipe)
-    reader.join(timeout=10)
-    assert read == ["q Q0 a 1 1.0 permed-measures\n"]
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-def test_writing_keeps_links_modes_and_other_files(tmp_path):
-    Path("target").write_text("before")
-    Path("target").chmod(0o600)
-    Path("link").symlink_to("target")
-    Path("target.part").write_text("somebody's")
-    pm.write_run({"q": {"a": 1.0}}, "link")
-    assert Path("link").is_symlink()
-    assert Path("target").read_text() == "q Q0 a 1 1.0 permed-measures\n"
-    assert stat.S_IMODE(Path("target").stat().st_mode) == 0o600
-    assert Path("target.part").read_text() == "somebody's"
-    with pytest.raises(IsADirectoryError):
-        pm.write_run({"q": {"a": 1.0}}, tmp_path)
 
 
 @pytest.mark.thorough

@@ -60,8 +60,7 @@ def pipe(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are files on POSIX systems only")
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
-@pytest.mark.parametrize("large", [0, 10**9])
+@pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
 def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
     monkeypatch.setattr(files, "_LARGE", large)
     monkeypatch.setattr(sources, "_CHUNK", 1000)
@@ -72,10 +71,7 @@ def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
     qrels = {"q0": {"d7": 1}, "q6": {"d6": 1}}
     for _ in range(2):
         found = pm.calc_aggregate(["RR", "NumRet"], qrels, run)
-        assert {str(measure): value for measure, value in found.items()} == {
-            "RR": pytest.approx((1 / 142 + 1 / 142) / 2),
-            "NumRet": 285.0,
-        }
+        assert list(found.values()) == [pytest.approx(1 / 142), 285.0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")

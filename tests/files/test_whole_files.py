@@ -2,16 +2,12 @@
 
 import errno
 import os
-import signal
 import stat
-import subprocess
-import sys
 import tempfile
-from contextlib import contextmanager
+import threading
 from pathlib import Path
 
 import pytest
-from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.files import whole
@@ -20,58 +16,55 @@ RUN = {"q": {"a": 1.0}}
 TEXT = "q Q0 a 1 1.0 permed-measures\n"
 
 
-@pytest.fixture
-def folder():
-    """Yield a folder that a user without rights can write into."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o777)
-        yield Path(name)
+def test_a_file_in_the_making_is_not_taken_for_a_run(tmp_path, monkeypatch):
+    replaced = []
+    monkeypatch.setattr(Path, "replace", lambda *paths: replaced.append(paths))
+    pm.write_run(RUN, tmp_path / "run")
+    [[temporary, target]] = replaced
+    assert (temporary.parent, target) == (tmp_path, tmp_path / "run")
+    assert temporary.name.startswith(".")  # which folders of runs leave out
 
 
-@contextmanager
-def user_without_rights():
-    """Be nobody rather than root, who may write everywhere."""
+def test_a_read_only_file_is_refused():
     user = os.geteuid()
-    if user == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
+    with tempfile.TemporaryDirectory() as folder:  # where another user can write too
+        target = Path(folder) / "run"
+        target.write_text("before")
+        target.chmod(0o444)
+        target.parent.chmod(0o777)
+        os.seteuid(user or 65534)  # root may write everywhere
+        try:
+            with pytest.raises(PermissionError) as caught:
+                pm.write_run(RUN, target)
+        finally:
+            os.seteuid(user)
+        assert caught.value.filename == str(target)
+        assert target.read_text() == "before"
 
 
-WRITER = """
-import sys, time
-from pathlib import Path
-import permed_measures as pm
-Path.replace = lambda *_: (print("written", flush=True), time.sleep(600))
-pm.write_run({"q": {"a": 1.0}}, sys.argv[1])
-"""
+def test_writing_goes_into_a_pipe_and_leaves_it_one(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    pm.write_run(RUN, pipe)
+    reader.join(timeout=10)
+    assert read == [TEXT]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_killed_writer_leaves_nothing_that_is_taken_for_a_run(tmp_path):
-    runs = tmp_path / "runs"
-    runs.mkdir()
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    pm.write_run(RUN, runs / "bm25.trec")
-    command = [sys.executable, "-c", WRITER, str(runs / "dense.trec")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
-        assert writer.stdout.readline() == b"written\n"
-        writer.send_signal(signal.SIGKILL)
-    assert len(list(runs.iterdir())) == 2  # what was left is what we look for
-    stdout, stderr = run_cli("evaluate", tmp_path / "qrels", runs, "-m", "P@1", "--format", "tsv")
-    assert [line.split("\t")[0] for line in stdout.splitlines()] == ["run", "bm25"]
-    assert stderr == ""
-
-
-def test_a_read_only_file_is_refused(folder):
-    target = folder / "run"
+def test_writing_keeps_links_modes_and_other_files(tmp_path):
+    target, link, other = (tmp_path / name for name in ("target", "link", "target.part"))
     target.write_text("before")
-    target.chmod(0o444)
-    with user_without_rights(), pytest.raises(PermissionError) as caught:
-        pm.write_run(RUN, target)
-    assert caught.value.filename == str(target)
-    assert target.read_text() == "before"
+    target.chmod(0o600)
+    link.symlink_to("target")
+    other.write_text("somebody's")
+    pm.write_run(RUN, link)
+    assert link.is_symlink()
+    assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == (TEXT, 0o600)
+    assert other.read_text() == "somebody's"
+    with pytest.raises(IsADirectoryError):
+        pm.write_run(RUN, tmp_path)
 
 
 def test_new_files_have_the_mode_that_the_user_set(tmp_path):

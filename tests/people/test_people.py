@@ -90,34 +90,38 @@ def test_proportions_and_their_differences_have_bonett_and_prices_interval(signe
 
 
 def made(n_queries=6, n_documents=4):
-    rng = np.random.default_rng(1)
-    people, model, scores = simulation.made(rng, "biased", n_queries, n_documents)
-    run = {f"q{q:04}": {f"d{d}": float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
-    return simulation.as_qrels(people), simulation.as_qrels(model), run
+    """Return qrels by people and by a model, and two runs: one that follows people, and its reverse."""
+    people, model, scores = simulation.made(np.random.default_rng(1), "biased", n_queries, n_documents)
+    runs = {"a": simulation.as_run(scores), "b": simulation.as_run(-scores)}
+    return simulation.as_qrels(people), simulation.as_qrels(model), runs
+
+
+def some(qrels, n):
+    return {query: qrels[query] for query in [*qrels][:n]}
 
 
 def test_with_all_labels_of_people_the_mean_is_theirs():
-    people, model, run = made()
-    for row in pm.uncertainty(model, run, ["nDCG@3", "AP", "P@2"], human=people).rows:
-        [truth] = pm.calc_aggregate([row.measure], people, run).values()
+    people, model, runs = made()
+    for row in pm.uncertainty(model, runs["a"], ["nDCG@3", "AP", "P@2"], human=people).rows:
+        [truth] = pm.calc_aggregate([row.measure], people, runs["a"]).values()
         assert (row.people.value, *row.people.interval) == pytest.approx([truth] * 3)
         assert (row.people.sampled, row.people.units, row.people.unit) == (6, 6, "query")
 
 
 def test_over_all_samples_the_mean_is_unbiased_where_labels_do_not_count():
     """All ways to judge 3 of 6 queries, by labels of the qrels that are all the same."""
-    people, _, run = made()
+    people, _, runs = made()
     model = {query: dict.fromkeys(docs, 1) for query, docs in people.items()}
     samples = [{query: people[query] for query in chosen} for chosen in combinations(people, 3)]
-    found = [pm.uncertainty(model, run, "P@2", human=sample).rows[0].people for sample in samples]
-    [truth] = pm.calc_aggregate(["P@2"], people, run).values()
+    found = [pm.uncertainty(model, runs["a"], "P@2", human=sample).rows[0].people for sample in samples]
+    [truth] = pm.calc_aggregate(["P@2"], people, runs["a"]).values()
     assert np.mean([each.value for each in found]) == pytest.approx(truth)
 
 
 def test_parts_of_queries_are_enough_for_precision_only():
-    people, model, run = made(20, 6)
+    people, model, runs = made(20, 6)
     sample = {query: {"d1": docs["d1"], "d3": docs["d3"], "x": 1} for query, docs in people.items()}
-    result = pm.uncertainty(model, {"a": run, "b": run}, ["P@6", "nDCG@6"], human=sample)
+    result = pm.uncertainty(model, runs, ["P@6", "nDCG@6"], human=sample)
     precision, ndcg = (row.people for row in result.rows[:2])
     assert (precision.unit, precision.sampled, precision.units) == ("document", 40, 120)
     assert precision.interval[0] < precision.value < precision.interval[1]
@@ -138,23 +142,22 @@ def test_which_way_the_labels_lean_is_said(up, shares):
     assert f"Of 4 documents that people judged too, 50 % have the same grade in the qrels, {shares}" in text
 
 
-def test_the_command_says_what_the_function_says(tmp_path):
-    people, model, run = made(12)
-    for name, qrels in (("people", {q: people[q] for q in [*people][:8]}), ("model", model)):
-        lines = [f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()]
-        (tmp_path / name).write_text("".join(lines))
-    (tmp_path / "run").write_text(
-        "".join(f"{q} Q0 {d} 1 {s} t\n" for q, docs in run.items() for d, s in docs.items())
-    )
-    files = [str(tmp_path / name) for name in ("model", "run", "people")]
-    arguments = ("uncertainty", *files[:2], "-m", "nDCG@3", "--human", files[2])
-    result = pm.uncertainty(files[0], files[1], "nDCG@3", human=files[2])
+@pytest.mark.parametrize("command", ["uncertainty", "compare"])
+def test_the_command_says_what_the_function_says(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people, model, runs = made(12)
+    for name, qrels in (("people", some(people, 8)), ("model", model)):
+        pm.write_qrels(qrels, name)
+    for name, run in runs.items():
+        pm.write_run(run, name)
+    result = getattr(pm, command)("model", {"a": "a", "b": "b"}, "nDCG@3", human="people")
+    arguments = (command, "model", "a", "b", "-m", "nDCG@3", "--human", "people")
     assert run_cli(*arguments)[0].rstrip("\n") == str(result)
     content = json.loads(run_cli(*arguments, "--format", "json")[0])
-    [row] = result.rows
-    assert content["rows"][0]["people"]["interval"] == list(row.people.interval)
     assert content["agreement"]["kappa"] == result.agreement.kappa
-    assert result.to_polars()["people_alone_low"].to_list() == [row.people.alone[0]]
+    found = [row.people for row in result.rows]
+    assert [row["people"]["interval"] for row in content["rows"]] == [list(each.interval) for each in found]
+    assert result.to_polars()["people_alone_low"].to_list() == [each.alone[0] for each in found]
 
 
 @pytest.mark.parametrize(
@@ -172,16 +175,10 @@ def test_errors(options, message):
 # --- with two runs ---
 
 
-def two_runs(n_queries=6, n_documents=4):
-    people, model, run = made(n_queries, n_documents)
-    other = {query: {d: -score for d, score in docs.items()} for query, docs in run.items()}
-    return people, model, {"a": run, "b": other}
-
-
 @pytest.mark.parametrize("left_out", [[], ["d0"]], ids=["whole queries", "documents"])
 def test_with_all_labels_of_people_the_difference_is_theirs(left_out):
     """A document that both runs have within the cutoff, or neither, is no unit: d0 has no label of people."""
-    people, model, runs = two_runs(8)
+    people, model, runs = made(8)
     for docs in (*runs["a"].values(), *runs["b"].values()):
         docs |= dict.fromkeys(left_out, 100.0)
     sample = {query: {d: g for d, g in docs.items() if d not in left_out} for query, docs in people.items()}
@@ -195,8 +192,8 @@ def test_with_all_labels_of_people_the_difference_is_theirs(left_out):
 
 
 def test_a_difference_is_estimated_by_the_differences_of_the_queries():
-    people, model, runs = two_runs(12)
-    sample = {query: people[query] for query in [*people][:7]}
+    people, model, runs = made(12)
+    sample = some(people, 7)
     [row] = pm.compare(model, runs, "nDCG@3", human=sample).rows
     ours, theirs = (
         np.array([value.value for value in pm.iter_calc(["nDCG@3"], qrels, runs["b"])])
@@ -209,8 +206,8 @@ def test_a_difference_is_estimated_by_the_differences_of_the_queries():
 
 
 def test_intervals_of_several_differences_are_simultaneous_unless_nothing_is_corrected():
-    people, model, runs = two_runs(12)
-    sample = {query: people[query] for query in [*people][:7]}
+    people, model, runs = made(12)
+    sample = some(people, 7)
     measures = ["nDCG@3", "AP", "RR", "P@1"]
     corrected = pm.compare(model, runs, measures, human=sample)
     alone = pm.compare(model, runs, measures, human=sample, correction="none", level=1 - 0.05 / 4)
@@ -219,8 +216,8 @@ def test_intervals_of_several_differences_are_simultaneous_unless_nothing_is_cor
     assert "Bonferroni" not in str(alone)
 
 
-FIRST_X = {f"q{i:02}": {"x": 2.0, "y": 1.0} for i in range(20)}
-FIRST_Y = {f"q{i:02}": {"x": 1.0, "y": 2.0} for i in range(20)}
+QUERIES = [f"q{i:02}" for i in range(20)]
+RUNS = {name: {q: {"x": -y, "y": y} for q in QUERIES} for name, y in (("new", 1.0), ("old", -1.0))}
 
 
 @pytest.mark.parametrize(
@@ -236,45 +233,27 @@ FIRST_Y = {f"q{i:02}": {"x": 1.0, "y": 2.0} for i in range(20)}
     ids=["opposite", "open", "the same"],
 )
 def test_it_is_said_where_people_turn_a_difference_round_or_leave_it_open_and_never_otherwise(labels, said):
-    model = {query: {"x": 1, "y": 0} for query in FIRST_X}
-    people = {q: {"x": x, "y": y} for q, (x, y) in zip([*model][:20], labels, strict=True)}
-    sample = {query: people[query] for query in [*people][:19]}
-    result = pm.compare(model, {"new": FIRST_Y, "old": FIRST_X}, "P@1", "new", human=sample)
+    model = {query: {"x": 1, "y": 0} for query in QUERIES}
+    people = {q: {"x": x, "y": y} for q, (x, y) in zip(QUERIES, labels, strict=True)}
+    result = pm.compare(model, RUNS, "P@1", "new", human=some(people, 19))
     sentences = [each for each in result.report().finding if "people" in each]
     assert sentences == ([f"Corrected by people's labels, {said}."] if said else [])
     assert result.rows[0].difference == 1
 
 
 def test_what_was_not_significant_is_not_said_to_be_open():
-    model = {q: {"x": i % 2, "y": 1 - i % 2} for i, q in enumerate([*FIRST_X][:19])} | {
-        "q19": {"x": 1, "y": 0}
-    }
-    runs = {"new": FIRST_Y, "old": FIRST_X}
-    result = pm.compare(model, runs, "P@1", "new", human={q: model[q] for q in [*model][:10]})
+    model = {query: {"x": i % 2, "y": 1 - i % 2} for i, query in enumerate(QUERIES)}
+    model["q19"] = {"x": 1, "y": 0}
+    result = pm.compare(model, RUNS, "P@1", "new", human=some(model, 10))
     low, high = result.rows[0].people.interval
     assert low < 0 < high
     assert not any("people" in each for each in result.report().finding)
 
 
-def test_the_command_compare_says_what_the_function_says(tmp_path):
-    people, model, runs = two_runs(12)
-    for name, qrels in (("people", {q: people[q] for q in [*people][:8]}), ("model", model)):
-        lines = [f"{q} 0 {d} {g}\n" for q, docs in qrels.items() for d, g in docs.items()]
-        (tmp_path / name).write_text("".join(lines))
-    for name, run in runs.items():
-        lines = [f"{q} Q0 {d} 1 {s} t\n" for q, docs in run.items() for d, s in docs.items()]
-        (tmp_path / name).write_text("".join(lines))
-    model, a, b, human = (str(tmp_path / name) for name in ("model", "a", "b", "people"))
-    result = pm.compare(model, {"a": a, "b": b}, "nDCG@3", human=human)
-    arguments = ("compare", model, a, b, "-m", "nDCG@3", "--human", human)
-    assert run_cli(*arguments)[0].rstrip("\n") == str(result)
-    content = json.loads(run_cli(*arguments, "--format", "json")[0])
-    [row] = result.rows
-    assert content["rows"][0]["people"]["interval"] == list(row.people.interval)
-    assert content["agreement"]["kappa"] == result.agreement.kappa
-    assert result.to_polars()["people_value"].to_list() == [row.people.value]
-    grouped = pm.compare(model, {"a": a, "b": b}, "nDCG@3", human=human, by=lambda query: int(query[1:]) % 2)
-    assert grouped.to_polars()["people_value"].to_list() == [None, None, row.people.value]
+def test_differences_by_group_are_not_corrected():
+    people, model, runs = made(12)
+    result = pm.compare(model, runs, "nDCG@3", human=people, by=lambda query: int(query[1:]) % 2)
+    assert result.to_polars()["people_value"].to_list() == [None, None, result.rows[-1].people.value]
 
 
 # --- how often the intervals hold ---
