@@ -21,7 +21,6 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option
-from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.uncertainties.uncertainty import uncertainty
 
@@ -39,24 +38,11 @@ def run(args: Namespace) -> None:
             args.label_error,
             args.draws,
             args.seed,
-            _grades(args.grades),
-            args.level,
+            level=args.level,
             human=args.human,
         )
     report = replace(result, origin=origin_of(args, files)).report(args.digits)
     write_report(report, form, args.output, counted(len(files), "run"))
-
-
-def _grades(text: str | None) -> list[float] | None:
-    """Return the numbers between commas."""
-    if text is None:
-        return None
-    try:
-        return [float(each) for each in text.split(",")]
-    except ValueError:
-        raise InputError(
-            f"grades must be numbers with commas between (found {text!r})", hint="Such as 0,1,2"
-        ) from None
 
 
 COMMAND = Command(
@@ -65,15 +51,10 @@ COMMAND = Command(
         *(QRELS, RUNS, *ASKED_MEASURES, CLUSTERS),
         option(STATISTICS, "--label-error P", "The probability of a wrong label."),
         HUMAN,
-        option(
-            STATISTICS,
-            "--grades G,G",
-            "What unjudged documents may have; by default all from 0 to the highest.",
-        ),
         *WRITING,
         option(ADVANCED, "--draws N", "How often the labels are drawn: 1000.", default=1000),
         *(SEED, LEVEL, DIGITS, *READING),
     ],
-    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs/bm25 --label-error 0.1"],
+    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --label-error 0.1"],
     details="The topics of a data set with conversations count by whole conversations.",
 )

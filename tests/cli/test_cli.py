@@ -152,12 +152,3 @@ def test_what_convert_refuses_leaves_all_files_as_they_are(files, target, messag
     assert stderr.startswith(f"error: {message}")
     assert (files / "run.trec").read_text() == before
     assert not (files / "out.foo").exists()
-
-
-def test_the_grades_of_unjudged_documents_have_commas_between():
-    arguments = ["uncertainty", "qrels", "run.trec", "-m", "P@2", "--grades"]
-    for text, grades in (("0", [0.0]), ("0,2.5", [0.0, 2.5])):
-        content = json.loads(run_cli(*arguments, text, "--format", "json")[0])
-        assert content["grades"] == grades
-    message = "error: grades must be numbers with commas between (found '0,x'). Such as 0,1,2\n"
-    assert run_main(*arguments, "0,x") == (2, "", message)

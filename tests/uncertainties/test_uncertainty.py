@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from commands import run_cli, run_main
+from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
@@ -182,6 +182,3 @@ def test_the_command_writes_the_numbers_of_the_data_set(tmp_path):
     _, stderr = run_cli(*arguments, "--output", str(tmp_path / "found.csv"))
     assert f"note: {content['notes'][0]}" in stderr
     assert (tmp_path / "found.csv").read_text().startswith("run,measure,value,interval_low")
-    status, _, stderr = run_main(*arguments, "--grades", "1;2")
-    assert status == 2
-    assert "grades must be numbers with commas between (found '1;2')" in stderr
