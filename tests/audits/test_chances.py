@@ -94,7 +94,7 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
     claims = pm.audit(*sample, row).trials
     n_explained = 0
     for place, name in enumerate(names):
-        for text in rng.sample(list(typos(row[name])), effort(1, 9)):
+        for text in rng.sample(list(typos(row[name])), effort(1, 5)):
             mistyped = [*claims[:place], claims[place].printed_as(text), *claims[place + 1 :]]
             result = audit_of(mistyped)
             status = dict(zip(names, result.to_polars()["status"], strict=True))

@@ -40,15 +40,12 @@ def row(qrels, run, names=NAMES):
 @pytest.mark.parametrize("n_queries", [10, 50])
 def test_numbers_of_another_run_are_not_certain(n_queries):
     qrels, runs = systems(n_queries)
-    n_misled = 0
-    for run in runs[:4]:
-        claims = pm.audit(qrels, run, row(qrels, run)).trials
-        for other in (each for each in runs if each is not run):
-            texts = row(qrels, other)
-            theirs = [claim.printed_as(texts[claim.claim.name]) for claim in claims]
-            result = audit_of(theirs)
-            assert result.verdict != "certain"
-            n_misled += result.best[0].explained != [] and result.chance.of_numbers <= 0.001
+    claims, n_misled = pm.audit(qrels, runs[0], row(qrels, runs[0])).trials, 0
+    for other in runs[1:]:
+        texts = row(qrels, other)
+        result = audit_of([claim.printed_as(texts[claim.claim.name]) for claim in claims])
+        assert result.verdict != "certain"
+        n_misled += result.best[0].explained != [] and result.chance.of_numbers <= 0.001
     assert n_misled or n_queries > 10  # so many would have been, if all that can be printed were as likely
 
 

@@ -71,7 +71,6 @@ def test_a_mistyped_number_does_not_hide_the_others():
         ("P@10", counts(np.random.default_rng(3), 200, 750), 2),  # each number with two digits is one of 750
         ("nDCG@10", counts(np.random.default_rng(3), 200, 750), 4),
         ("P@10", [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], 4),  # one number, however often
-        ("P@10", [0.0, 1.0], 4),
     ],
 )
 def test_nothing_is_said_where_the_numbers_do_not_tell(name, values, digits):
@@ -101,15 +100,15 @@ def test_the_audit_says_so_of_a_column_that_nothing_explains():
         }
         for n in range(9)
     }
-    said = {}
-    for cutoff in (10, 15):
-        values = [pm.calc_aggregate([f"P@{cutoff}"], qrels, run).popitem()[1] for run in runs.values()]
-        table = {name: {"P@10": f"{value:.4f}"} for name, value in zip(runs, values, strict=True)}
-        said[cutoff] = pm.audit(qrels, runs, table).counts
-    others = dict(zip(runs, counts(rng, 9, 500), strict=True))  # P@10 of other runs, as the heading says
-    table = {name: {"P@10": f"{value:.4f}"} for name, value in others.items()}
-    assert said[10] == pm.audit(qrels, runs, table).counts == []
-    assert "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in said[15][0]
+    values = [pm.calc_aggregate(["P@15"], qrels, run).popitem()[1] for run in runs.values()]
+    others = counts(rng, 9, 500)  # P@10 of other runs, as the heading says
+    said = []
+    for column in (values, others):
+        table = {name: {"P@10": f"{value:.4f}"} for name, value in zip(runs, column, strict=True)}
+        said.append(pm.audit(qrels, runs, table).counts)
+    [[line], nothing] = said
+    assert "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in line
+    assert nothing == []
 
 
 def test_0_and_1_tell_nothing():
