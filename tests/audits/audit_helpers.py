@@ -5,7 +5,6 @@ import re
 from functools import cache
 
 from audit_loops import DEFAULT, Plain
-from commands import run_cli
 
 AP, HALF = DEFAULT, {"weights": "half"}
 
@@ -62,11 +61,6 @@ def binary():
 def row_made(plain, how, digits=4):
     names = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
     return {name: f"{plain.mean(measure, how, 10):.{digits}f}" for name, measure in names.items()}
-
-
-def audit_cli(*arguments, status=0):
-    """Return stdout of the command in this process."""
-    return run_cli("audit", *arguments, status=status)[0]
 
 
 def unwrapped(text):
