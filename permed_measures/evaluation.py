@@ -222,8 +222,8 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     Returns
     -------
     mapping or Batches
-        A run for the functions of this package. Ids that meet no query of the qrels stay as they are. A run
-        in batches is read for its ids now, and again when it is evaluated.
+        A run for the functions of this package. Ids that meet no query of the qrels stay as they are. Those
+        of a run in batches are rewritten, and checked, while it is evaluated.
 
     Raises
     ------

@@ -128,12 +128,6 @@ def test_the_range_of_ties_is_that_worked_by_hand():
     assert (row.value, row.ties) == (0.0, (0.0, 1.0))
 
 
-def test_without_ties_the_range_is_the_value_and_nothing_is_said():
-    result = pm.crosscheck(QRELS, RUN)
-    assert all(row.ties == (row.value, row.value) for row in result.rows)
-    assert "orders of equal scores" not in str(result)
-
-
 def test_a_star_says_that_other_orders_may_go_beyond():
     qrels, run = {"q": {"a": 1, "b": 2, "c": 2}}, {"q": dict.fromkeys("abcx", 1.0)}
     result = pm.crosscheck(qrels, run, ["GradedAP@3", "AP"])
@@ -141,6 +135,7 @@ def test_a_star_says_that_other_orders_may_go_beyond():
     note = "*: as ranked, lowest and highest grade first; other orders may go beyond"
     assert note in said(result)
     assert note not in said(pm.crosscheck(qrels, run, ["AP", "GradedAP"]))
+    assert "orders of equal scores" not in said(pm.crosscheck(QRELS, RUN))  # there are none
 
 
 # --- what pytrec_eval cannot take ------------------------------------------------------------------
@@ -195,11 +190,9 @@ def test_ids_and_numbers_of_other_types_are_converted():
         assert [row.queries for row in result.rows] == [1, 1]
 
 
-def test_bad_measures_and_bad_data_are_refused_first():
+def test_what_would_end_the_process_is_refused_first():
     with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number from 1 to 2147483647"):
         pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
-    with pytest.raises(pm.InputError, match="query 'q1', document 'b': a score must be a number"):
-        pm.crosscheck(QRELS, {"q1": {"b": float("nan")}})
 
 
 @pytest.mark.parametrize(
@@ -242,7 +235,6 @@ def test_json_says_where_its_numbers_come_from(tmp_path):
         "crosscheck", qrels, run, f"again={run}", "-m", "P@1", "-m", "Judged@5", "--format", "json"
     )
     content = json.loads(stdout, parse_constant=pytest.fail)
-    assert content["ok"] is True
     assert [each["run"] for each in content["runs"]] == ["run", "again"]
     expected = pm.crosscheck(pm.read_qrels(qrels), pm.read_run(run), ["P@1", "Judged@5"])
     assert content["runs"][0]["measures"] == expected.to_polars().to_dicts()

@@ -2,10 +2,9 @@
 
 import math
 
-import ir_measures
 import numpy as np
 import pytest
-from ir_measures import AP, NumRet, P, nDCG
+from ir_measures import P, nDCG
 from scipy import stats
 from scipy.stats import binomtest
 from simulations.intervals import randomization_test
@@ -21,7 +20,6 @@ from permed_measures.intervals import (
     proportion_interval,
     range_of,
 )
-from permed_measures.measures.definitions import GradedAP, VariantNDCG
 
 
 def test_independent_queries_have_students_interval():
@@ -56,19 +54,15 @@ def test_values_that_are_all_the_same_and_one_unit_have_no_interval(values, clus
     assert (found.value, found.reason) == (None, reason)
 
 
-@pytest.mark.parametrize(
-    ("measure", "share"),
-    [
-        *((each @ 10, True) for each in (P, nDCG, AP, GradedAP, pm.Coverage, VariantNDCG)),
-        *((each, False) for each in (NumRet, GradedAP(norm="none") @ 5, GradedAP(gains={1: 3, 2: 9}))),
-        (VariantNDCG(negative="keep") @ 10, False),
-        (ir_measures.NumRel, False),
-    ],
-    ids=str,
-)
-def test_shares_are_between_0_and_1_and_their_differences_between_minus_1_and_1(measure, share):
-    assert range_of(measure) == ((0, 1) if share else (-math.inf, math.inf))
-    assert difference_range(measure) == ((-1, 1) if share else (-math.inf, math.inf))
+SHARES = ["P@10", "nDCG@10", "AP", "GradedAP@10", "Coverage@10", "VariantNDCG"]
+COUNTS = ["NumRet", "NumRel", "GradedAP(norm=none)@5", "GradedAP(gains={2:9})", "VariantNDCG(negative=keep)"]
+
+
+@pytest.mark.parametrize("text", SHARES + COUNTS)
+def test_shares_are_between_0_and_1_and_their_differences_between_minus_1_and_1(text):
+    measure, most = pm.parse_measure(text), 1 if text in SHARES else math.inf
+    assert range_of(measure) == (0 if text in SHARES else -math.inf, most)
+    assert difference_range(measure) == (-most, most)
 
 
 def runs_with_wins(n, wins):
@@ -90,11 +84,8 @@ def test_intervals_stay_within_what_the_measure_can_be():
 
 def test_simultaneous_intervals_have_the_critical_value_of_max_t():
     rng = np.random.default_rng(0)
-    qrels = {f"q{i:02}": {f"d{j}": 1 for j in range(9)} for i in range(40)}
-    runs = {
-        name: {q: {f"d{j}": 1.0 for j in range(9) if rng.random() < share} for q in qrels}
-        for name, share in (("a", 0.4), ("b", 0.5), ("c", 0.6))
-    }
+    qrels = {f"q{i:02}": {"0": 1} for i in range(40)}
+    runs = {name: {q: dict.fromkeys(range(rng.integers(1, 9)), 1.0) for q in qrels} for name in "abc"}
     result = compare(qrels, runs, "NumRet", resamples=999)
     d = result.paired.differences(0)
     reach = as_student(randomization_test(d, np.arange(40), 999, 0).critical, 40)
@@ -115,7 +106,6 @@ def test_differences_that_do_not_vary_have_no_interval(correction, interval):
         assert (row.interval, row.reasons) == (None, {"interval": "no variance between queries"})
         assert other.interval is not None
         assert "interval: no variance between queries (1 of 2 rows)" in result.to("table")
-        assert "[+0.0000, +0.0000]" not in "".join(map(result.to, ("table", "latex", "markdown", "html")))
 
 
 @pytest.mark.parametrize("n", [19, 20])

@@ -100,7 +100,11 @@ def loaded_run(
             warning.where = str(path)
             warnings.warn(warning, stacklevel=3)
         run = with_path(loaded.table, path)
-    return run if rewriting is None else _renamed(run, qrels, rewriting)
+    if rewriting is None:
+        return run
+    from permed_measures.engine.query_ids import renamed
+
+    return renamed(run, qrels, rewriting)
 
 
 def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
@@ -149,17 +153,6 @@ def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
         some = next(iter(some.values()))
         return dict(runs) if isinstance(some, Mapping) else {"run": runs}
     return {"run": runs} if some is None else dict(runs)
-
-
-def _renamed(run: Any, qrels: Any, rewriting: str) -> Any:
-    from permed_measures.engine.query_ids import renamed
-
-    path = getattr(run, "path", None)
-    try:
-        rewritten = renamed(run, qrels, rewriting)
-    except InputError as error:
-        raise InputError(error.problem, where=error.where or str(path or ""), hint=error.hint) from None
-    return rewritten if path is None else with_path(rewritten, path)
 
 
 class _LazyRuns(Mapping[str, Any]):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
-from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
+from permed_measures.engine.inputs import Batches, FileRun, Nested, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
 
@@ -31,65 +31,78 @@ def _litsearch(query_id: str) -> str:
     return str(int(match[1]) + 1) if match else query_id
 
 
-_Join = Callable[[list[str], list[str]], dict[str, str]]
+REWRITINGS: dict[str, Callable[[str], str]] = {"permed": _permed, "litsearch": _litsearch}
+"""Each returns the one form of an id; ids of run and qrels with the same form are one query."""
 
 
-def _by_form(form: Callable[[str], str]) -> _Join:
-    """Join the ids of run and qrels that have the same form."""
+class _Rewriting:
+    """From the query ids of a run to those of the qrels; ids that meet none stay.
 
-    def join(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
-        known: dict[str, str] = {}
+    Attributes
+    ----------
+    before : dict of str to str
+        What the ids were that have been rewritten, and those that stayed.
+    """
+
+    def __init__(self, name: str, qrels_ids: list[str], path: Path | None = None) -> None:
+        self._form, self._name, self._path = REWRITINGS[name], name, path
+        self.before: dict[str, str] = {}
+        self._known: dict[str, str] = {}
         for query_id in qrels_ids:
-            if known.setdefault(form(query_id), query_id) != query_id:
-                raise _same(known[form(query_id)], query_id, "qrels")
-        return {query_id: known[form(query_id)] for query_id in run_ids if form(query_id) in known}
+            if (first := self._known.setdefault(self._form(query_id), query_id)) != query_id:
+                raise self._same(first, query_id, "qrels")
 
-    return join
+    def __call__(self, run_ids: Iterable[str]) -> dict[str, str]:
+        """Return what these ids become; two of a run cannot become one."""
+        renaming = {query_id: self._known.get(self._form(query_id), query_id) for query_id in run_ids}
+        for query_id, now in renaming.items():
+            if (first := self.before.setdefault(now, query_id)) != query_id:
+                raise self._same(first, query_id, "run")
+        return renaming
 
+    def check(self) -> None:
+        """Refuse a run, once all of its ids were rewritten, that meets nothing or counts from 1."""
+        known = set(self._known.values())
+        if self.before and known and known.isdisjoint(self.before):
+            raise self._error(
+                f"no query id of the run meets the qrels when rewritten by {self._name!r} "
+                f"(found {shown(next(iter(self.before)))} in the run, {shown(min(known))} in the qrels)"
+            )
+        matches = [re.fullmatch(_LITSEARCH, query_id) for query_id in self.before.values()]
+        numbers = [int(match[1]) for match in matches if match]
+        beyond = [f"litsearch_{n:03}" for n in numbers if str(n) in known and str(n + 1) not in known]
+        if beyond and 0 not in numbers:
+            raise self._error(
+                f"litsearch_000 is query 1, and {beyond[0]} would be beyond the last one",
+                "If the run counts from 1, give it the ids of the qrels",
+            )
 
-def _litsearch_ids(run_ids: list[str], qrels_ids: list[str]) -> dict[str, str]:
-    """Join ids that count from 0 with those that count from 1; refuse what counts from 1 on both sides."""
-    joined = _by_form(_litsearch)(run_ids, qrels_ids)
-    numbers = [int(match[1]) for query_id in run_ids if (match := re.fullmatch(_LITSEARCH, query_id))]
-    known = set(qrels_ids)
-    beyond = [f"litsearch_{n:03}" for n in numbers if str(n + 1) not in known and str(n) in known]
-    if beyond and 0 not in numbers:
-        raise InputError(
-            f"litsearch_000 is query 1, and {beyond[0]} would be beyond the last one",
-            hint="If the run counts from 1, give it the ids of the qrels",
+    def _same(self, first: str, second: str, what: str) -> InputError:
+        return self._error(
+            f"two query ids of the {what} name one query when rewritten "
+            f"(found {shown(first)} and {shown(second)})",
+            "Remove one of the two, or leave the rewriting out",
         )
-    return joined
 
-
-REWRITINGS: dict[str, _Join] = {
-    "permed": _by_form(_permed),
-    "litsearch": _litsearch_ids,
-}
-"""Each returns ``{id in the run: id in the qrels}`` for the ids that both have once rewritten."""
-
-
-def _same(first: str, second: str, what: str) -> InputError:
-    return InputError(
-        f"two query ids of the {what} name one query when rewritten "
-        f"(found {shown(first)} and {shown(second)})",
-        hint="Remove one of the two, or leave the rewriting out",
-    )
+    def _error(self, problem: str, hint: str = "") -> InputError:
+        return InputError(problem, where=str(self._path or ""), hint=hint)
 
 
 def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     """Return a hint for a message: the rewriting by which the ids would meet; empty without one."""
-    for name, join in REWRITINGS.items():
+    for name in REWRITINGS:
         try:
-            joined = join(run_ids, qrels_ids)
+            rewriting = _Rewriting(name, qrels_ids)
+            renaming = rewriting(run_ids)
+            rewriting.check()
         except InputError:
             continue
-        if len({joined.get(each, each) for each in run_ids}) < len(run_ids):
-            continue  # two would become one
-        for ours, theirs in joined.items():
-            return (
-                f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {name} "
-                f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
-            )
+        for ours, theirs in renaming.items():
+            if ours != theirs:
+                return (
+                    f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {name} "
+                    f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
+                )
     return ""
 
 
@@ -98,50 +111,34 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Neste
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
     table, qrels_ids = as_mapping_or_batches(run, "score"), Judgments.of(qrels).query_ids
-    if isinstance(table, Mapping):
-        table = with_string_ids(table, "query ids")
-        renaming = _renaming(list(table), qrels_ids, rewriting)
-        return {renaming.get(each, each): docs for each, docs in table.items()}
-    run_ids = dict.fromkeys(chain.from_iterable(map(_query_ids, table)))
-    renaming = _renaming(list(run_ids), qrels_ids, rewriting)
-    return _RenamedBatches(table, renaming)
-
-
-def _renaming(run_ids: list[str], qrels_ids: list[str], rewriting: str) -> dict[str, str]:
-    """Return what the ids of a run are rewritten to; refuse two that become one, and what meets nothing."""
-    renaming = REWRITINGS[rewriting](run_ids, qrels_ids)
-    before: dict[str, str] = {}
-    for query_id in run_ids:
-        now = renaming.get(query_id, query_id)
-        if before.setdefault(now, query_id) != query_id:
-            raise _same(before[now], query_id, "run")
-    if run_ids and qrels_ids and not renaming:
-        raise InputError(
-            f"no query id of the run meets the qrels when rewritten by {rewriting!r} "
-            f"(found {shown(run_ids[0])} in the run, {shown(qrels_ids[0])} in the qrels)"
-        )
-    return renaming
+    if not isinstance(table, Mapping):
+        return _RenamedBatches(table, rewriting, qrels_ids)
+    table = with_string_ids(table, "query ids")
+    rewrite = _Rewriting(rewriting, qrels_ids, path_of(run))
+    found = FileRun((now, table[query_id]) for query_id, now in rewrite(table).items())
+    rewrite.check()
+    found.path = path_of(run)
+    return found
 
 
 class _RenamedBatches(Batches):
     """Batches with other query ids; an error about a duplicate names the id of the file."""
 
-    def __init__(self, batches: Batches, renaming: dict[str, str]) -> None:
+    def __init__(self, batches: Batches, rewriting: str, qrels_ids: list[str]) -> None:
         super().__init__(path=batches.path)
-        self._batches, self._renaming = batches, renaming
+        self._batches, self._given = batches, (rewriting, qrels_ids, batches.path)
+        self._rewriting = _Rewriting(*self._given)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
         import polars as pl
 
+        self._rewriting = _Rewriting(*self._given)
         for frame in self._batches:
-            yield frame.with_columns(pl.col("query_id").replace(self._renaming))
+            renaming = self._rewriting(frame["query_id"].unique(maintain_order=True).to_list())
+            yield frame.with_columns(pl.col("query_id").replace(renaming))
+        self._rewriting.check()
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
         """Return the error of the batches."""
-        before = {now: each for each, now in self._renaming.items()}
-        return self._batches.duplicate_error(before.get(query_id, query_id), doc_id)
-
-
-def _query_ids(frame: pl.DataFrame) -> list[str]:
-    return frame["query_id"].unique(maintain_order=True).to_list()
+        return self._batches.duplicate_error(self._rewriting.before.get(query_id, query_id), doc_id)

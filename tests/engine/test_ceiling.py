@@ -34,22 +34,6 @@ def test_the_ceiling_is_the_highest_value_of_all_runs(name):
         n_compared += 1
 
 
-@pytest.mark.parametrize(
-    ("measure", "judgments", "expected"),
-    [
-        ("GradedAP(norm='num_rel_ret')", {"a": 2, "b": 1}, 1),  # only the best document is retrieved
-        ("SetP", {"a": 1, "b": 0}, 1),
-        ("SetF", {"a": 1, "b": 0}, 1),
-        ("SetAP", {"a": 1, "b": 0}, 1),
-        ("VariantNDCG(negative='keep')", {"a": 1, "b": -1}, 1 / (1 - 0.5 * 0.6309297535714575)),
-        ("QMeasure(gains={0:3,1:1})", {"a": 1, "b": 0}, 1),  # only what is relevant gains
-        ("GradedAP(rel=0,gains={-1:3,0:1,1:1})@1", {"a": 1, "b": -1}, 1),
-    ],
-)
-def test_what_must_not_be_retrieved(measure, judgments, expected):
-    assert pm.ceiling(measure, {"q": judgments}) == pytest.approx(expected)
-
-
 def test_the_number_of_retrieved_documents_has_no_ceiling():
     with pytest.raises(pm.MeasureError, match="NumRet has no ceiling: a run can retrieve any number"):
         pm.ceiling("NumRet", {"q": {"a": 1}})

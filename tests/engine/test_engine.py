@@ -181,12 +181,6 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     assert cut > 20
 
 
-def test_an_empty_run_scores_zero_and_empty_qrels_give_nan():
-    measures = [pm.GradedAP @ 10, pm.VariantNDCG]
-    assert list(pm.calc_aggregate(measures, {"q": {"d": 1}}, {}).values()) == [0, 0]
-    assert np.isnan(list(pm.calc_aggregate(measures, {}, {"q": {"d": 1.0}}).values())).all()
-
-
 def test_integer_ids_meet_string_ids():
     frame = pl.DataFrame({"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]})
     for run in (frame.to_pandas(), frame, frame.to_arrow(), {7: {11: 2.0, 12: 1.0}}):

@@ -32,9 +32,3 @@ def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
         expected = [oracle.rank(run.get(query_id, {}))[:depth] for query_id in query_ids]
         for form in (run, frame, Batches(parts), frame.lazy()):
             assert first_documents(form, query_ids, depth) == expected, (seed, type(form))
-
-
-def test_ids_may_be_numbers_and_a_table_of_another_library():
-    rows = pl.DataFrame({"qid": [1, 1, 1], "docno": [7, 8, 10], "score": [1, 1, 1]})
-    for run in ({1: {7: 1.0, 8: 1.0, 10: 1.0}}, rows, rows.to_arrow()):
-        assert first_documents(run, ["1"], 2) == [["8", "7"]]

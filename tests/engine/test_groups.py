@@ -69,32 +69,21 @@ def test_means_by_group_are_those_of_plain_loops(seed, group_of, form):
             assert value == pytest.approx(sum(values) / len(values) if values else math.nan, nan_ok=True)
 
 
-def test_counts_are_added_up_in_a_group_and_absent_queries_score_0():
-    qrels = {"a_1": {"d": 1}, "a_2": {"d": 1}, "b_1": {"e": 0}}
-    run = {"a_1": {"d": 2.0, "x": 1.0}, "b_1": {"e": 1.0}}
-    found = pm.evaluate_by(["NumQ", "NumRet", "NumRel", "P@1"], qrels, run, by="^(.)")
-    values = {group: list(means.values()) for group, means in found.items()}
-    assert values == {"a": [2, 2, 2, 0.5], "b": [1, 1, 0, 0]}
-
-
 QUERIES = {"a_1": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
+ONE_IN_NO_GROUP = "group: 1 judged query is in no group, and counts in none"
 
 
 @pytest.mark.parametrize(
     ("by", "found", "warning"),
     [
         (
-            {**dict.fromkeys(QUERIES, "x"), **{f"q{n}": f"g{n}" for n in range(2, 9)}},
+            {**dict.fromkeys(QUERIES, "x"), "q2": "g2", "q3": "g3"},
             ["x"],
-            "group: no query of 7 groups is judged (g2, g3, g4, g5, g6 and 2 more); left out",
+            "group: no query of 2 groups is judged (g2 and g3); left out",
         ),
         ("_(1)", ["1"], "_(1): 2 judged queries are in no group, and count in none"),
-        ({"a_1": 1, "b": 1, "c": None}, [1], "group: 1 judged query is in no group, and counts in none"),
-        (
-            pd.Series({"a_1": 1.0, "b": float("nan"), "c": float("nan")}),
-            [1.0],
-            "group: 2 judged queries are in no group, and count in none",
-        ),
+        ({"a_1": 1, "b": 1, "c": None}, [1], ONE_IN_NO_GROUP),
+        (pd.Series({"a_1": 1.0, "b": math.nan, "c": 1.0}), [1.0], ONE_IN_NO_GROUP),
     ],
 )
 def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by, found, warning):
@@ -105,11 +94,7 @@ def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by,
 @pytest.mark.parametrize(
     ("qrels", "by", "message"),
     [
-        (
-            "permed-sample",
-            "turn_numbr",
-            "can be grouped by one of conversation_id, turn_number, or a pattern",
-        ),
+        ("permed-sample", "turn_numbr", "grouped by one of conversation_id, turn_number, or a pattern"),
         ("permed-sample", "turn_numbr", "a pattern with 0 groups). Did you mean 'turn_number'?"),
         ("permed-sample", "text", "(found 'text', a pattern with 0 groups)"),
         (QUERIES, "turn_number", "Fields such as turn_number need a data set as qrels"),

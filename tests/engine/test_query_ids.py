@@ -16,11 +16,8 @@ def run_of(*query_ids):
     return {query_id: {"a": 1.0 + n} for n, query_id in enumerate(query_ids)}
 
 
-def test_a_litsearch_run_that_counts_from_1_is_refused():
-    qrels, ids = qrels_of("1", "2", "3"), [f"litsearch_{n:03}" for n in (1, 2, 3)]
-    with pytest.raises(pm.InputError, match="litsearch_003 would be beyond the last one"):
-        pm.match_query_ids(run_of(*ids), qrels, "litsearch")
-    assert list(pm.match_query_ids(run_of(*ids[:2]), qrels, "litsearch")) == ["2", "3"]
+def frame_of(run):
+    return pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +38,7 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
         f"--query-ids {rewriting} on the command line, "
         f"permed_measures.match_query_ids(run, qrels, {rewriting!r}) in Python"
     )
-    frame = pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
+    frame = frame_of(run)
     assert pm.match_query_ids(run, qrels, rewriting) == run_of(*theirs)
     assert list(run) == ours
     for form in (frame, frame.to_pandas(), frame.to_arrow(), Batches([frame[:1], frame[1:]])):
@@ -57,28 +54,29 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
             "permed",
             ["t_turn_1", "t_1"],
             ["t_1"],
-            "of the run name one query when rewritten (found 't_turn_1' and",
+            "of the run name one query when rewritten (found 't_turn",
         ),
-        (
-            "permed",
-            ["t_1"],
-            ["t_turn_1", "t_1"],
-            "two query ids of the qrels name one query when rewritten (found",
-        ),
-        (
-            "litsearch",
-            ["1"],
-            ["1", "litsearch_000"],
-            "(found '1' and 'litsearch_000'). Remove one of the two, or",
-        ),
+        ("permed", ["t_1"], ["t_turn_1", "t_1"], "of the qrels name one query when rewritten (found 't_1' "),
+        ("litsearch", ["1"], ["1", "litsearch_000"], "'litsearch_000'). Remove one of the two, or leave"),
+        ("litsearch", ["litsearch_001", "litsearch_003"], ["1", "2", "3"], "litsearch_003 would be beyond"),
         ("permed", ["x"], ["1"], "when rewritten by 'permed' (found 'x' in the run, '1' in the qrels)"),
         ("suffix", ["x"], ["1"], "a rewriting must be one of permed, litsearch (found 'suffix')"),
     ],
 )
 def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):
-    with pytest.raises(pm.InputError) as error:
-        pm.match_query_ids(run_of(*ours), qrels_of(*theirs), rewriting)
-    assert message in str(error.value)
+    qrels, run = qrels_of(*theirs), run_of(*ours)
+    for form in (run, Batches([frame_of(run)[:1], frame_of(run)[1:]])):
+        with pytest.raises(pm.InputError) as error:
+            pm.calc_aggregate("P@1", qrels, pm.match_query_ids(form, qrels, rewriting))
+        assert message in str(error.value)
+
+
+def test_litsearch_s_questions_are_not_refused_where_the_first_is_known_or_the_last_is_absent():
+    for ours, expected in [
+        (["litsearch_000", "litsearch_003"], ["1", "litsearch_003"]),
+        (["litsearch_001", "litsearch_002"], ["2", "3"]),
+    ]:
+        assert list(pm.match_query_ids(run_of(*ours), qrels_of("1", "2", "3"), "litsearch")) == expected
 
 
 def test_no_rewriting_is_suggested_that_would_make_two_ids_one():

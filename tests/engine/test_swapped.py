@@ -48,12 +48,8 @@ def test_so_are_those_of_ranx():
 
 
 def test_a_data_set_is_no_run():
-    for qrels, run in [
-        (QRELS, ir_datasets.load("permed-sample")),
-        (QRELS, "permed-sample"),
-    ]:
-        with pytest.raises(pm.InputError, match=r"come first, then the run|only qrels can be one"):
-            pm.calc_aggregate("P@1", qrels, run)
+    with pytest.raises(pm.InputError, match=FIRST):
+        pm.calc_aggregate("P@1", QRELS, ir_datasets.load("permed-sample"))
 
 
 @pytest.mark.parametrize(
@@ -95,9 +91,6 @@ def test_a_measure_in_the_place_of_the_qrels_is_said(function):
 
 
 def test_a_column_that_is_missing_alone_is_no_sign_of_swapped_arguments():
-    for run, hint in ((SCORES.drop("doc_id"), ""), (LABELS, FIRST)):
-        with pytest.raises(
-            pm.InputError, match="a frame needs the columns query_id, doc_id and score"
-        ) as error:
-            pm.calc_aggregate("P@1", QRELS, run)
-        assert error.value.hint == hint
+    with pytest.raises(pm.InputError, match="doc_id is missing") as error:
+        pm.calc_aggregate("P@1", QRELS, SCORES.drop("doc_id"))
+    assert error.value.hint == ""

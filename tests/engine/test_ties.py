@@ -10,6 +10,7 @@ from cases import GRADES, PARAMETERS, random_measure
 from effort import effort
 
 import permed_measures as pm
+from permed_measures.engine.kernels import KERNELS
 from permed_measures.engine.ties import over_ties
 from permed_measures.measures.parameters import values_of
 
@@ -37,6 +38,10 @@ def random_case(rng):
     grades, n = rng.choice(GRADES), rng.randint(2, 5)
     judgments = {doc: rng.choice(grades) for doc in rng.sample(DOCUMENTS, rng.randint(1, 6))}
     return judgments, {doc: float(rng.randrange(2)) for doc in DOCUMENTS[:n]}
+
+
+def test_every_measure_is_tried():
+    assert PARAMETERS.keys() == KERNELS.keys()
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")

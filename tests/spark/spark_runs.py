@@ -14,26 +14,18 @@ from permed_measures.engine.ranks import TieBreak
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 
-def many_cases(seed=0, n_cases=60):
-    """Return qrels and a run of many queries, with ties, collisions, and queries missing on either side."""
-    rng = random.Random(seed)
-    qrels, run = {}, {}
+def many_cases(n_cases=60):
+    """Return qrels and a run of many queries, and a measure of each kind and more."""
+    rng, qrels, run = random.Random(0), {}, {}
     for number in range(n_cases):
         for whole, part in zip((qrels, run), random_case(rng), strict=True):
             whole.update({f"{number} {query}": docs for query, docs in part.items()})
-    return qrels, run
+    return qrels, run, list(dict.fromkeys(random_measure(rng) for _ in range(150)))
 
 
-def many_measures(seed=0):
-    """Return a measure of each kind and more."""
-    rng = random.Random(seed)
-    return list(dict.fromkeys(random_measure(rng) for _ in range(150)))
-
-
-def scattered(run, seed=0):
+def scattered(run):
     """Return the rows of a run in an order without order."""
-    rows = rows_of(run)
-    random.Random(seed).shuffle(rows)
+    rows = random.Random(0).sample(rows_of(run), sum(map(len, run.values())))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

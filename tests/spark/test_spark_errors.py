@@ -6,6 +6,8 @@ import re
 import pytest
 
 import permed_measures as pm
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.ranks import TieBreak
 
 pytestmark = [
     pytest.mark.thorough,
@@ -16,41 +18,20 @@ QRELS = {"q1": {"a": 1}, "q2": {"ü": 2}}
 TEXT = "query_id string, doc_id string, score double"
 NAN = float("nan")
 
-BAD = {
-    "NaN, unjudged": (
-        [("?", "x", NAN)],
-        TEXT,
-        "query '?', document 'x': a score must be a number (found nan)",
-    ),
-    "null id": ([("q1", None, 1.0)], TEXT, "query 'q1', document None: missing value in column doc_id"),
-    "twice": (
-        [("q1", "a", 1.0), ("q1", "a", 2.0)],
-        TEXT,
-        "query 'q1', document 'a': the document is listed twice",
-    ),
-    "a column missing": (
-        [("q1", "a", 1.0)],
-        "query_id string, document string, score double",
-        "doc_id is missing (found ['query_id', 'document', 'score'])",
-    ),
-    "two columns": ([("q1", "a", 1.0, 2.0)], f"{TEXT}, score double", "the frame has two columns score"),
-    "float ids": (
-        [(1.5, "a", 1.0)],
-        "query_id double, doc_id string, score double",
-        "ids must be strings or integers (found double in column query_id)",
-    ),
-    "texts as scores": (
-        [("q1", "a", "1")],
-        "query_id string, doc_id string, score string",
-        "column score must hold numbers (found string)",
-    ),
-}
+BAD = [
+    (("?", "x", NAN), TEXT, "query '?', document 'x': a score must be a number (found nan)"),
+    (("q1", None, 1.0), TEXT, "query 'q1', document None: missing value in column doc_id"),
+    (("q1", "a", 2.0), TEXT, "query 'q1', document 'a': the document is listed twice"),
+    (("q1", "a", 1.0), TEXT.replace("doc_id", "d"), "doc_id is missing (found ['query_id', 'd', 'score'])"),
+    (("q1", "a", 1.0, 2.0), f"{TEXT}, score double", "the frame has two columns score"),
+    ((1.5, "a", 1.0), TEXT.replace("string", "double", 1), "(found double in column query_id)"),
+    (("q1", "a", "1"), TEXT.replace("double", "string"), "column score must hold numbers (found string)"),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_run_is_an_error_that_says_where(spark, name):
-    rows, schema, message = BAD[name]
-    run = spark.createDataFrame(rows, schema).repartition(3)
+@pytest.mark.parametrize(("row", "schema", "message"), BAD)
+def test_a_bad_run_is_an_error_that_says_where(spark, row, schema, message):
+    run = spark.createDataFrame([row, row], schema).repartition(3)
     with pytest.raises(pm.InputError, match=re.escape(message)) as error:
         pm.calc_aggregate("RR", QRELS, run)
     assert "row 0" not in str(error.value)
@@ -78,7 +59,9 @@ def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
         pm.calc_aggregate("RR", QRELS, changing)
 
 
-def test_functions_that_need_all_rows_say_so(spark):
+def test_what_needs_all_rows_says_so(spark):
     run = spark.createDataFrame([("q1", "a", 1.0)], TEXT)
     with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
         pm.audit(QRELS, run, {"RR": 1.0})
+    with pytest.raises(pm.InputError, match=r"ties by trec10 need all rows .* frame\.toArrow\(\)"):
+        PermedEvaluator(["RR"], QRELS, TieBreak.TREC10).evaluate(run)

@@ -6,7 +6,7 @@ import sys
 import pytest
 from cases import rows_of
 from commands import run_python
-from spark_runs import many_cases, many_measures, scattered, values_of
+from spark_runs import many_cases, scattered, values_of
 
 import permed_measures as pm
 
@@ -15,8 +15,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
 ]
 
-QRELS, RUN = many_cases(2, 30)
-MEASURES = many_measures(2)
+QRELS, RUN, MEASURES = many_cases(30)
 
 
 @pytest.fixture
@@ -30,17 +29,12 @@ def test_values_are_those_of_the_evaluation_in_memory(frames):
     qrels, run = frames
     found = pm.spark.evaluate(MEASURES, qrels, run)
     assert found.columns == ["query_id", *map(str, MEASURES)]
-    rows = {query_id: values for query_id, *values in (tuple(row) for row in found.collect())}
     judged = {query_id: docs for query_id, docs in QRELS.items() if docs}
-    expected = dict(values_of(MEASURES, judged, RUN).per_query())
-    assert {query_id: tuple(values) for query_id, values in rows.items()} == {
-        query_id: tuple(values) for query_id, values in expected.items()
+    expected = values_of(MEASURES, judged, RUN).per_query()
+    assert {row[0]: row[1:] for row in found.collect()} == {
+        query: tuple(values) for query, values in expected
     }
-
-
-def test_columns_have_the_names_that_the_measures_are_given(frames):
-    found = pm.spark.evaluate({"MAP `10`": "AP@10"}, *frames)
-    assert found.columns == ["query_id", "MAP `10`"]
+    assert pm.spark.evaluate({"MAP `10`": "AP@10"}, qrels, run).columns == ["query_id", "MAP `10`"]
 
 
 def test_qrels_may_have_any_form_and_a_run_may_not(frames):
@@ -61,12 +55,10 @@ spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "fals
 rows = [(f"q{n % 5}", f"d{n}", float(n % 7)) for n in range(200)]
 run = spark.createDataFrame(rows, "query_id string, doc_id string, score double").repartition(4)
 assert "connect" in type(run).__module__
-qrels = {f"q{q}": {f"d{n}": n % 3 for n in range(q, 230, 15)} for q in range(5)}
-judged = [(q, d, grade) for q, docs in qrels.items() for d, grade in docs.items()]
+judged = [(query, doc, int(score) % 3) for query, doc, score in rows]
 frame = spark.createDataFrame(judged, "query_id string, doc_id string, relevance int")
 found = {row[0]: list(row)[1:] for row in pm.spark.evaluate(["nDCG@10", "RR"], frame, run).collect()}
-scorer = pm.evaluator(["nDCG@10", "RR"], qrels)
-assert found == dict(scorer.evaluate(run.toArrow()).per_query())
+assert found == dict(pm.evaluator(["nDCG@10", "RR"], frame).evaluate(run.toArrow()).per_query())
 print("the same")
 spark.stop()
 """

@@ -6,19 +6,17 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from spark_runs import assert_same, many_cases, many_measures, parquet, scattered, values_of
+from spark_runs import assert_same, many_cases, parquet, scattered, values_of
 
 import permed_measures as pm
 from permed_measures.engine import from_spark
-from permed_measures.engine.ranks import TieBreak
 
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark 4.0 leaves them open
 ]
 
-QRELS, RUN = many_cases()
-MEASURES = many_measures()
+QRELS, RUN, MEASURES = many_cases()
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def of_the_run(plan):
 
 
 def test_the_run_is_scanned_twice_at_most_and_never_shuffled(spark, tmp_path, plans):
-    frame = scattered(RUN).with_columns(rank=pl.lit(1), text=pl.lit("not read"))
+    frame = scattered(RUN).with_columns(text=pl.lit("not read"))
     run = parquet(spark, frame, tmp_path / "run", 7)
     values_of(["RR"], QRELS, run)
     assert len(plans) == 2
@@ -71,12 +69,6 @@ def test_the_run_is_scanned_twice_at_most_and_never_shuffled(spark, tmp_path, pl
         assert "BroadcastHashJoin" in used
         assert "ReadSchema: struct<query_id:string,doc_id:string,score:double>" in str(plan)
         assert sum(line.startswith("FileScan") for line in plan) == 1
-
-
-def test_other_rules_for_ties_need_the_run_in_memory(spark, tmp_path):
-    run = parquet(spark, scattered(RUN), tmp_path / "run", 1)
-    with pytest.raises(pm.InputError, match=r"ties by trec10 need all rows .* frame\.toArrow\(\)"):
-        values_of(MEASURES, QRELS, run, TieBreak.TREC10)
 
 
 def test_many_hits_of_one_score_and_ids_of_any_bytes(spark):
@@ -106,15 +98,13 @@ def test_columns_of_other_types_give_the_numbers_that_they_give_in_memory(spark,
 
 def test_every_function_that_evaluates_takes_it(spark, tmp_path):
     run = parquet(spark, scattered(RUN), tmp_path / "run", 7)
-    swapped = {query_id: {doc_id: -score for doc_id, score in docs.items()} for query_id, docs in RUN.items()}
-    other = parquet(spark, scattered(swapped), tmp_path / "other", 3)
-    measures = [pm.Coverage @ 3, "RR"]
-    assert pm.calc_aggregate(measures, QRELS, run) == pm.calc_aggregate(measures, QRELS, RUN)
+    measures, other = [pm.Coverage @ 3, "RR"], {query: {"d1": 0.3} for query in RUN}
     assert pm.calc(measures, QRELS, run) == pm.calc(measures, QRELS, RUN)
     by = "^([0-9])"
     assert pm.evaluate_by(measures, QRELS, run, by=by) == pm.evaluate_by(measures, QRELS, RUN, by=by)
-    on_spark = pm.compare(QRELS, {"a": run, "b": other}, measures, tests="t-test")
-    in_memory = pm.compare(QRELS, {"a": RUN, "b": swapped}, measures, tests="t-test")
+    on_spark, in_memory = (
+        pm.compare(QRELS, {"a": each, "b": other}, measures, tests="t-test") for each in (run, RUN)
+    )
     assert str(on_spark) == str(in_memory)
 
 

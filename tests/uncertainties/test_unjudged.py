@@ -1,11 +1,10 @@
 """The least and the most over grades of unjudged documents, against every assignment on random cases."""
 
-import itertools
-import warnings
+from itertools import product
 
 import numpy as np
+import oracle
 import pytest
-from brute_force import bounds, random_case
 from cwl.ruler.measures.cwl_rbp import RBPCWLMetric
 from cwl.ruler.ranking import Ranking
 from effort import effort
@@ -13,6 +12,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.measures.parameters import values_of
 from permed_measures.uncertainties.unjudged import over_gradings, scale_of
 
 SCALES = [[0, 1, 2, 3], [0, 1], [0, 2], [1, 2, 3], [0, 1, 2]]
@@ -30,7 +30,7 @@ EXACT = {
         VariantNDCG(gain='linear',ideal='run')""",
     "VariantNDCG": " ".join(
         f"VariantNDCG(ideal='{ideal}',negative='{negative}',discount='{discount}')@4"
-        for ideal, negative, discount in itertools.product(
+        for ideal, negative, discount in product(
             ("qrels", "run"), ("zero", "keep"), ("log2", "jk", "zipf"))),
 }  # fmt: skip
 REACHED = {
@@ -43,15 +43,38 @@ REACHED = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pm.PermedWarning)  # a case may have no judged document
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")  # no judged document
 
 
 def rankings_of(judgments, scores):
     return JudgedRankings.of(Judgments.of({"q": judgments, "z": {"a": 1}}), {"q": scores})
+
+
+def random_case(rng, longest, highest=3):
+    """Return judgments and scores for a query: with ties, negative grades, relevant ones not found."""
+    documents = [f"d{n}" for n in range(int(rng.integers(1, longest + 1)))]
+    shares = [0.1, *[0.9 / (highest + 1)] * (highest + 1)]
+    grades = iter(rng.choice([-1, *range(highest + 1)], p=shares, size=99).tolist())
+    judged = rng.random(len(documents)) < rng.choice([0.3, 0.6, 0.9])
+    judgments = {doc: next(grades) for doc, is_judged in zip(documents, judged, strict=True) if is_judged}
+    judgments |= {f"x{number}": next(grades) for number in range(int(rng.integers(0, 5)))}
+    return judgments or {"x": 0}, {doc: float(rng.integers(0, 6)) for doc in documents}
+
+
+def bounds(measure, judgments, scores, scale, most=5):
+    """Return the least and the most value by all grades of the unjudged documents, and how many these are."""
+    params = values_of(measure)
+    order = oracle.rank(scores, "trec", judgments)
+    unjudged = [doc for doc in order[: params.get("cutoff")] if doc not in judgments]
+    values = [0]
+    if len(unjudged) <= most:
+        known = [
+            {**judgments, **dict(zip(unjudged, grades, strict=True))}
+            for grades in product(scale, repeat=len(unjudged))
+        ]
+        compute = oracle.MEASURES[measure.NAME]
+        values = [compute([(doc, each.get(doc)) for doc in order], each, **params) for each in known]
+    return (min(values), max(values)), len(unjudged)
 
 
 def found_and_possible(text):
@@ -60,12 +83,11 @@ def found_and_possible(text):
     for number in range(effort(12, 150)):
         scale = SCALES[number % len(SCALES)]
         judgments, scores = random_case(rng, longest=effort(6, 7))
-        low, high, n_unjudged = bounds(measure, judgments, scores, scale, most=5)
+        possible, n_unjudged = bounds(measure, judgments, scores, scale)
         if n_unjudged <= 5:
-            least, most, exact = over_gradings(
-                measure, rankings_of(judgments, scores), np.array(scale, float)
-            )
-            yield (least[0], most[0]), (low, high), exact or not n_unjudged
+            rankings = rankings_of(judgments, scores)
+            least, most, exact = over_gradings(measure, rankings, np.array(scale, float))
+            yield (least[0], most[0]), possible, exact or not n_unjudged
 
 
 @pytest.mark.parametrize("family", EXACT)
@@ -99,10 +121,9 @@ def test_other_ranges_are_reached_and_not_called_exact(family):
 def test_an_assignment_may_go_beyond_what_is_not_exact(measure, judgments, ranking, possible):
     scores = {doc: -float(rank) for rank, doc in enumerate(ranking)}
     measure, scale = pm.parse_measure(measure), np.arange(1.0 + max(2, judgments["a"]))
-    low, high, _ = bounds(measure, judgments, scores, scale, most=4)
-    assert (low, high) == pytest.approx(possible)
+    assert bounds(measure, judgments, scores, scale)[0] == pytest.approx(possible)
     least, most, exact = over_gradings(measure, rankings_of(judgments, scores), scale)
-    assert low < least[0] - 1e-6 or high > most[0] + 1e-6
+    assert possible[0] < least[0] - 1e-6 or possible[1] > most[0] + 1e-6
     assert not exact
 
 
