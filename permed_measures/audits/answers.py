@@ -95,9 +95,7 @@ class Answer:
 
     @cached_property
     def chance(self) -> Chance:
-        """How often other numbers in place of the claims would be explained as well."""
-        if not self.explained:
-            return Chance(1, 1, self.n_changes)
+        """How often other numbers in place of the claims that are explained would be explained as well."""
         n = len(self.explained)
         near = NearRows(self.space, self.explained, self.n_changes)
         chance = near.chance(comb(len(self.trials), n))
@@ -161,7 +159,7 @@ class Answer:
         """Return the options of a measure that are said; where all are relevant, grades are none of them."""
         if measure not in MEASURES:
             return {}
-        hidden = () if ours["labels"] != "pool" else ("level", "ap_level", "negative", "weights")
+        hidden = () if ours["labels"] != "pool" else ("level", "negative", "weights")
         return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
 
     def _queries(self, ours: Options) -> str:

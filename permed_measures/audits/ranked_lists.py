@@ -39,8 +39,6 @@ class RankedLists:
     def ties_matter(self, labels: Labels) -> bool:
         """Return whether any two tied documents have different grades."""
         first, last = (self.rankings(labels, ties) for ties in _BOUNDS)
-        if len(first.row) != len(last.row) or (first.query != last.query).any():
-            return True
         return bool((first.rank != last.rank).any() or (first.grade != last.grade).any())
 
     def spans(self, labels: Labels, rankings: JudgedRankings) -> Spans:

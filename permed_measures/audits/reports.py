@@ -291,10 +291,9 @@ _PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes"
 def _content(result: Audit) -> dict[str, Any]:
     """Return what the JSON holds."""
     main = result.best[0]
-    chance = {**result.chance._asdict(), "value": result.chance.value}
     return {
         **{name: getattr(result, name) for name in _PLAIN},
-        "chance": chance if main.explained else None,
+        "chance": {**result.chance._asdict(), "value": result.chance.value} if main.explained else None,
         "best": [
             {
                 "name": each.named.name,

@@ -37,7 +37,7 @@ _Typed = tuple[Measure, dict[str, Any]] | None
 
 def _ap(options: Options, labels: Labels) -> _Typed:
     """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
-    level, weights, norm = _plain(options["ap_level"]), options["weights"], options["denominator"]
+    level, weights, norm = _plain(options["level"]), options["weights"], options["denominator"]
     if norm == "cutoff" or options["per_hit"] != "precision":
         return None
     params: dict[str, Any] = {} if level == 1 else {"rel": level}

@@ -91,8 +91,8 @@ _CAPPED_FROM = 2
 
 def is_possible(options: Options, labels: Labels) -> bool:
     """Return whether these options of a measure mean something on these labels."""
-    level = max(options.get("ap_level", 1), options.get("level", 1))
-    if labels.policy in ("pool", "strict") and {options.get("ap_level", 1), options.get("level", 1)} != {1}:
+    level = options.get("level", 1)
+    if labels.policy in ("pool", "strict") and level != 1:
         return False  # where all that are relevant are alike, there is one grade
     if level > labels.top:
         return False
@@ -177,7 +177,7 @@ def kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> t
 _KERNEL_OF = {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}
 _PARAMETERS: dict[str, Callable[[Options, Labels], dict[str, Any]]] = {
     "AP": lambda options, labels: {
-        "rel": options["ap_level"],
+        "rel": options["level"],
         "norm": options["denominator"],
         "per_hit": options["per_hit"],
         "max_rel": labels.top,

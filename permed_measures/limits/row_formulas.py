@@ -128,9 +128,9 @@ _SHARED = {
 Any other is left out, not refuted.
 """
 _OF_KERNELS = {
-    *("denominator", "weights", "ap_level"),
+    *("denominator", "weights", "level"),
     *("gain", "discount", "ideal", "negative"),
-    *("level", "precision", "recall", "success"),
+    *("precision", "recall", "success"),
 }
 """Options that are parameters of a kernel; of any other one formulas are known for the default."""
 

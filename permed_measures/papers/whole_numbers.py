@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.errors import MeasureError
 from permed_measures.markup import listed
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
@@ -128,10 +127,7 @@ def _measure_of(claim: Claim) -> tuple[str, int]:
     if not claim.is_fixed:
         measure, cutoff = claim.measure, claim.cutoffs[0]
     else:
-        try:
-            parsed = parse_measure(claim.measure)
-        except MeasureError:
-            return "", 0
+        parsed = parse_measure(claim.measure)
         measure, cutoff = str(parsed.NAME), cutoff_of(parsed)
     if measure == "P" and isinstance(cutoff, int):
         return "P", cutoff

@@ -12,12 +12,9 @@ DEFAULT = {}
 
 
 class Plain:
-    """Qrels and a run, and the mean of a measure by any convention.
+    """Qrels and a run, and the mean of a measure by any convention."""
 
-    `others` are the other runs of a table.
-    """
-
-    def __init__(self, qrels, run, others=()):
+    def __init__(self, qrels, run):
         listed = {q: {d: g for d, g in docs.items() if d in run.get(q, {})} for q, docs in qrels.items()}
         self.qrels = {
             "grades": qrels,
@@ -28,7 +25,7 @@ class Plain:
             },
             "listed": listed,
         }
-        self.run, self.others = run, others
+        self.run = run
         self.rankings = {}
 
     def top(self, labels):
@@ -75,7 +72,6 @@ class Plain:
                 "with_relevant": relevant,
                 "both_with_relevant": [query for query in relevant if query in self.run],
                 "run": list(self.run),
-                "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
                 "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
                 "with_list": [q for q, docs in lists.items() if docs],
                 "with_found": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs)],
@@ -179,7 +175,7 @@ def value_of(measure, how, cutoff, ranking, judgments, top):
 
 
 def average_precision(how, cutoff, ranking, judgments, top):
-    grades = {grade for grade in judgments.values() if grade >= how["ap_level"] and grade > 0}
+    grades = {grade for grade in judgments.values() if grade >= how["level"] and grade > 0}
     weight = {
         "binary": lambda _: 1,
         "linear": lambda grade: grade / top,
@@ -190,7 +186,7 @@ def average_precision(how, cutoff, ranking, judgments, top):
     gains = {grade: weight(grade) for grade in grades}
     over_k = how["denominator"] == "cutoff"
     norm = "none" if over_k else how["denominator"]
-    given = {"cutoff": cutoff, "rel": how["ap_level"], "gains": gains, "norm": norm}
+    given = {"cutoff": cutoff, "rel": how["level"], "gains": gains, "norm": norm}
     value = oracle.graded_average_precision(ranking, judgments, **given)
     if how["per_hit"] == "reciprocal_rank":
         value = weighted_reciprocal_ranks(how, cutoff, ranking, judgments, gains)
@@ -240,7 +236,7 @@ def means_something(how, plain):
     """Return whether there is such a ranking, query set or gain; an audit leaves out the others."""
     how = {**COMMUNITY_OPTIONS, **how}
     averaged = how["tied"] == "averaged"
-    alike = how["labels"] in ("pool", "strict") and (how["level"], how["ap_level"]) != (1, 1)
+    alike = how["labels"] in ("pool", "strict") and how["level"] != 1
     usual = how["precision"] != "returned" and how["recall"] in ("num_rel", "min")
     grouped = how["queries"] in ("conversations", "turns")
     micro = how["averaging"] == "micro" and (grouped or not usual)
@@ -248,10 +244,9 @@ def means_something(how, plain):
     return not (
         alike
         or micro
-        or max(how["level"], how["ap_level"]) > top
+        or how["level"] > top
         or (how["labels"] == "strict" and plain.top("grades") < 2)
         or (grouped and not all("_" in query for query in plain.qrels["grades"]))
-        or (how["queries"] == "all_runs" and not plain.others)
         or (averaged and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
         or (how["weights"] == "half" and top > 3)
         or (how["weights"] == "capped" and top <= 2)

@@ -83,7 +83,7 @@ def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
     qrels = {f"q{i}": {"a": 1 + (i == 0), "b": 1} for i in range(50)}
     run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     undivided, strict = (
-        {**COMMUNITY.at({"MAP@10": 10}), **each} for each in ({"denominator": "none"}, {"ap_level": 2.0})
+        {**COMMUNITY.at({"MAP@10": 10}), **each} for each in ({"denominator": "none"}, {"level": 2.0})
     )
     [trial] = pm.audit(qrels, run, {"MAP@10": "2.00"}).trials
     assert (trial.prints(undivided), trial.prints(strict)) == (True, True)
