@@ -136,6 +136,12 @@ def test_the_id_of_a_data_set_is_no_file():
     assert run_cli("inspect", "permed-sample/runs") == run_cli("inspect", *MEDICAL.runs.values())
 
 
+def test_a_file_with_the_name_of_a_data_set_is_said(files):
+    (files / "litsearch").write_text("q1 0 a 1\n")
+    _, stderr = run_cli("evaluate", "litsearch", "run.trec", "-m", "P@1")
+    assert "note: litsearch is a file here, and is used instead of the data set" in stderr
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [

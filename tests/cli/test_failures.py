@@ -110,6 +110,16 @@ def test_nothing_from_files_or_arguments_controls_the_terminal(command, status):
     assert controls(result[2]) == []
 
 
+@pytest.mark.thorough
+def test_a_terminal_that_cannot_show_a_character_gets_it_escaped():
+    line = "compare permed-sample permed-sample/runs -m P@1 --resamples 9"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [*COMMAND, *line.split()]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "\\u0394" in result.stdout
+    assert "\\u2500" not in result.stdout  # the line below a heading has another form
+
+
 # --- errors about runs --------------------------------------------------------------------------------------
 
 

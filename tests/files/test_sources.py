@@ -1,6 +1,6 @@
-"""Files as bytes: marks, compression, files that change, lines without end, pipes and devices."""
+"""Files as bytes: pipes, standard input, devices and sockets."""
 
-import gc
+import contextlib
 import gzip
 import os
 import socket
@@ -8,7 +8,9 @@ import sys
 import threading
 from pathlib import Path
 
+import polars as pl
 import pytest
+from commands import run_cli, run_main
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -19,9 +21,88 @@ import permed_measures as pm
 from permed_measures.files import read as files
 from permed_measures.files import sources
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes are files on POSIX systems only")
 
-@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX systems only")
-def test_devices_and_sockets_are_refused_by_name(tmp_path):
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q1 0 a 1\n")
+    Path("run.trec").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n")
+    frame = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]}
+    pl.DataFrame(frame).write_parquet("run.parquet")
+
+
+def through_pipe(content):
+    """Return the path of a named pipe that will give this content once."""
+    path = Path(f"pipe{len([*Path().iterdir()])}")
+    os.mkfifo(path)
+    threading.Thread(target=path.write_bytes, args=(content,), daemon=True).start()
+    return path
+
+
+@contextlib.contextmanager
+def stdin(path):
+    """Let standard input be a file or a pipe."""
+    before, given = os.dup(0), os.open(path, os.O_RDONLY)
+    os.dup2(given, 0)
+    try:
+        yield
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+        os.close(given)
+
+
+def evaluated(*arguments):
+    """Return the names of the runs and the value of P@1, from the command's table."""
+    stdout, _ = run_cli("evaluate", *arguments, "-m", "P@1", "--format", "tsv")
+    return [tuple(line.split("\t")[:2]) for line in stdout.splitlines()[1:]]
+
+
+@pytest.mark.parametrize("name", ["run.trec", "run.parquet"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_pipes_and_standard_input_are_read_by_every_command(name, compress):
+    content = Path(name).read_bytes()
+    content = compress(content) if name == "run.trec" else content
+    pipe = through_pipe(content)
+    assert evaluated("qrels", pipe) == [(pipe.name, "1.0")]
+    assert "rows          2" in run_cli("inspect", through_pipe(content))[0]
+    run_cli("convert", through_pipe(content), "out.json", "--as", "run")
+    assert pm.read_run("out.json") == {"q1": {"a": 2.0, "b": 1.0}}
+    for path in (name, through_pipe(content)):
+        with stdin(path):
+            assert evaluated("qrels", "mine=-") == [("mine", "1.0")]
+    with stdin(through_pipe(compress(b"q1 0 a 1\n"))):
+        assert evaluated("-", name) == [("run", "1.0")]
+
+
+@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
+@pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
+def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypatch, compress, large):
+    monkeypatch.setattr(files, "_LARGE", large)
+    monkeypatch.setattr(sources, "_CHUNK", 1000)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lines = [f"q{number % 7} Q0 d{number} 1 {number}.5 t\n" for number in range(999)]
+    pipe = through_pipe(compress("".join(lines).encode()))
+    before = {*Path().iterdir()}
+    run = files.load(pipe, "run").table
+    for _ in range(2):
+        found = pm.calc_aggregate(["RR", "NumRet"], {"q0": {"d7": 1}, "q6": {"d6": 1}}, run)
+        assert list(found.values()) == [pytest.approx(1 / 142), 285.0]
+    del run
+    assert {*Path().iterdir()} == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_named_where_a_pipe_is_kept(tmp_path, monkeypatch):
+    full = os.open("/dev/full", os.O_WRONLY), str(tmp_path / "copy")
+    monkeypatch.setattr("tempfile.mkstemp", lambda **_: full)
+    with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is kept.*pipe"):
+        pm.read_run(through_pipe(b"q1 Q0 a 1 1 t\n"))
+
+
+def test_what_cannot_be_read_is_said(tmp_path):
     with pytest.raises(pm.InputError, match="/dev/zero: only files and pipes can be read"):
         pm.read_run("/dev/zero")
     with socket.socket(socket.AF_UNIX) as bound:
@@ -30,61 +111,11 @@ def test_devices_and_sockets_are_refused_by_name(tmp_path):
             pm.read_qrels(tmp_path / "socket")
     with pytest.raises(IsADirectoryError):
         pm.read_run(tmp_path)
-
-
-@pytest.fixture
-def pipe(tmp_path):
-    """Return a named pipe that is fed with the parts of an iterable until its reader goes."""
-    path, writers = tmp_path / "pipe", []
-    os.mkfifo(path)
-
-    def feed(parts):
-        def write():
-            try:
-                with path.open("wb", buffering=0) as file:
-                    for part in parts:
-                        file.write(part)
-            except BrokenPipeError:
-                pass
-
-        writers.append(threading.Thread(target=write))
-        writers[0].start()
-        return path
-
-    yield feed
-    gc.collect()  # of what a traceback still holds
-    for writer in writers:
-        writer.join(10)
-        assert not writer.is_alive()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="named pipes are files on POSIX systems only")
-@pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
-@pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
-def test_a_pipe_may_be_read_several_times(pipe, monkeypatch, compress, large):
-    monkeypatch.setattr(files, "_LARGE", large)
-    monkeypatch.setattr(sources, "_CHUNK", 1000)
-    lines = [f"q{number % 7} Q0 d{number} 1 {number}.5 t\n" for number in range(999)]
-    content = compress("".join(lines).encode())
-    parts = [content[start : start + 700] for start in range(0, len(content), 700)]
-    run = files.load(pipe(parts), "run").table
-    qrels = {"q0": {"d7": 1}, "q6": {"d6": 1}}
-    for _ in range(2):
-        found = pm.calc_aggregate(["RR", "NumRet"], qrels, run)
-        assert list(found.values()) == [pytest.approx(1 / 142), 285.0]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-def test_a_full_disk_is_named_where_a_pipe_is_kept(pipe, tmp_path, monkeypatch):
-    def full(**_):
-        return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "copy")
-
-    monkeypatch.setattr("tempfile.mkstemp", full)
-    with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is kept.*pipe'$"):
-        pm.read_run(pipe([b"q1 Q0 a 1 1 t\n"]))
-
-
-def test_a_pipe_leaves_no_copy(pipe, tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert pm.read_run(pipe([b"q1 Q0 a 1 1 t\n"])) == {"q1": {"a": 1.0}}
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    with stdin(through_pipe(b"q1 0 a 1\n")):
+        _, _, stderr = run_main("evaluate", "-", "-")
+    assert stderr.splitlines()[-1] == (
+        "error: /dev/stdin: standard input is empty. Only one of qrels and runs can come from it"
+    )
+    with stdin(os.devnull):
+        stderr = run_main("inspect", "-")[2]
+    assert stderr == "error: /dev/stdin: only files and pipes can be read, no device or socket\n"

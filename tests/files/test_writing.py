@@ -3,6 +3,7 @@
 import gzip
 import math
 import warnings
+from functools import partial
 
 import pytest
 from effort import effort
@@ -118,26 +119,22 @@ LABELS_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("form", RUN_TEXTS)
-def test_a_run_looks_as_written_down(form, tmp_path):
-    pm.write_run(RUN, tmp_path / f"run.{form}", tag="mine")
-    assert (tmp_path / f"run.{form}").read_bytes() == RUN_TEXTS[form].encode()
-    pm.write_run(RUN, tmp_path / f"run.{form}.gz", tag="mine")
-    assert gzip.decompress((tmp_path / f"run.{form}.gz").read_bytes()) == RUN_TEXTS[form].encode()
+TRUTH = '{"query_id": "q", "relevant_texts": ["a", "b"]}\n{"query_id": "r", "relevant_texts": []}\n'
 
 
-@pytest.mark.parametrize("form", LABELS_TEXTS)
-def test_qrels_look_as_written_down(form, tmp_path):
-    pm.write_qrels(LABELS, tmp_path / "qrels", to=form)
-    assert (tmp_path / "qrels").read_bytes() == LABELS_TEXTS[form].encode()
-
-
-def test_judgments_that_are_all_1_are_written_as_ground_truth(tmp_path):
-    pm.write_qrels({"q": {"a": 1, "b": 1.0}, "r": {}}, tmp_path / "qrels.jsonl")
-    lines = (tmp_path / "qrels.jsonl").read_text()
-    assert (
-        lines == '{"query_id": "q", "relevant_texts": ["a", "b"]}\n{"query_id": "r", "relevant_texts": []}\n'
-    )
+@pytest.mark.parametrize(
+    ("write", "form", "text"),
+    [
+        *((partial(pm.write_run, RUN, tag="mine"), *each) for each in RUN_TEXTS.items()),
+        *((partial(pm.write_qrels, LABELS), *each) for each in LABELS_TEXTS.items()),
+        (partial(pm.write_qrels, {"q": {"a": 1, "b": 1.0}, "r": {}}), "jsonl", TRUTH),
+    ],
+)
+def test_a_file_looks_as_written_down(write, form, text, tmp_path):
+    write(path=tmp_path / f"file.{form}")
+    assert (tmp_path / f"file.{form}").read_bytes() == text.encode()
+    write(path=tmp_path / "file.gz", to=form)
+    assert gzip.decompress((tmp_path / "file.gz").read_bytes()) == text.encode()
 
 
 # --- what is refused -------------------------------------------------------------------------------
@@ -145,6 +142,7 @@ def test_judgments_that_are_all_1_are_written_as_ground_truth(tmp_path):
 
 REFUSED = [
     ("qrels", "trec", {"q": {"a": 1}, "r": {}}, "(first: 'r'). Write them as .json"),
+    ("run", "trec", {"a b": {"a": 1}}, "query 'a b': a query id in a TREC file may not be empty or have whi"),
     ("qrels", "trec", {"q": {"a\u3000": 1}}, "document 'a\\u3000': a document id in a TREC file may not be"),
     (
         "qrels",

@@ -12,6 +12,7 @@ by people's labels alone.
 With PERMED_DATA, samples are also drawn of ``data/outside/rag25``, where people and a model judged the same.
 """
 
+import itertools
 import os
 import sys
 from functools import partial
@@ -105,29 +106,20 @@ def rag25(rng, pair=False):
     return Collection(people, model, runs, ["P(rel=2)@100", "P(rel=1)@100", "P(rel=3)@100"])
 
 
-def show(name, found):
-    print(
-        f"{name:32}",
-        *(f"{held:.3f} {width:.2f}" for held, width in zip(*found, strict=True)),
-        sep="  ",
-        flush=True,
-    )
-
-
 def main(experiments=1000):
-    rng = np.random.default_rng(0)
-    for pair, what in ((False, "means"), (True, "differences")):
-        for kind in LABELS:
-            collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@20" if not pair else "P@5"], pair)
-            for n in (50, 200, 1000):
-                show(f"{what}: {kind}, {n} documents", collection.held(rng, n, False, experiments))
+    rng, kinds = np.random.default_rng(0), [*LABELS, *["rag25"] * ("PERMED_DATA" in os.environ)]
+    for pair, kind, whole in itertools.product((False, True), kinds, (False, True)):
+        if kind == "rag25":
+            collection = None if whole else rag25(rng, pair)
+        elif whole:
             collection = synthetic(rng, kind, ["nDCG@10", "AP@10", "P@1", "GradedAP@10"], pair)
-            for n in (20, 50, 100):
-                show(f"{what}: {kind}, {n} queries", collection.held(rng, n, True, max(experiments // 3, 20)))
-        if "PERMED_DATA" in os.environ:
-            collection = rag25(rng, pair)
-            for n in (50, 200, 1000):
-                show(f"{what}: rag25, {n} documents", collection.held(rng, n, False, experiments))
+        else:
+            collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@5" if pair else "P@20"], pair)
+        for n in ((20, 50, 100) if whole else (50, 200, 1000)) if collection else ():
+            found = collection.held(rng, n, whole, max(experiments // 3, 20) if whole else experiments)
+            name = f"{'differences' if pair else 'means'}: {kind}, {n} {'queries' if whole else 'documents'}"
+            shares = (f"{held:.3f} {width:.2f}" for held, width in zip(*found, strict=True))
+            print(f"{name:32}", *shares, sep="  ", flush=True)
 
 
 if __name__ == "__main__":
