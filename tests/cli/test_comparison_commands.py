@@ -40,6 +40,8 @@ def test_a_folder_of_runs_is_one_table(command, tmp_path):
     status, out, err = command(f"{COMPARE} runs mine=bm25 --format json")
     assert (status, err) == (0, "note: runs: ignored (not files): old\n")
     assert list(json.loads(out)["means"]) == ["bm25.v2", "lsa.v2", "tfidf.v2", "mine"]
+    (folder / "old").rmdir()
+    assert command(f"{COMPARE} runs mine=bm25 --format json")[::2] == (0, "")
     (folder / "notes.md").write_text("hello\n")
     status, out, err = command(f"{COMPARE} runs")
     assert (status, out) == (2, "")
