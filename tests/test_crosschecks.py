@@ -89,6 +89,7 @@ def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, r
     [row] = result.rows
     assert (row.verdict, row.reason, result.ok) == ("not compared", reason, True)
     assert math.isnan(row.pytrec_eval)
+    assert (row.queries, row.differing) == (0, 0)
     assert said(result).startswith("No measure was compared")
     assert f"Not compared: {measure} ({reason})." in said(result)
 
@@ -148,6 +149,8 @@ def test_queries_that_pytrec_eval_cannot_take_are_scored_by_us_alone():
     assert (result.ok, result.n_queries, result.alone) == (True, 4, 3)
     assert {row.queries for row in result.rows if row.measure != GRADED} == {1}
     assert "4 judged queries, 3 of them scored by us alone" in str(result)
+    # Of bpref also those without a document of the level or one below; of other measures these count.
+    assert [row.queries for row in pm.crosscheck(QRELS, RUN, ["Bpref(rel=3)", "P(rel=3)@1"]).rows] == [1, 2]
 
 
 HAZARDS = """

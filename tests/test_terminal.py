@@ -102,7 +102,7 @@ def test_lines_after_the_first_hang(terminal, width):
 @pytest.mark.parametrize("width", [20, 120])
 def test_a_section_has_a_bold_heading_and_hanging_paragraphs(terminal, width):
     terminal(width)
-    words = "a sentence of several words that is wider than all terminals, so that it is broken " * 2
+    words = "a b c d e f g h i j k l m n o p q r s t u v w x y z " * 4
     heading, *lines = section("What is said", [f"first: {words}", "second", "x\x1b[31m"]).splitlines()
     assert heading == "\x1b[1mWhat is said\x1b[0m"
     assert [line.split()[0] for line in lines if not line.startswith("    ")] == ["first:", "second", "x"]

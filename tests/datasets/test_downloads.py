@@ -80,6 +80,7 @@ LONG = "HTTPSConnectionPool(host='a.org', port=443): "
     [
         (OSError(5, "gone"), "[Errno 5] gone"),
         (RuntimeError(), "RuntimeError"),
+        (RuntimeError("All failed", []), "All failed"),
         (RuntimeError("All failed", [("a", OSError("no a")), ("b", OSError("no b"))]), "no a"),
         (ConnectionError(OSError(f"{LONG}Read timed out.")), "Read timed out."),
         (MaxRetryError(None, "/file", OSError("refused")), "refused"),
