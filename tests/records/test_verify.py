@@ -1,7 +1,10 @@
 """Verification: whatever changes in a record, a run or the qrels is found, and said."""
 
 import copy
+import functools
+import itertools
 import json
+import operator
 import os
 import random
 import shutil
@@ -47,39 +50,27 @@ def test_a_changed_file_is_found(name, seed, made, folder):
 def test_an_untouched_record_is_reproduced_wherever_its_files_are(
     made, folder, tmp_path_factory, monkeypatch
 ):
+    (folder / "records").mkdir()
+    made.write("records/eval.json")
+    status, _, err = run_main("verify", "records/eval.json")
+    assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
+    again = "records/eval.json\n  reproduced: 192 values computed again, none differs\n"
+    assert run_main("verify", "records/eval.json", "--folder", ".") == (0, again, "")
     made.write("eval.json")
-    assert pm.verify("eval.json").ok
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     monkeypatch.chdir(elsewhere)
+    assert pm.verify(folder / "records" / "eval.json", folder=folder).ok
     assert pm.verify(folder / "eval.json").ok  # the files stand beside it
     for name in ("eval.json", "lsa.jsonl"):
         shutil.move(folder / name, elsewhere / name)
-    with pytest.raises(
-        pm.InputError, match=r"eval.json: there is no file 'bm25.jsonl' for the run 'bm25' in"
-    ):
-        pm.verify("eval.json", folder / "qrels.jsonl")
-    runs = {"bm25": folder / "bm25.jsonl", "lsa": "lsa.jsonl"}
-    assert pm.verify("eval.json", pm.read_qrels(folder / "qrels.jsonl"), runs).ok
-    qrels = ["--qrels", folder / "qrels.jsonl"]
-    both = ["--run", f"bm25={folder / 'bm25.jsonl'}", "--run", "lsa.jsonl"]
-    assert run_main("verify", "eval.json", *qrels, *both)[0] == 0
-    status, _, err = run_main("verify", "eval.json", *qrels, "--run", "lsa.jsonl")
+    qrels, bm25 = folder / "qrels.jsonl", folder / "bm25.jsonl"
+    with pytest.raises(pm.InputError, match=r"eval.json: there is no file 'bm25.jsonl' for the run 'bm25'"):
+        pm.verify("eval.json", qrels)
+    assert pm.verify("eval.json", pm.read_qrels(qrels), {"bm25": bm25, "lsa": "lsa.jsonl"}).ok
+    line = ("verify", "eval.json", "--qrels", qrels, "--run", "lsa.jsonl")
+    assert run_main(*line, "--run", f"bm25={bm25}")[0] == 0
+    status, _, err = run_main(*line)
     assert (status, "the record has the runs 'bm25', 'lsa'" in err) == (2, True)
-
-
-def test_files_are_in_the_folder_that_is_named(made, folder, tmp_path_factory, monkeypatch):
-    (folder / "records").mkdir()
-    made.write("records/a.json")
-    status, _, err = run_main("verify", "records/a.json")
-    assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
-    status, out, err = run_main("verify", "records/a.json", "--folder", ".")
-    assert (status, out, err) == (
-        0,
-        "records/a.json\n  reproduced: 192 values computed again, none differs\n",
-        "",
-    )
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert pm.verify(folder / "records" / "a.json", folder=folder).ok
 
 
 def test_it_says_what_differs(made, folder):
@@ -142,33 +133,30 @@ def test_numbers_of_another_version_may_differ_in_the_last_digits(made):
 # --- records that somebody else wrote --------------------------------------------------------------------
 
 
-def nodes(content, place=()):
+def places(content, place=()):
     """Yield the place of each value in JSON content, lists and objects too."""
     if place:
         yield place
     if isinstance(content, (dict, list)):
         for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-            yield from nodes(value, (*place, key))
+            yield from places(value, (*place, key))
 
 
 def mutants(content):
     """Yield each record that differs in one place, with that place."""
-    for place in nodes(content):
-        for value in VALUES:
-            mutant = copy.deepcopy(content)
-            parent = mutant
-            for key in place[:-1]:
-                parent = parent[key]
-            if value == "delete":
-                del parent[place[-1]]
-            elif value != "add":
-                parent[place[-1]] = value
-            elif isinstance(parent, dict):
-                parent["added"] = 1
-            else:
-                parent.append(1)
-            if json.dumps(mutant) != json.dumps(content):
-                yield place, mutant
+    for place, value in itertools.product(places(content), VALUES):
+        mutant = copy.deepcopy(content)
+        parent = functools.reduce(operator.getitem, place[:-1], mutant)
+        if value == "delete":
+            del parent[place[-1]]
+        elif value != "add":
+            parent[place[-1]] = value
+        elif isinstance(parent, dict):
+            parent["added"] = 1
+        else:
+            parent.append(1)
+        if json.dumps(mutant) != json.dumps(content):
+            yield place, mutant
 
 
 def test_every_mutant_is_refused_or_found_or_of_no_number(folder):

@@ -70,39 +70,33 @@ def test_rankings_grades_and_what_all_runs_miss():
         [[0.333333333333, 1.0, 0.0], [0.0, 1.0, 0.0]],
         [[1.0, 0.5, 0.0], [1.0, 0.0, 0.0]],
     ]
-    assert details["texts"] is None
-    assert details["turns"] is None
+    for empty in ("texts", "turns", "fields"):
+        assert not details[empty]
     assert details["documents"]["texts"] is None
     assert not unread(details)
-    assert not details["fields"]
     json.dumps(details, allow_nan=False)
 
-
-def test_judged_documents_further_down_are_known_by_their_ranks():
-    details = query_details(compared({"old": OLD, "new": NEW}), depth=1)
-    assert shown(details, "old") == [["x"], ["a"], []]
-    assert shown(details, "new") == [["a"], ["z"], []]
-    assert judged(details, 1) == {"a": [1, 1, 2]}
-    assert judged(details, 0)["b"] == [1, 3, 3]
-
-
-def rows_of(run):
-    return [(query, *row) for query, documents in run.items() for row in documents.items()]
+    shallow = query_details(
+        compared({"old": OLD, "new": NEW}), depth=1
+    )  # the others are known by their ranks
+    assert shown(shallow, "old") == [["x"], ["a"], []]
+    assert shown(shallow, "new") == [["a"], ["z"], []]
+    assert judged(shallow, 1) == {"a": [1, 1, 2]}
+    assert judged(shallow, 0)["b"] == [1, 3, 3]
 
 
 def records(run):
-    return (ir_measures.ScoredDoc(*row) for row in rows_of(run))
+    rows = [(query, *row) for query, documents in run.items() for row in documents.items()]
+    return (ir_measures.ScoredDoc(*row) for row in rows)
 
 
 def test_a_run_that_can_be_read_once_has_its_judged_documents(tmp_path):
-    os.mkfifo(tmp_path / "pipe.trec")
+    pipe = tmp_path / "pipe.trec"
+    os.mkfifo(pipe)
     write_run(OLD, tmp_path / "old.trec")
-
-    def write():
-        (tmp_path / "pipe.trec").write_bytes((tmp_path / "old.trec").read_bytes())
-
-    threading.Thread(target=write, daemon=True).start()
-    for run in (records(OLD), tmp_path / "pipe.trec"):
+    content = (tmp_path / "old.trec").read_bytes()
+    threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True).start()
+    for run in (records(OLD), pipe):
         details = query_details(compared({"old": run, "new": NEW}), depth=3)
         assert shown(details, "old") == [[None, "c", "b"], ["a"], []]
         assert shown(details, "new") == [["a", "x", "b"], ["z", "a"], []]
@@ -119,10 +113,9 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
         details = query_details(result, depth=3)
         assert unread(details) == {"old": CHANGED}
         assert shown(details, "old") == expected
-    path.write_text("no run at all\n")
-    assert unread(query_details(result, depth=3)) == {"old": FAILED}
-    path.unlink()
-    assert unread(query_details(result, depth=3)) == {"old": FAILED}
+    for spoil in (lambda: path.write_text("no run at all\n"), path.unlink):
+        spoil()
+        assert unread(query_details(result, depth=3)) == {"old": FAILED}
 
 
 def test_a_comparison_is_pickled_without_its_runs():
