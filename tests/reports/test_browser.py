@@ -13,16 +13,22 @@ from permed_measures.markup import one_line
 @pytest.fixture(scope="module")
 def against_lsa(dataset, sample_runs):
     """Return a comparison whose queries have texts, turns and groups."""
-    options = {"baseline": "lsa", "by": "turn_number", "tests": "randomization", "resamples": 99}
+    options = {"baseline": "lsa", "by": "turn_number", "resamples": 99}
     return compare(dataset, sample_runs, ["nDCG@10", "P@1"], **options)
 
 
-def values_of(result, run, baseline, measure=0):
-    """Return the values of two runs by query, and their difference as the page writes it."""
-    first, second = (result.paired.values[name][measure].tolist() for name in (run, baseline))
-    deltas = [f"{a - b:+.4f}".replace("-", "\N{MINUS SIGN}") for a, b in zip(first, second, strict=True)]
-    deltas = [delta.replace("+0.0000", "0.0000") for delta in deltas]
-    return dict(zip(result.paired.query_ids, zip(deltas, first, second, strict=True), strict=True))
+@pytest.fixture(scope="module")
+def path(against_lsa, tmp_path_factory):
+    """Return its page."""
+    path = tmp_path_factory.mktemp("pages") / "lsa.html"
+    path.write_text(against_lsa.to("html"), encoding="utf-8")
+    return path
+
+
+def values_of(result, run, measure=0):
+    """Return the values of a run and of lsa by query."""
+    first, second = (result.paired.values[name][measure].tolist() for name in (run, "lsa"))
+    return dict(zip(result.paired.query_ids, zip(first, second, strict=True), strict=True))
 
 
 def queries_shown(page):
@@ -38,8 +44,8 @@ def queries_shown(page):
 @pytest.mark.parametrize(
     ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.thorough), (400, "dark")]
 )
-def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, saved, against_lsa, width, scheme):
-    with opened(browser, saved("lsa", against_lsa), width, scheme) as page:
+def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, path, width, scheme):
+    with opened(browser, path, width, scheme) as page:
         assert page.locator(".finding").bounding_box()["y"] < 150
         for details in page.locator("details > summary").all():
             details.click()
@@ -55,24 +61,23 @@ def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, saved,
 
 
 @pytest.mark.thorough
-def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, saved, against_lsa, dataset):
+def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, path, against_lsa, dataset):
     texts = {query.query_id: query.text for query in dataset.queries_iter()}
-    expected = {(row.run, str(row.measure)): [row.wins, row.ties, row.losses] for row in against_lsa.rows}
-    with opened(browser, saved("lsa", against_lsa)) as page:
+    with opened(browser, path) as page:
         for run, measure in (("tfidf", "P@1"), ("bm25", "nDCG@10")):
             page.locator("#query-run").select_option(run)
             page.locator("#query-measure").select_option(measure)
-            known = values_of(against_lsa, run, "lsa", ("nDCG@10", "P@1").index(measure))
+            known = values_of(against_lsa, run, ("nDCG@10", "P@1").index(measure))
             shown = queries_shown(page)
-            assert {query: cells[:3] for query, cells in shown.items()} == {
-                query: [delta, f"{first:.4f}", f"{second:.4f}"]
-                for query, (delta, first, second) in known.items()
-            }
-            deltas = [round(first - second, 10) for _, first, second in map(known.get, shown)]
+            for query, (first, second) in known.items():
+                delta = f"{first - second:+.4f}".replace("-", "\N{MINUS SIGN}").replace("+0.0000", "0.0000")
+                assert shown[query][:3] == [delta, f"{first:.4f}", f"{second:.4f}"]
+            deltas = [round(first - second, 10) for first, second in map(known.get, shown)]
             assert deltas == sorted(deltas, reverse=True)
             counts = page.locator("button[data-outcome]").all_text_contents()
-            outcomes = expected[run, measure]
-            assert [int(text.split()[1]) for text in counts] == [sum(outcomes), *outcomes]
+            [row] = [row for row in against_lsa.rows if (row.run, str(row.measure)) == (run, measure)]
+            outcomes = [len(texts), row.wins, row.ties, row.losses]
+            assert [int(text.split()[1]) for text in counts] == outcomes
         page.get_by_role("searchbox").fill("the TREATMENT")
         words = {query for query, text in texts.items() if {"the", "treatment"} <= {*_words(text)}}
         assert {*queries_shown(page)} >= words
@@ -81,14 +86,14 @@ def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser,
         page.get_by_role("button", name="Clear filters").click()
         page.locator("select[data-field=turn_number]").select_option("2")
         page.locator("[data-outcome=loss]").click()
-        losses = {query for query, (_, a, b) in known.items() if query.endswith("_2") and a < b}
+        losses = {query for query, (first, second) in known.items() if query[-2:] == "_2" and first < second}
         assert 0 < len(losses) < 12
         assert {*queries_shown(page)} == losses
         page.get_by_role("button", name="Clear filters").click()
         heading = page.locator("#query-table thead th").nth(2)
         for descending in (True, False):
             heading.get_by_role("button").click()
-            found = [known[query][1] for query in queries_shown(page)]
+            found = [known[query][0] for query in queries_shown(page)]
             assert found == sorted(found, reverse=descending)
 
 
@@ -97,24 +102,23 @@ def _words(text):
 
 
 @pytest.mark.thorough
-def test_a_point_of_the_scatter_picks_its_queries(browser, saved, against_lsa):
-    with opened(browser, saved("lsa", against_lsa)) as page:
+def test_a_point_of_the_scatter_picks_its_queries(browser, path, against_lsa):
+    with opened(browser, path) as page:
         run = page.locator("#query-run option:checked").text_content()
-        known = values_of(against_lsa, run, "lsa")
+        known = values_of(against_lsa, run)
         points = page.locator("#query-scatter circle")
-        assert points.count() == len({(first, second) for _, first, second in known.values()})
+        assert points.count() == len({*known.values()})
         drawn = points.evaluate_all("all => all.map(each => [+each.getAttribute('r'), each.textContent])")
         sizes = sorted((int(title.split()[0]), radius) for radius, title in drawn)
+        radii = [radius for _, radius in sizes]
         assert sum(n for n, _ in sizes) == len(known)
-        assert len({radius for _, radius in sizes}) > 1
-        assert [radius for _, radius in sizes] == sorted(
-            radius for _, radius in sizes
-        )  # larger: more queries
+        assert min(radii) < max(radii)
+        assert radii == sorted(radii)  # larger: more queries
         last = points.nth(points.count() - 1)  # drawn above the others
         about = last.locator("title").text_content()
         expected = {
             query
-            for query, (_, first, second) in known.items()
+            for query, (first, second) in known.items()
             if about.endswith(f": lsa {second:.4f}, {run} {first:.4f}")
         }
         last.click(force=True)
@@ -125,12 +129,11 @@ def test_a_point_of_the_scatter_picks_its_queries(browser, saved, against_lsa):
 
 
 @pytest.mark.thorough
-def test_two_rankings_are_those_of_the_runs(browser, saved, against_lsa, dataset, sample_runs):
+def test_two_rankings_are_those_of_the_runs(browser, path, dataset, sample_runs):
     grades = {}
     for each in dataset.qrels_iter():
         grades.setdefault(each.query_id, {})[each.doc_id] = each.relevance
     texts = {query.query_id: query.text for query in dataset.queries_iter()}
-    path = saved("lsa", against_lsa)
     with opened(browser, path) as page:
         run = page.locator("#query-run option:checked").text_content()
         for query in ("sample_01_1", "sample_08_3"):
@@ -163,8 +166,8 @@ DOCUMENTS = """items => items.map((item) =>
   [".rank", ".document small", ".grade", ".move"].map((part) => item.querySelector(part).textContent))"""
 
 
-def test_a_query_opens_by_click_key_and_address(browser, saved, against_lsa):
-    with opened(browser, saved("lsa", against_lsa)) as page:
+def test_a_query_opens_by_click_key_and_address(browser, path):
+    with opened(browser, path) as page:
         dialog, first = page.get_by_role("dialog"), page.locator(".query-open").first
         order = page.locator("#query-table tbody tr").evaluate_all(
             "rows => rows.map((row) => row.dataset.query)"
@@ -184,17 +187,15 @@ def test_a_query_opens_by_click_key_and_address(browser, saved, against_lsa):
 
 
 @pytest.mark.thorough
-def test_ids_and_documents_with_markup_are_text(browser, saved):
+def test_ids_and_documents_with_markup_are_text(browser, tmp_path):
     qrels = {name: dict.fromkeys(IN_PAGES[place : place + 3], 1) for place, name in enumerate(IN_PAGES)}
     runs = {
-        name: {
-            query: {each: -float(rank) for rank, each in enumerate([*first, *found])}
-            for query, found in qrels.items()
-        }
+        name: {q: {each: -float(rank) for rank, each in enumerate([*first, *qrels[q]])} for q in qrels}
         for name, first in (("<img src=y onerror=alert(2)>", ["x"]), ("</script>", []))
     }
-    result = compare(qrels, runs, {"<b>": "RR"}, baseline="</script>", tests="randomization")
-    with opened(browser, saved("markup", result), 400) as page:
+    result = compare(qrels, runs, {"<b>": "RR"}, baseline="</script>")
+    (tmp_path / "markup.html").write_text(result.to("html"), encoding="utf-8")
+    with opened(browser, tmp_path / "markup.html", 400) as page:
         assert {*queries_shown(page)} == {*map(one_line, IN_PAGES)}
         page.locator(".query-open").first.click()
         for _ in IN_PAGES[1:]:
@@ -205,8 +206,8 @@ def test_ids_and_documents_with_markup_are_text(browser, saved):
 
 
 @pytest.mark.thorough
-def test_tables_are_sorted_and_copied(browser, saved, against_lsa):
-    with opened(browser, saved("lsa", against_lsa)) as page:
+def test_tables_are_sorted_and_copied(browser, path, against_lsa):
+    with opened(browser, path) as page:
         runs = page.locator(".sortable").first.locator("tbody:last-of-type th.run")
         page.get_by_role("button", name="run", exact=True).first.click()
         assert runs.all_text_contents() == ["bm25", "lsa", "tfidf"]
