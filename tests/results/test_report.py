@@ -20,7 +20,7 @@ REPORT = Report(
         ),
     ],
     ["few queries"],
-    lambda: {"means": {"=a": 0.1 + 0.2, "b": float("nan")}},
+    lambda: {"means": {"=a": 0.1 + 0.2, "b": float("nan")}, "bounds": [float("-inf"), 1.0]},
     lambda: ROWS,
     cautions=["scores are <equal>"],
 )
@@ -47,15 +47,17 @@ def test_a_terminal_has_all_of_it_and_print_is_the_same():
 
 
 def test_markdown_latex_and_notebooks_have_all_of_it():
-    assert REPORT.to("markdown").splitlines()[-11:] == [
-        *("**What next**", "", "Of all claims", "", "- Try &lt;this&gt;", ""),
+    assert REPORT.to("markdown").splitlines() == [
+        *(r"\=a has the highest P@1: 0.30.", "", "Note: scores are &lt;equal&gt;.", ""),
+        *("| run | P@1 |", "| --- | ---: |", r"| \=a | **0.30** |", "| b | 0.25 |", ""),
+        *("Means; best in bold.", "", "**What next**", "", "Of all claims", "", "- Try &lt;this&gt;", ""),
         *("```", "permed-measures demo", "```", "", "Note: few queries."),
     ]
     latex = REPORT.to("latex")
     assert latex.startswith("% needs")
-    assert "% Note: scores are \\textless{}equal\\textgreater{}.\n" in latex
-    assert "% Try \\textless{}this\\textgreater{}\n% Note: few queries.\n" in latex
-    assert "0.30.\n\nNote: scores are &lt;equal&gt;.\n\n| run |" in REPORT.to("markdown")
+    for comment in ("Note: scores are <equal>.", "Try <this>\n% Note: few queries."):
+        escaped = comment.replace("<", r"\textless{}").replace(">", r"\textgreater{}")
+        assert f"% {escaped}\n" in latex
     html = Found()._repr_html_()
     assert html.startswith("<p>=a has the highest P@1: 0.30.</p>\n<p>Note: scores are &lt;equal&gt;.</p>\n<")
     assert '<div role="img" aria-label="two &lt;points&gt;"><svg></svg></div>' in html
@@ -68,7 +70,7 @@ def test_other_programs_get_all_digits():
     assert REPORT.to("csv") == "run,P@1,p\n'=a,0.30000000000000004,\nb,0.25,0.5\n"
     assert REPORT.to("tsv").splitlines()[0] == "run\tP@1\tp"
     assert [json.loads(line) for line in REPORT.to("jsonl").splitlines()] == ROWS
-    assert json.loads(REPORT.to("json")) == {"means": {"=a": 0.1 + 0.2, "b": "nan"}}
+    assert json.loads(REPORT.to("json")) == {"means": {"=a": 0.1 + 0.2, "b": "nan"}, "bounds": ["-inf", 1]}
     assert Found().to_polars().to_dicts() == ROWS
 
 
