@@ -227,7 +227,8 @@ def looks(figure):
         spines = [name for name, spine in ax.spines.items() if spine.get_visible()]
         limits = [round(float(end), 3) for end in (*ax.get_xlim(), *ax.get_ylim())]
         ticks = [axis.get_major_ticks()[0].tick1line.get_markersize() for axis in (ax.xaxis, ax.yaxis)]
-        yield f"axes {limits}, {spines}, ticks {ticks}"
+        labels = [axis.get_major_ticks()[0].label1.get_fontsize() for axis in (ax.xaxis, ax.yaxis)]
+        yield f"axes {limits}, {spines}, ticks {ticks}, letters {labels}"
         for each in ax.lines:
             marker = [each.get_marker(), each.get_markersize(), each.get_markerfacecolor()]
             line = each.get_color(), each.get_linestyle(), each.get_linewidth()
@@ -245,9 +246,10 @@ def seen():
     figures = {"differences": plot_forest(made())[0].figure}
     figures["means"] = plot_forest(made(baseline=None))[0].figure
     plot, _ = inline.forest_plots(made())
+    [equal] = inline.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inline, "inline_svg", lambda figure: figure)
-        figures["on a page"] = plot.svg()
+        figures |= {"on a page": plot.svg(), "of equal runs": equal.svg()}
     lines = [f"{name}: {look}" for name, figure in figures.items() for look in dict.fromkeys(looks(figure))]
     return "".join(f"{line}\n" for line in [*lines, f"on a page: {plot.about}"])
 

@@ -20,7 +20,7 @@ RUNS = {
     "new": {q: {"d": 1.0, "x": 0.5} for q in QRELS},
     "mid": {q: {"d": 1.0 + (q == "a_1"), "x": 1.5} for q in QRELS},
 }
-SAMPLE = ("evaluate", "permed-sample", "permed-sample/runs")
+BM25 = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
 
 
 def evaluations(runs, measures="RR", by=None, qrels=QRELS, **options):
@@ -43,8 +43,8 @@ def table(*arguments, **options):
     return section.tables[0]
 
 
-def cells(table):
-    return [[(cell.text, cell.rank) if cell.rank else cell.text for cell in row] for row in table.rows]
+def cells(rows):
+    return [[(cell.text, cell.rank) if cell.rank else cell.text for cell in row] for row in rows]
 
 
 # --- the table -------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def cells(table):
 
 def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
     found = table(RUNS, "RR P@1 NumRet GradedAP(max_rel=9)")
-    assert cells(found) == [
+    assert cells(found.rows) == [
         ["old", "0.5000", "0.0000", "6", "0.0556"],
         ["new", ("1.0000", 1), ("1.0000", 1), "6", ("0.1111", 1)],
         ["mid", ("0.6667", 2), ("0.3333", 2), "6", ("0.0741", 2)],
@@ -64,24 +64,17 @@ def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
 def test_groups_are_blocks_with_their_own_best():
     found = table(RUNS, "P@1", by="_([0-9])$")
     assert found.headings == ["_([0-9])$", "run", "P@1", "queries"]
-    assert [[row[:3] for row in block] for block in cells_of_blocks(found)][:2] == [
-        [["1", "old", "0.0000"], ["1", "new", ("1.0000", 1)], ["1", "mid", ("0.5000", 2)]],
-        [["2", "old", ("0.0000", 2)], ["2", "new", ("1.0000", 1)], ["2", "mid", ("0.0000", 2)]],
-    ]
-    assert len(found.blocks) == 3
-
-
-def cells_of_blocks(found):
-    return [cells(found._replace(blocks=[block])) for block in found.blocks]
+    one, two, _ = ([row[:3] for row in cells(block)] for block in found.blocks)
+    assert one == [["1", "old", "0.0000"], ["1", "new", ("1.0000", 1)], ["1", "mid", ("0.5000", 2)]]
+    assert two == [["2", "old", ("0.0000", 2)], ["2", "new", ("1.0000", 1)], ["2", "mid", ("0.0000", 2)]]
 
 
 def test_columns_that_say_nothing_are_left_out():
     whole = {"mine": {query: {"d": 1.0} for query in QRELS}}
     assert table(whole, "RR P@1").headings == ["run", "RR", "P@1"]
     partly = {**RUNS, "part": {"a_1": {"d": 1.0}, "c": {"d": 1.0}}}
-    headings = ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     found = table(partly, "P@1", qrels={**QRELS, "a_1": {"d": 0, "e": 1}})
-    assert found.headings == headings
+    assert found.headings == ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     assert found.spare == ["Judged@1", "ignored", "queries in run"]
 
 
@@ -108,22 +101,17 @@ def test_queries_without_relevant_documents_are_counted_at_the_level_of_the_meas
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "said", "judged"),
+    ("labels", "second", "said"),
     [
-        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}, "Every document that counts is judged", False),
-        ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "x": 1.0}}, "", True),
-        (
-            {"q": {"a": 1}},
-            {"q": {"a": 2.0, "x": 1.0}},
-            "Judged@k is left out: all labels are relevant",
-            False,
-        ),
+        ({"a": 1, "b": 0}, "b", ["Every document that counts is judged"]),
+        ({"a": 1, "b": 0}, "x", []),
+        ({"a": 1}, "x", ["Judged@k is left out: all labels are relevant"]),
     ],
 )
-def test_what_is_judged_is_said_where_it_has_no_column(qrels, run, said, judged):
-    found = table({"mine": run}, "P@1 P@3", qrels=qrels)
-    assert [note for note in found.notes if "udged" in note] == [said] * bool(said)
-    assert ("Judged@3" in found.headings) == judged
+def test_what_is_judged_is_said_where_it_has_no_column(labels, second, said):
+    found = table({"mine": {"q": {"a": 2.0, second: 1.0}}}, "P@1 P@3", qrels={"q": labels})
+    assert [note for note in found.notes if "udged" in note] == said
+    assert ("Judged@3" in found.headings) != bool(said)
 
 
 def test_the_finding_is_that_of_the_means():
@@ -166,16 +154,14 @@ def test_a_name_of_the_users_own_is_no_other_column():
 def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(ending, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     form, output = ENDINGS[ending], f"out{ending.upper()}"
-    arguments = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
-    _, printed, _ = run_main(*arguments, "--format", form)
-    assert run_main(*arguments, "--output", output) == (0, "", f"{output}: {form} of 1 run\n")
+    _, printed, _ = run_main(*BM25, "--format", form)
+    assert run_main(*BM25, "--output", output) == (0, "", f"{output}: {form} of 1 run\n")
     written = (tmp_path / output).read_text()
     assert written.replace(f"--output {output}", f"--format {form}") == printed  # pages have the command
 
 
 def test_digits_are_those_of_tables():
-    arguments = ("evaluate", "permed-sample", "permed-sample/runs/bm25", "-m", "P@1")
-    assert "| bm25 | 0.6 |" in run_cli(*arguments, "--digits", 1, "--format", "markdown")[0]
-    assert "bm25 & 0.646 &" in run_cli(*arguments, "--digits", 3, "--format", "latex")[0]
-    _, out, err = run_main(*arguments, "--digits", 3, "--format", "csv")
+    assert "| bm25 | 0.6 |" in run_cli(*BM25, "--digits", 1, "--format", "markdown")[0]
+    assert "bm25 & 0.646 &" in run_cli(*BM25, "--digits", 3, "--format", "latex")[0]
+    _, out, err = run_main(*BM25, "--digits", 3, "--format", "csv")
     assert (out, "--digits is for tables; csv has all digits" in err) == ("", True)

@@ -62,7 +62,7 @@ def test_markdown_latex_and_notebooks_have_all_of_it():
     assert html.startswith("<p>=a has the highest P@1: 0.30.</p>\n<p>Note: scores are &lt;equal&gt;.</p>\n<")
     assert '<div role="img" aria-label="two &lt;points&gt;"><svg></svg></div>' in html
     assert "<details><summary>What next</summary>" in html
-    assert "<li>Try &lt;this&gt;</li>" in html
+    assert "<li>Try &lt;this&gt;</li></ul><pre>permed-measures demo</pre></details>" in html
     assert html.endswith("<p>Note: few queries.</p>")
 
 
