@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 
@@ -59,6 +62,24 @@ class PermedWarning(UserWarning):
 
 class NoSharedQueryWarning(PermedWarning):
     """The run is not empty, and none of its queries is in the qrels."""
+
+
+def warn(message: str, kind: type[Warning] = PermedWarning, path: object = None) -> None:
+    """Warn of the line by which a user called the package; of a file if the message begins with its path."""
+    frame: FrameType | None = sys._getframe()
+    level = number = 1
+    while frame:
+        number += 1
+        if frame.f_code.co_filename.startswith(_FOLDER):
+            level = number
+        frame = frame.f_back
+    warning = kind(message)
+    if isinstance(warning, PermedWarning):
+        warning.where = str(path or "")
+    warnings.warn(warning, stacklevel=level)
+
+
+_FOLDER = str(Path(__file__).parent)
 
 
 def nearest(name: str, options: Iterable[str]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ir_measures import CalcResults, Metric
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import PermedWarning
+from permed_measures.errors import warn
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ def evaluate_by(
     groups = Groups.of(scorer.judgments.query_ids, by, qrels)
     evaluation = scorer.evaluate(run)
     for note in groups.notes():
-        warnings.warn(note, PermedWarning, stacklevel=2)
+        warn(note)
     if macro:
         return scorer.named(groups.macro(evaluation))
     return {group: scorer.named(means) for group, means in groups.means(evaluation).items()}

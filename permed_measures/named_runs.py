@@ -9,13 +9,13 @@ from contextlib import contextmanager
 import numpy as np
 
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError, PermedWarning, warn
 from permed_measures.markup import counted
 
 
 @contextmanager
-def naming(name: str, calls: int = 2) -> Iterator[None]:
-    """Name the run in errors and warnings about it; so many calls above this block is the user's line."""
+def naming(name: str) -> Iterator[None]:
+    """Name the run in errors and warnings about it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -26,7 +26,7 @@ def naming(name: str, calls: int = 2) -> Iterator[None]:
     for each in caught:
         unnamed = isinstance(each.message, PermedWarning) and not each.message.where
         message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
-        warnings.warn(message, each.category, stacklevel=3 + calls)
+        warn(message, each.category, getattr(each.message, "where", None))
 
 
 def notes_of(name: str, rankings: JudgedRankings) -> list[str]:

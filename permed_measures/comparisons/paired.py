@@ -87,7 +87,7 @@ class PairedRuns:
 
         def evaluated(run_name: str) -> tuple[NDArray[np.float64], JudgedRankings, list[str]]:
             run = runs[run_name]
-            with naming(run_name, calls=4):
+            with naming(run_name):
                 evaluation = evaluator.evaluate(run)
             rankings = replace(evaluation.rankings)  # without what was kept to compute the measures
             return evaluation.values, rankings, notes_of(run_name, rankings)

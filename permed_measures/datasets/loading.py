@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from permed_measures.datasets.samples import NAMES
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, PermedWarning, files_beside, nearest, shown
+from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
@@ -96,9 +95,7 @@ def loaded_run(
         path = existing(run)
         loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())
         for note in filter(None, [loaded.labels, *loaded.notes]):
-            warning = PermedWarning(note)
-            warning.where = str(path)
-            warnings.warn(warning, stacklevel=3)
+            warn(note, path=path)
         run = with_path(loaded.table, path)
     if rewriting is None:
         return run

@@ -6,7 +6,6 @@ come first. So a run is never sorted as a whole, and the ids of unjudged documen
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,7 +22,7 @@ from permed_measures.engine.inputs import QRELS_FIRST, RunLike, path_of
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown
+from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
 
 
 class Relevant(NamedTuple):
@@ -229,9 +228,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
 
 def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] = PermedWarning) -> None:
     prefix, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
-    warning = kind(f"{prefix}{problem}{advice}")
-    warning.where = str(path or "")
-    warnings.warn(warning, stacklevel=7)
+    warn(f"{prefix}{problem}{advice}", kind, path)
 
 
 def _two(ids: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, location
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError, warn
 from permed_measures.files.order import ranked
 
 
@@ -46,7 +45,7 @@ def _rows(output: Output, nested: Nested) -> list[tuple[str, str, float]]:
         )
     if empty:
         problem = f"{output.path}: {len(empty)} queries without documents are not in the file"
-        warnings.warn(f"{problem} (first: {empty[0]!r})", PermedWarning, stacklevel=6)
+        warn(f"{problem} (first: {empty[0]!r})", path=output.path)
     return [(q, doc_id, value) for q, documents in nested.items() for doc_id, value in documents.items()]
 
 

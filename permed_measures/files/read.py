@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location
-from permed_measures.errors import InputError, PermedWarning, shown
+from permed_measures.errors import InputError, shown, warn
 from permed_measures.files.cleaning import Cleaning, cleaned
 from permed_measures.files.entries import NO_RANK
 from permed_measures.files.formats import VALUE_COLUMNS, Kind, Layout
@@ -112,7 +111,7 @@ def read_run(
     """
     loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
     for note in loaded.notes:
-        warnings.warn(note, PermedWarning, stacklevel=2)
+        warn(note, path=path)
     return _nested(loaded)
 
 

@@ -7,14 +7,13 @@ and where.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, whole_queries
-from permed_measures.errors import InputError, PermedWarning
+from permed_measures.errors import InputError, warn
 from permed_measures.files.formats import VALUE_COLUMNS
 from permed_measures.files.order import contradicted_rows, note_of
 from permed_measures.files.sources import MARK, Source
@@ -70,9 +69,7 @@ class ScannedRun(Batches):
             yield frame
         self._is_read = True
         if note := note_of(self.source.path, found, len(queries), "rank column"):
-            warning = PermedWarning(note)
-            warning.where = str(self.source.path)
-            warnings.warn(warning, stacklevel=2)
+            warn(note, path=self.source.path)
 
 
 def text_run(file: TextFile) -> ScannedRun:

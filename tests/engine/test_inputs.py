@@ -105,6 +105,26 @@ def test_a_value_of_megabytes_is_cut_in_a_message(long):
     assert len(str(warned[0].message)) < 500
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda run: pm.calc_aggregate("RR", QRELS, run),
+        lambda run: list(pm.evaluator("RR", QRELS).iter_calc(run)),
+        lambda run: pm.evaluate_by("RR", QRELS, run, by=str),
+        lambda run: pm.crosscheck(QRELS, run, "RR"),
+        lambda run: pm.compare(QRELS, {"one": RUN, "other": run}, "RR"),
+        lambda run: pm.reranking(QRELS, RUN, run, "RR"),
+        lambda run: pm.uncertainty(QRELS, run, "RR"),
+        lambda run: pm.audit(QRELS, run, {"RR": "0.5"}),
+        lambda run: pm.gate(QRELS, run, {"RR": 0.5}),
+    ],
+)
+def test_a_warning_is_of_the_line_that_called_the_package(call):
+    with pytest.warns(pm.NoSharedQueryWarning) as warned:
+        call({"other": {"a": 1.0}})
+    assert [each.filename for each in warned] == [__file__]
+
+
 def test_errors_keep_their_parts_across_processes():
     error = pickle.loads(pickle.dumps(pm.InputError("wrong", where="here", hint="Do that")))
     assert (str(error), error.where, error.hint) == ("here: wrong. Do that", "here", "Do that")
