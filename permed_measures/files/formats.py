@@ -6,7 +6,6 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.inputs import BEIR_COLUMNS
 from permed_measures.engine.tables import columns_of
 from permed_measures.errors import InputError
 from permed_measures.files import entries
@@ -32,11 +31,6 @@ class Header(NamedTuple):
 
     names: list[str]
     delimiter: str = ""
-
-    @property
-    def is_beir(self) -> bool:
-        """Whether these are the columns of BEIR qrels."""
-        return set(BEIR_COLUMNS.values()) <= set(self.names)
 
     def columns(self, value: str) -> dict[str, int]:
         """Return the positions of ids and of this column of numbers, by our names; none if one lacks."""
@@ -138,19 +132,11 @@ FORMATS = (
         columns=("query_id", "q0", "doc_id", "rank", "score", "tag"),
     ),
     Format(
-        "BEIR qrels",
-        "qrels",
-        Layout.TABLE,
-        "query-id, corpus-id, score under a header",
-        lambda header: header.is_beir and header.columns("relevance"),
-        entries.table_qrels,
-    ),
-    Format(
         "CSV or TSV qrels",
         "qrels",
         Layout.TABLE,
-        "query_id, doc_id, relevance (or qid, docno, label) under a header",
-        lambda header: header.columns("relevance") and not header.is_beir,
+        "query_id, doc_id, relevance (or qid, docno, label; query-id, corpus-id, score) under a header",
+        lambda header: header.columns("relevance"),
         entries.table_qrels,
     ),
     Format(

@@ -78,8 +78,8 @@ def read_run(
     ----------
     path : str or path-like
         A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
-        as PyTerrier's frames); or qrels, whose order is a run. Compressed or in Parquet as `read_qrels` has
-        it, and refused for the same reasons.
+        as PyTerrier's frames); or labels in JSONL, whose order is a run. Compressed or in Parquet as
+        `read_qrels` has it, and refused for the same reasons.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
         of ranks where all documents of the query have one, otherwise the lines. Lists without
@@ -143,10 +143,6 @@ def _first_fraction(values: Iterable[float | None]) -> float | None:
     return next((value for value in values if value is not None and not float(value).is_integer()), None)
 
 
-def _values(table: Mapping[str, Mapping[str, float]]) -> Iterable[float]:
-    return (value for documents in table.values() for value in documents.values())
-
-
 def load(
     path: str | os.PathLike[str] | Source,
     kind: Kind,
@@ -167,10 +163,10 @@ def load(
     source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
         return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))
-    if cleaning:
+    if cleaning or (source.is_parquet and order == "list"):
         return Loaded(_cleaned(source, cleaning, order == "list"))
     if source.is_parquet:
-        return _load_parquet_run(source, order == "list")
+        return Loaded(parquet_run(source))
     file = TextFile.recognised(source, "run")
     return _load_labels(file, labels) if file.format.kind == "qrels" else _load_run(file, order == "list")
 
@@ -179,7 +175,8 @@ def _load_qrels(source: Source) -> Qrels:
     file = TextFile.recognised(source, "qrels")
     table, _ = file.table()
     # Without this check a run given as qrels by mistake would be read as such.
-    if file.format.layout is Layout.JSON and (value := _first_fraction(_values(table))) is not None:
+    values = (value for documents in table.values() for value in documents.values())
+    if file.format.layout is Layout.JSON and (value := _first_fraction(values)) is not None:
         raise InputError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
             f"(found {shown(value)})",
@@ -190,22 +187,12 @@ def _load_qrels(source: Source) -> Qrels:
 
 
 def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
-    """Return the order of qrels as a run."""
+    """Return the order of labels as a run."""
     table = file.table()[0] if labels is None else labels
-    if file.format.layout is Layout.TABLE and (value := _first_fraction(_values(table))) is not None:
-        raise InputError(
-            f"the relevance must be an integer where {file.format.name} are read as a run "
-            f"(found {shown(value)}; are these scores?)",
-            where=str(file.source.path),
-            hint="A table of scores has the columns query_id, doc_id and score",
-        )
-    return _by_order(table, file.source, file.format.name, "lists" if file.format.lists else "lines")
-
-
-def _by_order(table: Qrels, source: Source, name: str, lines: str) -> Loaded:
-    """Return a run of the documents in their order."""
     run = {query_id: scores_by_order(documents) for query_id, documents in table.items()}
-    return Loaded(run, labels=f"{source.path} holds {name}: the order of its {lines} is taken as the run")
+    lines = "lists" if file.format.lists else "lines"
+    note = f"{file.source.path} holds {file.format.name}: the order of its {lines} is taken as the run"
+    return Loaded(run, labels=note)
 
 
 def _load_run(file: TextFile, by_list: bool) -> Loaded:
@@ -219,13 +206,6 @@ def _load_run(file: TextFile, by_list: bool) -> Loaded:
     found = contradicted(given, None if is_list else ranks)
     note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
     return Loaded(table, [note] if note else [])
-
-
-def _load_parquet_run(source: Source, by_list: bool) -> Loaded:
-    if kind_of(source) == "qrels":
-        nested = Batches([read_parquet_qrels(source)]).nested()
-        return _by_order(nested, source, "Parquet qrels", "rows")
-    return Loaded(_cleaned(source, Cleaning(), by_list) if by_list else parquet_run(source))
 
 
 def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:

@@ -28,7 +28,7 @@ class TextFile(NamedTuple):
 
     source: Source
     format: Format
-    kind: Kind  # what it is read as; of qrels the order is a run
+    kind: Kind  # what it is read as; of labels in JSON lines the order is a run
     kinds: frozenset[Kind] = frozenset()  # what it could be read as
 
     @classmethod
@@ -40,9 +40,10 @@ class TextFile(NamedTuple):
         if not fitting:
             raise _unknown_format(source, number, line.strip(BLANKS), layout, kind)
         found = next((each for each in fitting if each.kind == kind), fitting[0])
-        if kind == "qrels" and found.kind == "run":
+        is_ranked = kind == "run" and layout is Layout.JSON_LINES  # labels of which the order is a run
+        if kind not in (None, found.kind) and not is_ranked:
             raise InputError(
-                f"expected qrels, but this file holds {found.with_article} ({found.shape})",
+                f"expected {_WANTED[kind]}, but this file holds {found.with_article} ({found.shape})",
                 where=str(source.path),
                 hint="The qrels come first, then the runs",
             )

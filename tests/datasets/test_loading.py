@@ -74,9 +74,10 @@ def test_warnings_and_errors_name_the_file(tmp_path):
 
 
 def test_qrels_in_the_place_of_a_run_are_said_to_be_qrels(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_text("q1 0 b 0\nq1 0 a 1\n")
-    with pytest.warns(pm.PermedWarning, match=r"qrels\.txt holds TREC qrels: the order of its lines is"):
+    path = tmp_path / "qrels.jsonl"
+    line = '{{"conversation_id": "q", "turn_id": 1, "doc_id": "{}", "rel": {}}}\n'
+    path.write_text(line.format("b", 0) + line.format("a", 1))
+    with pytest.warns(pm.PermedWarning, match=r"qrels\.jsonl holds MedCorpus labels: the order of its lines"):
         assert pm.calc_aggregate("RR", path, path) == {pm.parse_measure("RR"): 0.5}
 
 

@@ -156,12 +156,6 @@ def trec(made):
     return made.joined(lines)
 
 
-def trec_qrels(made):
-    """Make qrels of which the order is a run."""
-    made.what = "qrels"
-    return trec(made)
-
-
 def table(made):
     """Make a table with any delimiter, other columns, aliases and quotes."""
     value = "score" if made.what == "run" else made.choice("relevance", "label")
@@ -277,9 +271,10 @@ def changed(file):
 FORMATS = (
     *[("TREC", "run", trec), ("CSV or TSV", "run", table), ("TREC", "qrels", trec)] * 3,
     ("PerMed results", "run", permed_results),
+    ("CSV or TSV", "run", table),
     ("BEIR or MTEB JSON", "run", json_file),
     ("BEIR or MTEB JSON", "qrels", json_file),
-    ("BEIR qrels", "qrels", beir),
+    ("CSV or TSV", "qrels", beir),
     ("CSV or TSV", "qrels", table),
     ("Parquet", "run", parquet),
     ("Parquet", "qrels", parquet),
@@ -288,6 +283,5 @@ FORMATS = (
     ("LitSearch results", "run", litsearch),
     ("LitSearch results", "qrels", litsearch),
     ("PerMed ground truth", "qrels", ground_truth),
-    ("TREC qrels", "run", trec_qrels),
 )
 """The formats in the order in which the seeds make them: those with most ways to be read stand more often."""

@@ -52,7 +52,7 @@ def read(format_name, data, what, ranks):
         for doc_id, value in documents:
             require(doc_id not in judged, line)
             judged[doc_id] = value
-    require(table or format_name in ("CSV or TSV", "BEIR qrels", "BEIR or MTEB JSON", "Parquet"))
+    require(table or format_name in ("CSV or TSV", "BEIR or MTEB JSON", "Parquet"))
     return {query_id: with_scores(documents) for query_id, documents in table.items()}
 
 
@@ -134,11 +134,6 @@ def trec(data, what):
             require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
             value = parsed(columns[3 if what == "qrels" else 4], what, number)
             yield number, columns[0], [(columns[2], value)], columns[3]
-
-
-def trec_qrels(data, _):
-    for line, query_id, [(doc_id, _)], _ in trec(data, "qrels"):
-        yield line, query_id, [(doc_id, None)]
 
 
 def table(data, what):
@@ -274,9 +269,7 @@ WHOLE = {
 READERS = {
     **WHOLE,
     "TREC": trec,
-    "BEIR qrels": table,
     "CSV or TSV": table,
     "MedCorpus labels": medcorpus,
     "Parquet": parquet,
-    "TREC qrels": trec_qrels,
 }

@@ -41,7 +41,7 @@ BAD_QRELS = [
     ('{"a": 1}\n', ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known with a JSON object per "),
     ('{"query_id": 1, "relevants": []}\n', " or PerMed ground truth or LitSearch labels ("),
     ("q1 d1 1\n", "by white space: TREC qrels (query iteration document relevance)"),
-    ("q1,d1,1\n", "under a header: BEIR qrels (query-id, corpus-id, score under a header) or CSV or TSV"),
+    ("q1,d1,1\n", "under a header: CSV or TSV qrels (query_id, doc_id, relevance (or qid, docno, label; que"),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),

@@ -1,6 +1,7 @@
 """Files whose order contradicts their scores: what is said, when nothing is, and what the order gives."""
 
 import warnings
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -82,27 +83,23 @@ def test_a_run_in_batches_says_it_once(tmp_path, monkeypatch):
 
 # --- qrels as runs ---------------------------------------------------------------------------------
 
-LABELS = {
-    "qrels.trec": "q1 0 b 0\nq2 0 c 1\nq1 0 a 2\n",
-    "beir.tsv": "query-id\tcorpus-id\tscore\nq1\tb\t0\nq2\tc\t1\nq1\ta\t2\n",
-    "truth.jsonl": '{"query_id": "q1", "relevant_texts": ["b", "a"]}\n'
-    '{"query_id": "q2", "relevant_texts": ["c"]}\n',
-}
+TRUTH = '{"query_id": "q1", "relevant_texts": ["b", "a"]}\n{"query_id": "q2", "relevant_texts": ["c"]}\n'
 
 
-@pytest.mark.parametrize("name", [*LABELS, "qrels.parquet"])
-def test_the_order_of_qrels_is_a_run(name, tmp_path):
-    path = tmp_path / name
-    if name in LABELS:
-        path.write_text(LABELS[name])
-    else:
-        rows = [("q1", "b", 0), ("q1", "a", 2), ("q2", "c", 1)]
-        pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance"], orient="row").write_parquet(path)
-    assert pm.read_run(path) == {"q1": {"b": -1.0, "a": -2.0}, "q2": {"c": -1.0}}
-    _, stderr = run_cli("convert", path, tmp_path / "out", "--as", "run")
-    lines = {".parquet": "rows", ".jsonl": "lists"}.get(path.suffix, "lines")
-    assert f"the order of its {lines} is taken as the run" in stderr
-    assert pm.read_run(tmp_path / "out") == pm.read_run(path)
+def test_the_order_of_labels_in_jsonl_is_a_run_and_that_of_other_qrels_is_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("truth.jsonl").write_text(TRUTH)
+    assert pm.read_run("truth.jsonl") == {"q1": {"b": -1.0, "a": -2.0}, "q2": {"c": -1.0}}
+    _, stderr = run_cli("convert", "truth.jsonl", "run.trec", "--as", "run")
+    assert "the order of its lists is taken as the run" in stderr
+    assert pm.read_run("run.trec") == pm.read_run("truth.jsonl")
+    Path("qrels.trec").write_text("q1 0 b 0\nq1 0 a 2\n")
+    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0.93\n")
+    pl.DataFrame({"qid": ["q1"], "docno": ["a"], "label": [1]}).write_parquet("qrels.parquet")
+    for name, holds in (("trec", "TREC qrels"), ("tsv", "CSV or TSV qrels"), ("parquet", "")):
+        assert pm.read_qrels(f"qrels.{name}")
+        with pytest.raises(pm.InputError, match=rf"qrels\.{name}: .*{holds}.*The qrels come first"):
+            pm.read_run(f"qrels.{name}")
 
 
 def test_qrels_that_are_the_run_too_are_read_once(tmp_path, monkeypatch):
@@ -113,14 +110,7 @@ def test_qrels_that_are_the_run_too_are_read_once(tmp_path, monkeypatch):
     path, copy = tmp_path / "qrels", tmp_path / "run" / "qrels"
     copy.parent.mkdir()
     for each in (path, copy):
-        each.write_text(LABELS["truth.jsonl"])
+        each.write_text(TRUTH)
     same, other = (run_cli("evaluate", path, run, "-m", "RR", "--format", "csv") for run in (path, copy))
     assert sum(read) == 1 + 2
     assert same[0] == other[0]
-
-
-def test_a_run_that_looks_like_beir_qrels_is_refused(tmp_path):
-    path = tmp_path / "run.tsv"
-    path.write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t0.93\n")
-    with pytest.raises(pm.InputError, match=r"run\.tsv: .*must be an integer where BEIR qrels are read as"):
-        pm.read_run(path)
