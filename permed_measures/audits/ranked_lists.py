@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -66,7 +67,9 @@ class RankedLists:
 
     def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
         if (ties, policy) not in self._found:
-            self._found[ties, policy] = JudgedRankings.of(judgments, self.lists, ties)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # which come once for the run
+                self._found[ties, policy] = JudgedRankings.of(judgments, self.lists, ties)
         return self._found[ties, policy]
 
 

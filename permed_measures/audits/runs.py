@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -71,7 +70,6 @@ class RunVariants:
         self._sets: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, str], RankedLists] = {}
-        self._matter: dict[tuple[int, str], bool] = {}
         self._whole = RankedLists(self.judgments, lists)
 
     # --- what can be told apart ------------------------------------------------------------------------
@@ -87,7 +85,7 @@ class RunVariants:
     def alike(self, option: str) -> tuple[str, ...]:
         """Return the values of an option that surely give the same numbers on these data."""
         binary = set(self.labels.grades) == {1}
-        ties = any(self._ties_matter(self._whole, each) for each in self._policies.values())
+        ties = any(self._whole.ties_matter(each) for each in self._policies.values())
         are_alike = {
             "ties": not (ties or self._all_ties),
             "tied": not ties,
@@ -107,9 +105,7 @@ class RunVariants:
         """Return the ranking by a convention; None if there is none."""
         ties, *key = (convention[option] for option in ("ties", "labels", "self_match", "documents"))
         if (ties, *key) not in self._found:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = self._ranked(TieBreak(ties), *key)
+            found = self._ranked(TieBreak(ties), *key)
             self._found[ties, *key] = found and self._kept(found)
         return self._found[ties, *key]
 
@@ -119,7 +115,7 @@ class RunVariants:
         if labels is None:
             return None
         part = self._part(documents, self_match)
-        matter = self._ties_matter(part, labels)
+        matter = part.ties_matter(labels)
         ties = ties if matter or self._all_ties else TieBreak.OPTIMISTIC
         rankings = part.rankings(labels, ties)
         if documents == "judged":
@@ -155,14 +151,6 @@ class RunVariants:
             same = all(len(docs) == len(self._whole.lists[query]) for query, docs in lists.items())
             self._parts[key] = self._whole if same else RankedLists(self.judgments, lists)
         return self._parts[key]
-
-    def _ties_matter(self, part: RankedLists, labels: Labels) -> bool:
-        key = (id(part), labels.policy)
-        if key not in self._matter:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._matter[key] = part.ties_matter(labels)
-        return self._matter[key]
 
     # --- means -----------------------------------------------------------------------------------------
 

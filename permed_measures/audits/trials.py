@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +78,6 @@ class Trial:
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         self.row, self.claim, self.run = row, claim, run
         self.options = (*SHARED, *OPTIONS_OF.get(claim.measure, ()), CUTOFF + claim.name)
-        self._key = itemgetter(*(each for each in self.options if each != "queries"))
-        self._means: dict[object, Floats] = {}
         self._set_ends()
         if claim.other is not None:
             self._read(claim, claim.other)
@@ -90,10 +87,8 @@ class Trial:
         return self.about(self.claim.printed_as(text))
 
     def about(self, claim: Claim) -> Trial:
-        """Return the trial of another claim of the same measure, with what has been computed."""
-        other = Trial(self.row, claim, self.run)
-        other._means = self._means
-        return other
+        """Return the trial of another claim of the same measure."""
+        return Trial(self.row, claim, self.run)
 
     def _set_ends(self) -> None:
         self.window = Window.of(self.claim)
@@ -111,11 +106,8 @@ class Trial:
 
     def means(self, convention: Options) -> Floats:
         """Compute the claim by a convention over each query set; NaN where that means nothing."""
-        key = self._key(convention)
-        if key not in self._means:
-            found = self.run.means(self.claim.measure, self.cutoff(convention), convention)
-            self._means[key] = NOTHING if found is None else found
-        return self._means[key]
+        found = self.run.means(self.claim.measure, self.cutoff(convention), convention)
+        return NOTHING if found is None else found
 
     def value(self, convention: Options) -> float:
         """Compute the claim by a convention; NaN if that means nothing here."""
