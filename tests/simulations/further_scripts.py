@@ -3,55 +3,22 @@
 from itertools import groupby
 
 import numpy as np
-from evaluation_scripts import (
-    Lists,
-    ap,
-    binary,
-    both_with_relevant,
-    exponential,
-    found,
-    hit,
-    mean,
-    means,
-    n_relevant,
-    ndcg,
-    of_list,
-    over,
-    p,
-    r,
-    returned,
-    rprec,
-    rr,
-    script,
-    smaller,
-    with_hit,
-    with_relevant,
-)
-
-
-def with_list(x):
-    """Return the queries of both sides that have a document."""
-    return [q for q in x.grades if x.ranked[q]]
-
-
-def relevant_with_list(x):
-    return [q for q in with_list(x) if x.relevant[q]]
-
+from evaluation_scripts import QUERIES, Lists, ap, hit, mean, means, ndcg, over, p, r, rprec, rr, script
 
 # vespa-engine/pyvespa, vespa/evaluation/_base.py: VespaEvaluator, a set of relevant documents for each query
 of_vespa = {"accuracy@3": hit(3), "precision@5": p(5), "recall@10": r(10), "mrr@10": rr(10)}
-of_vespa |= {"ndcg@10": ndcg(10, binary), "map@100": ap(100, smaller)}
-means("pyvespa", with_relevant, of_vespa)
+of_vespa |= {"ndcg@10": ndcg(10, "binary"), "map@100": ap(100, "smaller")}
+means("pyvespa", "relevant", of_vespa)
 
 
 # the same, with graded relevance: MAP sums the relevance over the rank, divided by min(R, k)
 def graded_ap(x, q):
     top = max(max(docs.values()) for docs in x.qrels.values())
     total = sum(max(g, 0) / top / i for i, g in enumerate(x.grades.get(q, [])[:10], 1))
-    return total / min(10, n_relevant(x, q))
+    return total / min(10, len(x.relevant[q]))
 
 
-means("pyvespa, graded MAP", with_relevant, {"ndcg@10": ndcg(10), "map@10": graded_ap})
+means("pyvespa, graded MAP", "relevant", {"ndcg@10": ndcg(10), "map@10": graded_ap})
 
 
 # run-llama/llama_index, core/evaluation/retrieval/metrics.py: use_granular_hit_rate, use_granular_mrr
@@ -60,8 +27,8 @@ def granular_rr(x, q):
     return sum(ranks) / max(len(ranks), 1)
 
 
-of_llama = {"HitRate@10": r(10), "mrr@10": granular_rr, "precision@10": p(10, returned)}
-means("LlamaIndex, granular", relevant_with_list, of_llama)
+of_llama = {"HitRate@10": r(10), "mrr@10": granular_rr, "precision@10": p(10, "returned")}
+means("LlamaIndex, granular", "both, relevant, with list", of_llama)
 
 
 def listed(qrels, run):
@@ -128,8 +95,8 @@ def rank_of_best(x, q):
     return 1 / (first + 1) if first < 10 and max(grades) > 0 else 0
 
 
-of_allrank = {f"ndcg@{k}": ndcg(k, exponential, ideal=of_list) for k in (5, 10)} | {"mrr@10": rank_of_best}
-means("allRank", with_list, of_allrank)
+of_allrank = {f"ndcg@{k}": ndcg(k, "exp", ideal="list") for k in (5, 10)} | {"mrr@10": rank_of_best}
+means("allRank", "both, with list", of_allrank)
 
 
 # catboost/catboost, libs/metrics/dcg.cpp, precision_recall_at_k.cpp: ties with the lower target first
@@ -139,45 +106,37 @@ def catboost(qrels, run):
         return dict(sorted(run[q].items(), key=lambda each: qrels.get(q, {}).get(each[0], 0)))
 
     x = Lists(qrels, {q: lower_first(q) for q in run})
-    gains = ndcg(10, ideal=of_list)
+    gains = ndcg(10, ideal="list")
     row = {
         "NDCG@10": lambda x, q: gains(x, q) if max(x.grades[q]) > 0 else 1,
-        "MAP@10": ap(10, lambda x, q, k: min(found(x, q), k, len(x.ranked[q]))),
-        "Recall@10": lambda x, q: found(x, q, 10) / found(x, q) if found(x, q) else 1,
+        "MAP@10": ap(10, "smaller in list"),
+        "Recall@10": lambda x, q: sum(x.bits(q, 10)) / sum(x.bits(q)) if sum(x.bits(q)) else 1,
     }
-    return over(x, with_list(x), row)
+    return over(x, QUERIES["both, with list"](x), row)
 
 
 # benfred/implicit, implicit/evaluation.pyx: precision is all hits over the sum of min(K, likes)
 @script("implicit")
 def implicit(qrels, run):
     x = Lists(qrels, run)
-    users = with_relevant(x)
-    precision = sum(found(x, q, 10) for q in users) / sum(smaller(x, q, 10) for q in users)
+    users = QUERIES["relevant"](x)
+    precision = sum(sum(x.bits(q, 10)) for q in users) / sum(min(len(x.relevant[q]), 10) for q in users)
     return {
         "precision@10": precision,
-        **over(x, users, {"map@10": ap(10, smaller), "ndcg@10": ndcg(10, binary)}),
+        **over(x, users, {"map@10": ap(10, "smaller"), "ndcg@10": ndcg(10, "binary")}),
     }
 
 
-def in_list(x, q, _=None):
-    return found(x, q)
-
-
 # tensorflow/ranking, tensorflow_ranking/python/metrics_impl.py: lists, exp gains, P over min(topn, list size)
-of_tf = {"ndcg@10": ndcg(10, exponential, ideal=of_list), "MAP@10": ap(10, in_list), "mrr@10": rr(10)}
-of_tf |= {"precision@5": p(5, returned), "recall@10": r(10, in_list)}
-means("TF-Ranking", with_list, of_tf)
+of_tf = {"ndcg@10": ndcg(10, "exp", ideal="list"), "MAP@10": ap(10, "in list"), "mrr@10": rr(10)}
+of_tf |= {"precision@5": p(5, "returned"), "recall@10": r(10, "in list")}
+means("TF-Ranking", "both, with list", of_tf)
 
 
 # evidentlyai/evidently, metrics/recsys: users without a click in their list are left out
-def of_first_10(x, q):
-    return sorted(x.grades[q][:10], reverse=True)
-
-
-of_evidently = {"Precision@5": p(5, returned), "Recall@10": r(10, in_list), "MAP@10": ap(10, in_list)}
-of_evidently |= {"NDCG@10": ndcg(10, ideal=of_first_10), "MRR@10": rr(10), "HitRate@5": hit(5)}
-means("Evidently", with_hit, of_evidently)
+of_evidently = {"Precision@5": p(5, "returned"), "Recall@10": r(10, "in list"), "MAP@10": ap(10, "in list")}
+of_evidently |= {"NDCG@10": ndcg(10, ideal="first 10"), "MRR@10": rr(10), "HitRate@5": hit(5)}
+means("Evidently", "with hit", of_evidently)
 
 
 # recommenders-team/recommenders, evaluation/python_evaluation.py: common users, but nDCG over all users
@@ -185,24 +144,26 @@ means("Evidently", with_hit, of_evidently)
 def recommenders(qrels, run):
     x = Lists(qrels, run)
     row = over(
-        x, relevant_with_list(x), {"MAP@10": ap(10, smaller), "Precision@10": p(10), "Recall@10": r(10)}
+        x,
+        QUERIES["both, relevant, with list"](x),
+        {"MAP@10": ap(10, "smaller"), "Precision@10": p(10), "Recall@10": r(10)},
     )
-    return row | over(x, with_relevant(x), {"nDCG@10": ndcg(10, binary)})
+    return row | over(x, QUERIES["relevant"](x), {"nDCG@10": ndcg(10, "binary")})
 
 
 # lyst/lightfm, lightfm/evaluation.py: users with interactions in the test set
-means("LightFM", with_relevant, {"precision@10": p(10), "recall@10": r(10), "MRR": rr()})
+means("LightFM", "relevant", {"precision@10": p(10), "recall@10": r(10), "MRR": rr()})
 
 
 # lenskit/lkpy, src/lenskit/metrics/ranking: recall over min(R, n), AP over min(R, list), ranks clipped at 2
-def smaller_list(x, q, k):
-    return min(n_relevant(x, q), returned(x, q, k))
-
-
-of_lenskit = {"Precision@10": p(10, returned), "Recall@10": r(10, smaller), "MAP@10": ap(10, smaller_list)}
-of_lenskit["NDCG@10"] = ndcg(10, binary, lambda i: max(np.log2(i), 1))
-means("LensKit", relevant_with_list, of_lenskit)
+of_lenskit = {
+    "Precision@10": p(10, "returned"),
+    "Recall@10": r(10, "smaller"),
+    "MAP@10": ap(10, "smaller or returned"),
+}
+of_lenskit["NDCG@10"] = ndcg(10, "binary", "jk")
+means("LensKit", "both, relevant, with list", of_lenskit)
 
 # KevinMusgrave/pytorch-metric-learning, utils/accuracy_calculator.py: AP of the hits found
-of_metric_learning = {"P@1": p(1), "R-Precision": rprec, "MAP": ap(None, found)}
-means("pytorch-metric-learning", both_with_relevant, of_metric_learning)
+of_metric_learning = {"P@1": p(1), "R-Precision": rprec, "MAP": ap(None, "found")}
+means("pytorch-metric-learning", "both, relevant", of_metric_learning)
