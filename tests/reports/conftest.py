@@ -1,8 +1,7 @@
-"""The packaged sample, a comparison of its runs, and a browser."""
+"""The packaged sample, and a comparison of its runs."""
 
 import ir_datasets
 import pytest
-from browsing import chromium
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -23,9 +22,3 @@ def sample(dataset, sample_runs):
     """Return a comparison of every pair, by turn, with conversations as clusters."""
     how = {"resamples": 499, "by": "turn_number", "tests": ("t-test", "wilcoxon", "randomization")}
     return pm.compare(dataset, sample_runs, ["nDCG@10", "GradedAP@10", "P@1"], **how)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
