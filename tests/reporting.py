@@ -104,7 +104,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.ids, self.links, self.rows = [], [], [], [], []
+        self.open, self.tags, self.ids, self.links, self.rows, self.paragraphs = [], [], [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -119,6 +119,8 @@ class Page(HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
+        if tag == "p":
+            self.paragraphs.append("")
 
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
@@ -130,6 +132,8 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if {"td", "th"} & {*self.open}:
             self.rows[-1][-1] += data
+        elif "p" in self.open:
+            self.paragraphs[-1] += data
 
 
 def loaded(result):

@@ -197,7 +197,7 @@ def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str
     """Return the first documents of each query, or why they are not known."""
     path = result.origin.runs.get(run) if result.origin else None
     is_pipe = path is not None and (path in _PIPES or (path.exists() and not path.is_file()))
-    if run not in result.runs or is_pipe:
+    if is_pipe:
         return None, _ONCE
     with warnings.catch_warnings():  # they were shown when the run was evaluated
         warnings.simplefilter("ignore")

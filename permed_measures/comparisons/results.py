@@ -98,9 +98,9 @@ class ComparisonResult:
     origin : Origin or None
         Where the qrels and the runs come from.
     qrels : any form of qrels
-        What was given, for the queries of a data set; None after pickling.
+        What was given, for the queries of a data set.
     runs : mapping of str to run
-        What was given, to look at their documents; empty after pickling.
+        What was given, to look at their documents.
     digits : int or None
         Number of decimals of means and differences; if None, four in tables and all in CSV.
     interval : {'t', 'simultaneous'}
@@ -131,10 +131,6 @@ class ComparisonResult:
     equivalence_margin: float | None = None
     detect: float | None = None
     agreement: Agreement | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the qrels and the runs, which may be large, or such that they cannot be pickled."""
-        return {**self.__dict__, "qrels": None, "runs": {}}
 
     @property
     def n_queries(self) -> int:

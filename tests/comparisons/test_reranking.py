@@ -23,24 +23,9 @@ def ranks_by_sorting(docs):
     return {doc_id: rank for rank, doc_id in enumerate(order, start=1)}
 
 
-def loop_p_imp(qrels, before, after, judged_only, k):
-    """Return how many pairs are put right, and how many there are, within the first k of both runs."""
-    put_right = total = 0
-    for query_id, labels in qrels.items():
-        one, two = (ranks_by_sorting(run.get(query_id, {})) for run in (before, after))
-        early = [
-            d for d in one if one[d] <= k and two.get(d, k + 1) <= k and (d in labels or not judged_only)
-        ]
-        for high in early:
-            for low in early:
-                if max(labels.get(high, 0), 0) > max(labels.get(low, 0), 0):
-                    total += 1
-                    put_right += one[high] > one[low] and two[high] < two[low]
-    return put_right, total
-
-
-def loop_reranking(qrels, before, after, rel, judged_only):
-    """Return the counts of moves, the ranks up, and the pairs of each query."""
+def loop_reranking(qrels, before, after, rel, judged_only, k):
+    """Return the counts of moves, the ranks up, the pairs of each query, and those put right within k."""
+    early = [0, 0]
     moves, up, pairs = dict.fromkeys(["up", "down", "unchanged", "entered", "left", "absent"], 0), [], []
     for query_id in sorted(qrels):
         labels = qrels[query_id]
@@ -62,8 +47,10 @@ def loop_reranking(qrels, before, after, rel, judged_only):
                 if grade[high] > grade[low]:
                     right = one[high] < one[low], two[high] < two[low]
                     counts[[(False, True), (True, False), (True, True), (False, False)].index(right)] += 1
+                    if max(one[high], two[high], one[low], two[low]) <= k:
+                        early = [early[0] + (right == (False, True)), early[1] + 1]
         pairs.append(Pairs(*counts))
-    return moves, up, pairs
+    return moves, up, pairs, early
 
 
 @pytest.mark.parametrize("seed", range(effort(50, 150)))
@@ -85,9 +72,8 @@ def test_reranking_against_loops(seed, monkeypatch):
         }
         rel = rng.choice([1, 2])
         judged_only = rng.random() < 0.5
-        moves, up, pairs = loop_reranking(qrels, before, after, rel, judged_only)
         k = rng.choice([1, 2, 3, 100])
-        p_imp = loop_p_imp(qrels, before, after, judged_only, k)
+        moves, up, pairs, early = loop_reranking(qrels, before, after, rel, judged_only, k)
         form = cases.FORMS[rng.choice(list(cases.FORMS))]
         runs = [form(cases.rows_of(run), "score") for run in (before, after)]
         ours = reranking(qrels, *runs, f"RR@{k}", rel=rel, top=2, judged_only=judged_only)
@@ -96,7 +82,7 @@ def test_reranking_against_loops(seed, monkeypatch):
         ]
     ranks_up = (float(np.mean(up)), float(np.median(up))) if up else (None, None)
     assert ours.moves == Moves(*moves.values(), *ranks_up)
-    assert (ours.early.put_right, ours.early.total) == p_imp
+    assert [ours.early.put_right, ours.early.total] == early
     assert ours.by_query == pairs
     assert astuple(ours.pairs) == tuple(map(sum, zip(*map(astuple, pairs), strict=True)))
     assert ours.pairs.total == sum(astuple(ours.pairs))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import threading
 from types import SimpleNamespace
 
@@ -76,9 +75,9 @@ def test_rankings_grades_and_what_all_runs_miss():
     assert not unread(details)
     json.dumps(details, allow_nan=False)
 
-    shallow = query_details(
-        compared({"old": OLD, "new": NEW}), depth=1
-    )  # the others are known by their ranks
+
+def test_judged_documents_further_down_are_known_by_their_ranks():
+    shallow = query_details(compared({"old": OLD, "new": NEW}), depth=1)
     assert shown(shallow, "old") == [["x"], ["a"], []]
     assert shown(shallow, "new") == [["a"], ["z"], []]
     assert judged(shallow, 1) == {"a": [1, 1, 2]}
@@ -116,13 +115,6 @@ def test_a_file_that_has_changed_since_is_not_shown(tmp_path):
     for spoil in (lambda: path.write_text("no run at all\n"), path.unlink):
         spoil()
         assert unread(query_details(result, depth=3)) == {"old": FAILED}
-
-
-def test_a_comparison_is_pickled_without_its_runs():
-    result = pickle.loads(pickle.dumps(compared({"old": records(OLD), "new": NEW})))
-    assert result.runs == {}
-    assert result.qrels is None
-    assert unread(query_details(result)) == {"old": ONCE, "new": ONCE}
 
 
 def test_a_conversation_has_the_turns_before_it_and_documents_their_titles():

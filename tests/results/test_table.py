@@ -3,56 +3,27 @@
 import csv
 import io
 import re
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from reporting import Page
 
 from permed_measures.markup import as_cell, one_line
 from permed_measures.papers.read import read_tables
 from permed_measures.results.table import FORMATS, Cell, Table, ranked
 
 
-class Cells(HTMLParser):
-    """The cells of a page, and its paragraphs."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.cells, self.paragraphs, self.tags = [], [], [], set()
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, _):
-        self.open.append(tag)
-        self.tags.add(tag)
-        if tag in ("td", "th"):
-            self.cells.append("")
-        if tag == "p":
-            self.paragraphs.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if {"td", "th"} & {*self.open}:
-            self.cells[-1] += data
-        elif "p" in self.open:
-            self.paragraphs[-1] += data
-
-
 def of_markdown(text):
-    page = Cells(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
-    assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "strong", "u", "sup", "p"}
-    return page.cells[3], page.paragraphs
+    return of_html(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text))
 
 
 def of_html(text):
-    page = Cells(text)
-    assert page.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "b", "u", "sup", "p"}
-    return page.cells[3], page.paragraphs
+    page = Page(text)
+    known = {"div", "table", "thead", "tbody", "tr", "th", "td", "b", "strong", "u", "sup", "p"}
+    assert {tag for tag, _ in page.tags} <= known
+    return page.rows[1][0], page.paragraphs
 
 
 LETTERS = {
