@@ -3,7 +3,6 @@
 import json
 import random
 
-import ir_datasets
 import numpy as np
 import pytest
 from simulations.intervals import randomization_test
@@ -12,8 +11,10 @@ import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.corrections import CORRECTIONS
 from permed_measures.comparisons.queries import query_details
+from permed_measures.datasets import SAMPLES
 
 RESAMPLES = 1000
+QRELS, RUNS = pm.read_qrels(SAMPLES[0].qrels), SAMPLES[0].runs
 EVERY_TEST = ("t-test", "wilcoxon", "randomization")
 
 
@@ -53,15 +54,14 @@ def test_whole_clusters_change_sign():
     assert result.notes == ["randomization: with 2 clusters no p-value is below 0.05, whatever the runs"]
 
 
-def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
-    dataset = ir_datasets.load("permed-sample")
+def test_conversations_of_a_data_set_are_the_clusters():
     how = {"baseline": "bm25", "resamples": RESAMPLES, "tests": EVERY_TEST}
-    by_default = compare(dataset, sample_runs, pm.MEDCORPUS, **how)
-    by_pattern = compare(dataset, sample_runs, pm.MEDCORPUS, clusters="^(.*)_", **how)
+    by_default = compare("permed-sample", RUNS, pm.MEDCORPUS, **how)
+    by_pattern = compare("permed-sample", RUNS, pm.MEDCORPUS, clusters="^(.*)_", **how)
     assert by_default.paired.clusters == "conversation_id"
     assert (by_default.n_clusters, by_default.n_queries) == (12, 48)
     assert by_default.rows == by_pattern.rows
-    none = compare(dataset, sample_runs, pm.MEDCORPUS, clusters="none", **how)
+    none = compare("permed-sample", RUNS, pm.MEDCORPUS, clusters="none", **how)
     assert none.paired.clusters == ""
     assert set(none.rows[0].tests) == {"t-test", "wilcoxon", "randomization"}
     for clustered_row, row in zip(by_default.rows, none.rows, strict=True):
@@ -69,20 +69,20 @@ def test_conversations_of_a_data_set_are_the_clusters(sample_runs):
         assert clustered_row.tests["t-test"].p != row.tests["t-test"].p
 
 
-def test_rows_are_means_and_counts_of_the_engine(sample_qrels, sample_runs):
-    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, resamples=99)
+def test_rows_are_means_and_counts_of_the_engine():
+    result = compare(QRELS, RUNS, pm.MEDCORPUS, resamples=99)
     assert [(row.run, row.baseline) for row in result.rows[:3]] == [
         ("tfidf", "bm25"),
         ("lsa", "bm25"),
         ("lsa", "tfidf"),
     ]
-    means = {name: pm.calc_aggregate(pm.MEDCORPUS, sample_qrels, run) for name, run in sample_runs.items()}
+    means = {name: pm.calc_aggregate(pm.MEDCORPUS, QRELS, run) for name, run in RUNS.items()}
     for row in result.rows:
-        values = {name: dict.fromkeys(sample_qrels, 0.0) for name in (row.run, row.baseline)}
+        values = {name: dict.fromkeys(QRELS, 0.0) for name in (row.run, row.baseline)}
         for name, by_query in values.items():
-            for metric in pm.iter_calc([row.measure], sample_qrels, sample_runs[name]):
+            for metric in pm.iter_calc([row.measure], QRELS, RUNS[name]):
                 by_query[metric.query_id] = metric.value
-        d = [values[row.run][q] - values[row.baseline][q] for q in sample_qrels]
+        d = [values[row.run][q] - values[row.baseline][q] for q in QRELS]
         assert row.mean == pytest.approx(means[row.run][row.measure], abs=1e-12)
         assert row.baseline_mean == pytest.approx(means[row.baseline][row.measure], abs=1e-12)
         assert row.difference == pytest.approx(row.mean - row.baseline_mean, abs=1e-12)
@@ -95,9 +95,9 @@ def test_rows_are_means_and_counts_of_the_engine(sample_qrels, sample_runs):
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
-def test_the_family_is_all_pairs_and_measures_of_a_test(correction, sample_qrels, sample_runs):
+def test_the_family_is_all_pairs_and_measures_of_a_test(correction):
     how = {"correction": correction, "resamples": 99, "tests": EVERY_TEST}
-    result = compare(sample_qrels, sample_runs, pm.MEDCORPUS, **how)
+    result = compare(QRELS, RUNS, pm.MEDCORPUS, **how)
     assert result.families == {"t-test": 12, "wilcoxon": 12, "randomization": 12}
     for name in result.families:
         p = np.array([row.tests[name].p for row in result.rows])
@@ -141,10 +141,10 @@ def test_queries_that_a_run_has_nothing_for_are_counted_and_said():
     assert all(note in str(result) for note in result.notes)
 
 
-def test_max_t_of_groups_is_over_all_groups(sample_qrels, sample_runs):
+def test_max_t_of_groups_is_over_all_groups():
     how = {"clusters": "^(.*)_", "resamples": 999, "correction": "max-t", "tests": "randomization"}
-    result = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
-    alone = compare(sample_qrels, sample_runs, ["nDCG@10", "P@1"], **how)
+    result = compare(QRELS, RUNS, ["nDCG@10", "P@1"], by="_([0-9])$", **how)
+    alone = compare(QRELS, RUNS, ["nDCG@10", "P@1"], **how)
     for row, other in zip(result.rows, alone.rows, strict=True):
         assert (row.tests["randomization"], row.interval) == (other.tests["randomization"], other.interval)
     assert {part.families["randomization"] for part in result.groups.values()} == {6 * len(result.groups)}

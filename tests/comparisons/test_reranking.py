@@ -6,7 +6,6 @@ import warnings
 from dataclasses import astuple, replace
 
 import cases
-import ir_datasets
 import numpy as np
 import pytest
 from effort import effort
@@ -15,6 +14,7 @@ import permed_measures as pm
 from permed_measures.comparisons.changes import QueryChange
 from permed_measures.comparisons.moves import Moves, Pairs
 from permed_measures.comparisons.reranking import reranking
+from permed_measures.datasets import SAMPLES
 from permed_measures.files.provenance import provenance
 
 
@@ -134,13 +134,13 @@ def test_what_a_reranking_refuses(change, message):
         reranking(**{**given, **change})
 
 
-def test_json_and_frames_have_names_and_the_texts_of_a_data_set(sample_runs):
-    runs = sample_runs["bm25"], sample_runs["lsa"]
-    found = reranking(ir_datasets.load("permed-sample"), *runs, EXPONENTIAL, top=1, names=("bm25", "<lsa>"))
+def test_json_and_frames_have_names_and_the_texts_of_a_data_set():
+    runs = SAMPLES[0].runs["bm25"], SAMPLES[0].runs["lsa"]
+    found = reranking("permed-sample", *runs, EXPONENTIAL, top=1, names=("bm25", "<lsa>"))
     content, frame = json.loads(found.to("json")), found.to_polars()
     assert (content["measure"], content["names"]) == (EXPONENTIAL, ["bm25", "<lsa>"])
     assert content["by_query"] == frame.to_dicts()
-    assert content["provenance"] == provenance([found.measure])
+    assert content["provenance"] == provenance([found.measure], found.origin)
     assert (frame["before"].mean(), frame["after"].mean()) == pytest.approx((found.before, found.after))
     assert found.gained[0].text == "Is the benefit the same in very old or frail patients?"
     assert repr(found) == "<Reranking: nDCG-exp@10: 0.6788 bm25, 0.6060 <lsa> (-0.0728), 48 queries>"

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from reporting import HOSTILE
 
+import permed_measures as pm
 from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES, load
 from permed_measures.markup import one_line
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -100,11 +102,14 @@ def assert_named(page):
 # --- pages -------------------------------------------------------------------------------------------
 
 
+TEXTS = {query.query_id: query.text for query in load("permed-sample").queries_iter()}
+
+
 @pytest.fixture(scope="module")
-def against_lsa(dataset, sample_runs):
+def against_lsa():
     """Return a comparison whose queries have texts, turns and groups."""
     options = {"baseline": "lsa", "by": "turn_number", "resamples": 99}
-    return compare(dataset, sample_runs, ["nDCG@10", "P@1"], **options)
+    return compare("permed-sample", SAMPLES[0].runs, ["nDCG@10", "P@1"], **options)
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +157,7 @@ def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, path, 
 
 
 @pytest.mark.thorough
-def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, path, against_lsa, dataset):
-    texts = {query.query_id: query.text for query in dataset.queries_iter()}
+def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser, path, against_lsa):
     with opened(browser, path) as page:
         for run, measure in (("tfidf", "P@1"), ("bm25", "nDCG@10")):
             page.locator("#query-run").select_option(run)
@@ -167,10 +171,10 @@ def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser,
             assert deltas == sorted(deltas, reverse=True)
             counts = page.locator("button[data-outcome]").all_text_contents()
             [row] = [row for row in against_lsa.rows if (row.run, str(row.measure)) == (run, measure)]
-            outcomes = [len(texts), row.wins, row.ties, row.losses]
+            outcomes = [len(TEXTS), row.wins, row.ties, row.losses]
             assert [int(text.split()[1]) for text in counts] == outcomes
         page.get_by_role("searchbox").fill("the TREATMENT")
-        words = {query for query, text in texts.items() if {"the", "treatment"} <= {*_words(text)}}
+        words = {query for query, text in TEXTS.items() if {"the", "treatment"} <= {*_words(text)}}
         assert {*queries_shown(page)} >= words
         page.get_by_role("searchbox").fill("no query has this")
         assert queries_shown(page) == {}
@@ -220,19 +224,16 @@ def test_a_point_of_the_scatter_picks_its_queries(browser, path, against_lsa):
 
 
 @pytest.mark.thorough
-def test_two_rankings_are_those_of_the_runs(browser, path, dataset, sample_runs):
-    grades = {}
-    for each in dataset.qrels_iter():
-        grades.setdefault(each.query_id, {})[each.doc_id] = each.relevance
-    texts = {query.query_id: query.text for query in dataset.queries_iter()}
+def test_two_rankings_are_those_of_the_runs(browser, path):
+    grades = pm.read_qrels(SAMPLES[0].qrels)
     with opened(browser, path) as page:
         run = page.locator("#query-run option:checked").text_content()
         for query in ("sample_01_1", "sample_08_3"):
             page.goto(f"{path.as_uri()}#q={query}")
-            page.get_by_role("heading", name=texts[query]).wait_for()
+            page.get_by_role("heading", name=TEXTS[query]).wait_for()
             before = page.locator(".turns li").all_text_contents()
-            assert before == [texts[f"{query[:-1]}{number}"] for number in range(1, int(query[-1]))]
-            ranked = {name: ranking_of(sample_runs[name].get(query, {})) for name in (run, "lsa")}
+            assert before == [TEXTS[f"{query[:-1]}{number}"] for number in range(1, int(query[-1]))]
+            ranked = {name: ranking_of(pm.read_run(SAMPLES[0].runs[name])[query]) for name in (run, "lsa")}
             known = grades[query]
             for side, here, there in (("left", "lsa", run), ("right", run, "lsa")):
                 expected = []

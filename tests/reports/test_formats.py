@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from reporting import MARKUP, STYLES, Terminal, loaded, made, pair
 
+from permed_measures.comparisons.compare import compare
+from permed_measures.datasets import SAMPLES
 from permed_measures.markup import as_html, as_latex, as_markdown, one_line
 
 # --- numbers -----------------------------------------------------------------------------------------
@@ -24,7 +26,9 @@ def rows_of(result):
 NUMBERS = ["mean", "baseline_mean", "difference", "relative", "effect_size", "wins", "ties", "losses"]
 
 
-def test_csv_and_json_have_every_number_as_it_was_computed(sample):
+def test_csv_and_json_have_every_number_as_it_was_computed():
+    options = {"resamples": 499, "by": "turn_number", "tests": ("t-test", "wilcoxon", "randomization")}
+    sample = compare("permed-sample", SAMPLES[0].runs, ["nDCG@10", "GradedAP@10", "P@1"], **options)
     content = loaded(sample)
     objects = [each for part in [*content["groups"], content] for each in part["rows"]]
     expected = [(label, row) for label, part in sample.sections() for row in part.rows]

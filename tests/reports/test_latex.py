@@ -7,16 +7,18 @@ from commands import run_cli
 from reporting import LATIN, TURN, assert_compiles, made
 
 import permed_measures as pm
+from permed_measures.datasets import SAMPLES
 
 LAYOUTS = pytest.mark.parametrize("layout", ["", "twocolumn"])
 
 
 @LAYOUTS
-def test_the_sample_fits(dataset, sample_runs, layout, tmp_path):
+def test_the_sample_fits(layout, tmp_path):
     evaluate = ("evaluate", "permed-sample", "permed-sample/runs", "--format", "latex")
     texts = [run_cli(*evaluate, *each)[0] for each in ([], ["--by", "turn_number"], ["-m", "litsearch"])]
     for options in ({"baseline": "bm25"}, {}, {"baseline": "bm25", "by": TURN}, {"by": TURN, "tests": ()}):
-        texts += [pm.compare(dataset, sample_runs, pm.MEDCORPUS, resamples=99, **options).to("latex")]
+        found = pm.compare("permed-sample", SAMPLES[0].runs, pm.MEDCORPUS, resamples=99, **options)
+        texts.append(found.to("latex"))
     assert_compiles(texts, tmp_path, layout)
 
 
