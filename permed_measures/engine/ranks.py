@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
@@ -41,39 +40,21 @@ class TieBreak(Enum):
 Grades = Mapping[str, float]
 
 
-def _descending(ids: list[str], grades: Grades) -> list[int]:
-    ids = sorted(ids)
-    return [len(ids) - bisect_right(ids, doc_id) for doc_id in grades]
-
-
-def _ascending(ids: list[str], grades: Grades) -> list[int]:
-    ids = sorted(ids)
-    return [bisect_left(ids, doc_id) for doc_id in grades]
-
-
-def _by_position(ids: list[str], grades: Grades) -> list[int]:
-    position = dict(zip(ids, range(len(ids)), strict=True))
-    return [position[doc_id] for doc_id in grades]
-
-
-def _by_grade(ids: list[str], grades: Grades, sign: int) -> list[int]:
+def _by_grade(ids: list[str], grades: Grades, sign: int) -> list[str]:
     by_id = sorted(ids, reverse=True)
-    return _by_position(sorted(by_id, key=lambda doc_id: sign * grades.get(doc_id, 0)), grades)
+    return sorted(by_id, key=lambda doc_id: sign * grades.get(doc_id, 0))
 
 
-_BEFORE: dict[TieBreak, Callable[[list[str], Grades], list[int]]] = {
-    TieBreak.TREC: _descending,
-    TieBreak.TREC10: _descending,
-    TieBreak.DOCID_ASCENDING: _ascending,
-    TieBreak.INPUT: _by_position,
-    TieBreak.REVERSED: lambda ids, grades: _by_position(ids[::-1], grades),
+_ORDERED: dict[TieBreak, Callable[[list[str], Grades], list[str]]] = {
+    TieBreak.TREC: lambda ids, _: sorted(ids, reverse=True),
+    TieBreak.TREC10: lambda ids, _: sorted(ids, reverse=True),
+    TieBreak.DOCID_ASCENDING: lambda ids, _: sorted(ids),
+    TieBreak.INPUT: lambda ids, _: ids,
+    TieBreak.REVERSED: lambda ids, _: ids[::-1],
     TieBreak.OPTIMISTIC: partial(_by_grade, sign=-1),
     TieBreak.PESSIMISTIC: partial(_by_grade, sign=1),
 }
-"""How many documents of a tie are before each of its judged ones.
-
-Each takes the ids of the tie in the order of the rows, and the grades of the judged ones.
-"""
+"""The documents of a tie in order: each takes them in the order of the rows, and the grades of its hits."""
 
 
 class Scores(NamedTuple):
@@ -198,7 +179,10 @@ def _before_in_ties(
 
 
 def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
+    """Count the documents of a tie that are before each of its hits."""
     try:
-        return _BEFORE[ties](ids, grades)
+        ordered = _ORDERED[ties](ids, grades)
     except TypeError:  # some ids are integers
-        return _BEFORE[ties](list(map(string_id, ids)), grades)
+        ordered = _ORDERED[ties](list(map(string_id, ids)), grades)
+    position = dict(zip(ordered, range(len(ordered)), strict=True))
+    return [position[doc_id] for doc_id in grades]

@@ -2,7 +2,6 @@
 
 import math
 import random
-import warnings
 from functools import cache
 from itertools import groupby, pairwise, product
 from operator import itemgetter
@@ -25,16 +24,15 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 
+pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+
 CASES = effort(120, 480)
 CHUNKS = effort(4, 8)
 
 
 def values_of(measures, qrels, run, ties=TieBreak.TREC):
-    """Return {query: [values]} by the engine, whatever it warns of."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pm.PermedWarning)
-        evaluator = PermedEvaluator(measures, qrels, ties)
-        return dict(evaluator.evaluate(run).per_query())
+    """Return {query: [values]} by the engine."""
+    return dict(PermedEvaluator(measures, qrels, ties).evaluate(run).per_query())
 
 
 def shuffled(rows, rng):
@@ -174,10 +172,8 @@ def test_what_is_below_the_cutoff_makes_no_difference():
         (qrels, run), measure = random_case(rng), random_measure(rng)
         evaluator = PermedEvaluator([measure], qrels)
         cut += evaluator._depth is not None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pm.PermedWarning)
-            metrics, whole = list(evaluator.iter_calc(run)), evaluator.evaluate(run)
-        assert metrics == list(whole.metrics()), (measure, qrels, run)
+        found, whole = list(evaluator.iter_calc(run)), evaluator.evaluate(run)
+        assert found == list(whole.metrics()), (measure, qrels, run)
     assert cut > 20
 
 

@@ -24,33 +24,25 @@ from permed_measures.people.agreement import relabelled
 from permed_measures.uncertainties.label_errors import LabelErrors
 
 MEASURES = list(map(pm.parse_measure, ["nDCG@10", "GradedAP@10", "P@1", "Coverage@3"]))
-N_DOCUMENTS = 20
+DOCUMENTS = [f"d{number}" for number in range(20)]
 SIZES = (20, 50, 200)
 """Numbers of conversations."""
 ERROR = 0.2
 
 
 def made(rng, n_conversations):
-    """Return judgments, a run's rankings, and the conversation of each query."""
+    """Return a run's rankings, and the conversation of each query."""
     cluster = np.repeat(np.arange(n_conversations), rng.integers(1, 6, n_conversations))
     n = len(cluster)
     difficulty = rng.normal(size=n_conversations)[cluster]
-    latent = rng.normal(size=(n, N_DOCUMENTS)) - 1 - 0.5 * difficulty[:, None]
+    latent = rng.normal(size=(n, len(DOCUMENTS))) - 1 - 0.5 * difficulty[:, None]
     grade = (latent > 0).astype(float) + (latent > 0.8)
     score = grade + rng.normal(scale=1.2, size=grade.shape)
-    rank = (-score).argsort(axis=1).argsort(axis=1) + 1
-    query = np.repeat(np.arange(n, dtype=np.int32), N_DOCUMENTS)
-    ids = [f"q{number:06}" for number in range(n)]
-    documents = [f"d{number}" for number in range(N_DOCUMENTS)] * n
-    order = np.lexsort((-grade.ravel(), query))
-    judgments = Judgments(ids, query, grade.ravel()[order], order, [documents[row] for row in order.tolist()])
-    row = np.empty_like(order)
-    row[order] = np.arange(len(order))
-    by_rank = np.lexsort((rank.ravel(), query))
-    rankings = JudgedRankings(
-        judgments, row[by_rank], rank.ravel()[by_rank].astype(np.int32), np.full(n, N_DOCUMENTS), n, n
+    qrels, run = (
+        {f"q{number:06}": dict(zip(DOCUMENTS, row, strict=True)) for number, row in enumerate(each.tolist())}
+        for each in (grade, score)
     )
-    return rankings, cluster
+    return JudgedRankings.of(Judgments.of(qrels), run), cluster
 
 
 def held(intervals, truth):
