@@ -87,6 +87,8 @@ def test_options_are_said(command, line, said):
         ),
         (f"{COMPARE} bm25 lsa --correction sidak", "--correction: invalid choice: 'sidak' (choose from "),
         (f"{COMPARE} bm25 lsa --format pdf", "--format: invalid choice: 'pdf' (choose from "),
+        (f"{COMPARE} bm25 lsa --output lsa --format csv", "error: lsa: the output would overwrite the qrels"),
+        (f"{COMPARE} bm25 --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
         (
             f"{COMPARE} bm25 --output out.gif",
             "error: out.gif: the ending '.gif' means no format. End the name",

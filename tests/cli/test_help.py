@@ -93,7 +93,7 @@ def test_the_line_is_kept_as_it_was_typed():
         ("--foo", "no such option: --foo. See permed-measures --help"),
         ("evaluate q r --form json", "unrecognized arguments: --form json. See"),  # not abbreviated
         ("evaluate q r -m --by-query", "-m/--measure: expected one argument. See permed-measures evaluate"),
-        ("evaluate q r --digits 99", "--digits: invalid choice: 99 (choose from 0, 1, "),
+        ("evaluate q r --digits 18", "--digits: invalid choice: 18 (choose from 0, 1, "),
         ("compare q r --resamples x", "--resamples: invalid int value: 'x'. See"),
         ("convert q r --to xml", "--to: invalid choice: 'xml' (choose from "),
     ],

@@ -12,7 +12,7 @@ from permed_measures.files import read as reading
 from permed_measures.files import sources
 
 QUERIES = ("q1", "q2", "q3")
-DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("abc", start=1)]
+DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("abc")]
 SIMILARITIES = [(q, d, rank, -score) for q, d, rank, score in DISTANCES]
 QRELS = {query_id: {"a": 1} for query_id in QUERIES}
 ENDINGS = ("trec", "csv", "parquet")

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from effort import effort
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import permed_measures as pm
@@ -88,6 +88,8 @@ def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
         suppress_health_check=checks,
     )
     @given(nested(NUMBERS[what]))
+    @example({"a\rb": {"c": 1}})
+    @example({"c": {"a\rb": 1}})
     def check(data):
         written.append(is_written(tmp_path / "file", what, form, data))
 
