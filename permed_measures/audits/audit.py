@@ -55,9 +55,10 @@ def audit(
         are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
         ``MAP ↑``); a measure that is written out with its parameters is taken as it is, as is one of ours
         as it prints (``GradedAP@10``). A number is in percent if it is above 1, or if it or its name ends in
-        %; marks such as ``0.5357*`` are left out. Numbers that are no texts have as many digits as the
-        longest of the table has. A number above 1 is also tried as it stands where the
-        measure may be above 1, and the others of a table with a number in percent are also tried in percent.
+        %; what stands beside it in a cell of a table (``0.5357*``, ``0.53 ± 0.01``) is left out. Numbers that
+        are no texts have as many digits as the longest of the table has. A number above 1 is also tried as
+        it stands where the measure may be above 1, and the others of a table with a number in percent are
+        also tried in percent.
         A path is that of a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them: what is no
         measure, and rows without a run, are left out, and ``notes`` of the result say so.
     conventions : path, optional

@@ -44,7 +44,7 @@ class Audit(Result):
     (explained, made differently, unclear where a typo is as likely, or unexplained), ``value`` and
     ``printed`` (the mean and how it would be printed), ``measure`` (as one would type it), ``convention``
     (the name, null for unexplained claims), and ``changes`` from it. For an unexplained claim, value, measure
-    and changes are those of the nearest value, the changes from ir_measures' default.
+    and changes are those by ``nearest``, the changes from ir_measures' default.
 
     Attributes
     ----------
@@ -122,10 +122,13 @@ class Audit(Result):
 
     @cached_property
     def nearest(self) -> dict[Trial, Options]:
-        """What gives the value nearest to each claim that nothing explains."""
+        """The convention of the other claims, or else a named one with the nearest value, by open claim."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
-        found = ((trial, nearest_to(trial, self.best[0].space.conventions)) for trial in left)
-        return {trial: near for trial, near in found if near is not None}
+        main = self.best[0]
+        return {
+            trial: main.options if main.explained else nearest_to(trial, main.space.conventions)
+            for trial in left
+        }
 
     def report(self) -> Report:
         """Return the verdict, the convention, the measures to type, and what else fits."""
@@ -153,7 +156,7 @@ class Audit(Result):
 
 
 class Outcome(NamedTuple):
-    """What was found for a claim: the convention, or that of the nearest value."""
+    """What was found for a claim: its convention, or one that gives another value."""
 
     status: str
     options: Options
@@ -166,7 +169,7 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
     main = result.best[0]
     answer = next((each for each in result.exceptions if trial in each.explained), main)
     if not trial.prints(answer.options):
-        options = result.nearest.get(trial, answer.options)
+        options = result.nearest[trial]
         default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
         of_claim = {each: options[each] for each in trial.options}
         return Outcome("unexplained", options, None, changes_of(of_claim, default))
@@ -232,7 +235,7 @@ def _sections(result: Audit) -> Iterator[Section]:
     found = {
         **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
-        "Not explained; the nearest value": unexplained(main, result.nearest),
+        "Not explained": unexplained(main, result.nearest),
         "Numbers of another measure or run": elsewhere(main, result.unclear),
         "Within ties": [] if main.complete else result.ties,
         "Whole numbers of hits": result.counts,
@@ -249,7 +252,7 @@ def _table(result: Audit) -> Table:
     for each in result._records():
         shown = [each["measure"], each["published"], each["printed"]]
         if each["status"] == "unexplained":
-            shown = ["no convention", each["published"], NONE]  # the nearest have a section
+            shown = ["no convention", each["published"], NONE]  # the values have a section
         cells.append([each["run"], each["claim"], *shown])
     headings = ["run", "claim", "measure", "published", "computed"]
     one = len({each.row for each in result.best[0].trials}) == 1

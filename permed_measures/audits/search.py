@@ -134,16 +134,11 @@ def _nearest(space: Space, convention: Options) -> Answer:
     return Answer(space.bases[int(np.argmin(distances))][0], convention, space, min(distances))
 
 
-def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options | None:
-    """Return what gives the value nearest to a claim that is printed otherwise; None if there is no value."""
-    space, found, least = Space([trial], conventions), None, np.inf
-    for _, near in space.within(MOST_CHANGES):
-        values, _, prints = space.tried(trial, near)
-        distances = np.where(prints | np.isnan(values), np.inf, abs(values - float(trial.claim.value)))
-        if distances.min(initial=np.inf) < least:
-            least, found = distances.min(), space.convention(near[distances.argmin()])
-    if found is None:
-        return None
-    value = trial.value(found)
-    default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-    return simplified(found, default, lambda other: trial.value(other) == value)
+def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options:
+    """Return the named convention whose value is nearest to a claim, without what makes no difference."""
+    cutoffs = {trial.claim.name: trial.claim.cutoffs[0]}
+    bases = [named.at(cutoffs) for named in conventions if named.has(trial.claim.measure)]
+    values = [trial.value(base) for base in bases]
+    distances = [np.inf if np.isnan(value) else abs(value - float(trial.claim.value)) for value in values]
+    value, near = values[least := int(np.argmin(distances))], bases[least]
+    return simplified(near, COMMUNITY.at(cutoffs), lambda other: trial.value(other) == value)

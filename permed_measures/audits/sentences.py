@@ -131,15 +131,15 @@ _EQUALS = 8
 
 
 def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
-    """Say of each claim that nothing explains which value is nearest."""
+    """Say of each claim that nothing explains what its value is by the convention of the others."""
     lines = []
     for trial, near in nearest.items():
-        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-        how = "; ".join(changes_of(near, default)) or "by default"
+        how = "by the convention of the other claims"
+        if not main.explained:
+            default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
+            how = "; ".join(changes_of(near, default)) or "by default"
         slip = trial.claim.slip(trial.value(near))
         text = f"{trial.shown(near)}, {trial.measure(near)}: {how}{slip and '; '}{slip}"
-        if main.explained and (shown := trial.shown(main.options)) != trial.shown(near):
-            text += f". By the convention of the other claims: {shown}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
     return lines
 

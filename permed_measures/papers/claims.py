@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
+from decimal import ROUND_DOWN, Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.papers.names import MARKS, MEANT, Rank, heading_of, is_ours, meaning_of
+from permed_measures.papers.cells import printed_in
+from permed_measures.papers.names import MEANT, Rank, heading_of, is_ours, meaning_of
 from permed_measures.papers.printed import Printed
 
 
@@ -102,7 +102,6 @@ class Claim(NamedTuple):
         return ""
 
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WIDE = Context(prec=60)
 """For counts with more digits after the point than a claim has."""
 _LARGEST_COUNT = 10**12
@@ -115,9 +114,8 @@ def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
     rows = list(rows)
     if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
-    texts = [str(value) for row in rows for value in row.values() if not isinstance(value, str)]
-    numbers = [Decimal(text).normalize() for text in texts if _NUMBER.fullmatch(text)]
-    longest = max(map(_digits, numbers), default=0)
+    numbers = [_number(*each)[0] for row in rows for each in row.items() if not isinstance(each[1], str)]
+    longest = max((_digits(number.normalize()) for number in numbers), default=0)
     table = [[_claim(name, value, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
@@ -166,16 +164,10 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
 
 
 def _number(name: str, value: Any) -> tuple[Decimal, str]:
-    """Return a number without marks of significance, and its percent sign if it has one."""
-    text = str(value).strip(MARKS)
-    sign = "%" if text.endswith("%") else ""
-    text = text.rstrip("%").strip(MARKS)
-    try:
-        if not isinstance(value, bool) and _NUMBER.fullmatch(text):
-            return Decimal(text), sign
-    except InvalidOperation:  # an exponent beyond all bounds
-        pass
-    problem, hint = "a claim must be a number", "Write it as 0.5357 or 53.57%"
-    if re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text):
-        problem, hint = "a claim must have a decimal point, not a comma", f"Write {text.replace(',', '.')}"
-    raise InputError(f"{problem} (found {value!r})", where=f"claim {name!r}", hint=hint)
+    """Return a number, which may be printed as in a cell of a table, and its percent sign if it has one."""
+    cell = None if isinstance(value, bool) else printed_in(str(value))
+    if cell is None or not cell.number:
+        problem, hint = f"a claim must be a number (found {value!r})", "Write it as 0.5357 or 53.57%"
+        raise InputError(problem, where=f"claim {name!r}", hint=hint)
+    number = cell.number.rstrip("%")
+    return Decimal(number), cell.number[len(number) :]

@@ -38,9 +38,11 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     headings, _, row, *_ = stdout.split("\n\n")[3].splitlines()
     assert headings.split() == ["claim", "measure", "published", "computed"]
     assert row.split() == ["P@1", "P@1", "0.3333", "0.3333"]
-    stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", status=1)
+    stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", "--claim", "MAP@3=0.208334", status=1)
     assert stdout.startswith("No convention explains any claim.\n")
-    assert "nearest value\n  P@1 as 0.3334: 0.3333, P@1: by default" in stdout
+    assert "\nNot explained\n  P@1 as 0.3334: 0.3333, P@1: by default\n" in stdout
+    how = "weights of AP: its grade over the highest grade (not: 1 for each relevant document)"
+    assert how in " ".join(stdout.partition("MAP@3 as 0.208334: ")[2].split())
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])

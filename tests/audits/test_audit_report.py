@@ -36,8 +36,9 @@ def test_a_frame_has_a_row_for_each_claim(mixed):
     qrels, runs = binary()
     [value] = pm.calc_aggregate([frame["measure"][3]], qrels, runs["second"]).values()
     assert frame["value"][3] == pytest.approx(value)
-    [(trial, nearest)] = mixed.nearest.items()
-    assert frame["value"][6] == trial.value(nearest)
+    [(trial, options)] = mixed.nearest.items()
+    assert options is mixed.best[0].options  # that of the other claims
+    assert frame["value"][6] == trial.value(options)
     pytest.importorskip("pandas")
     assert mixed.to_pandas().to_dict("records")[:6] == frame.to_dicts()[:6]
 

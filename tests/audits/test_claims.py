@@ -134,6 +134,8 @@ def test_a_claim_of_0_or_less_that_nothing_prints_has_nearest_values(text):
         ("0.5357 ‡*", "0.5357", 4, False),
         ("53.57%*", "0.5357", 4, True),
         ("▲0.5357", "0.5357", 4, False),
+        ("53,57 %", "0.5357", 4, True),
+        ("0.5357 ± 0.01", "0.5357", 4, False),
     ],
 )
 def test_numbers_are_read(value, number, decimals, percent):
@@ -158,14 +160,10 @@ def test_numbers_that_are_no_texts_have_the_digits_of_the_longest_of_the_table()
         ({"VariantNDCG(gain='cube')@10": 0.5}, "gain"),
         ({"P": 0.5}, "P needs a cutoff (found 'P'). Write P@10"),
         ({"MAP@10": "high"}, "claim 'MAP@10': a claim must be a number (found 'high')"),
-        (
-            {"MAP@10": "0,5357"},
-            "claim 'MAP@10': a claim must have a decimal point, not a comma (found '0,5357'). Write 0.5357",
-        ),
-        ({"MAP@10": "53,57 %"}, "not a comma (found '53,57 %'). Write 53.57"),
-        ({"MAP@10": "1,234.5"}, "a claim must be a number (found '1,234.5'). Write it as 0.5357 or 53.57%"),
+        ({"MAP@10": "5 of 7"}, "a claim must be a number (found '5 of 7'). Write it as 0.5357 or 53.57%"),
+        ({"MAP@10": "[0.51, 0.53]"}, "a claim must be a number (found '[0.51, 0.53]')"),
+        ({"MAP@10": "0.1234567890123456"}, "a claim can have at most 15 digits after the point"),
         ({"MAP@10": "\u0660.\u0665"}, "claim 'MAP@10': a claim must be a number"),
-        ({"MAP@10": "0.53 ± 0.01"}, "a claim must be a number (found '0.53 ± 0.01'). Write it as 0.5357 or"),
         ({"MAP (%)": "150"}, "claim 'MAP (%)': a value is at most 1, or 100 percent (found '150')"),
         ({"NumRet": "1e30"}, "claim 'NumRet': a count is at most 1,000,000,000,000 (found '1e30')"),
         ({"P@all": 0.5}, "P needs a cutoff (found 'P@all'). Write P@10"),
