@@ -140,7 +140,7 @@ def test_an_ideal_list_of_ones_is_named_and_explained(top):
     assert result.best[0].sentence().startswith(sentence)
 
 
-def test_micro_averages_of_p_r_and_f1_are_one_change():
+def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     qrels, run = graded(2)
     plain, names = Plain(qrels, run), {"P@5": "P", "R@5": "R", "F1@5": "F1"}
     micro = {name: plain.mean(measure, {"averaging": "micro"}, 5) for name, measure in names.items()}
@@ -149,6 +149,14 @@ def test_micro_averages_of_p_r_and_f1_are_one_change():
         "averaging of P, R and F1: precision and recall of all queries together "
         "(not: the value of each query, then the mean)"
     ]
+    two = {
+        "P@5": plain.mean("P", {}, 5),
+        "R@20": plain.mean("R", {}, 20),
+        "F1": plain.mean("F1", {}, (5, 20)),
+    }
+    answer = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in two.items()}).best[0]
+    assert answer.changes == ["cutoff of F1: 5 for precision, 20 for recall (not: 10)"]
+    assert answer.sentence().startswith("P@5; R@20; F1 of P@5 and R@20; averaged over all 37 queries")
     mixed = {name: plain.mean(names[name], {}, 5) for name in ("P@5", "R@5")}
     mixed["F1@5"] = plain.mean("F1", {"averaging": "means"}, 5)
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in mixed.items()})

@@ -75,6 +75,7 @@ def test_two_numbers_of_one_run_are_an_error_that_says_where(paper):
         ("Δ%", "- -16.66% -14.58%", "points of P@1 against bm25"),
         ("Δ (%)", "\u2013 \u221225.8 \u221222.6", "percent of P@1 against bm25"),
         ("Δ NDCG@10 vs tfidf", "+10.64% - \u22121.22%", "percent of NDCG@10 against tfidf"),
+        ("Δ P@10", "+0.1 - +0.1", "neither points nor percent of one row of the table"),
         ("Improv. MAP@10", "↑23.1% - ↑9.0%", "neither points nor percent of one row of the table"),
         ("提升 (%)", "- 12.3 34.5", "neither points nor percent of one row of the table"),
     ],

@@ -9,6 +9,16 @@ from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.tables import read_claims_file
 
 KINDS = {
+    "unclosed.tex": (
+        r"\begin{tabular}{ll} run & P@1 \\ \midrule a{ & # \\ b\emph[ & # \\ \end{tabular}",
+        "a b[",
+        "P@1",
+    ),
+    "first-row-without-its-tag.html": (
+        "<table><td>run<td>P@1<tr><td>a<td>#<sup>1</sup></table>",
+        "a",
+        "P@1",
+    ),
     "depths-above-cutoffs.csv": (
         "run,Top-100,Top-1000\n,nDCG@10,nDCG@10\na,#,#\n",
         "a",
