@@ -75,6 +75,7 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
             "option discount must be one of log2, jk, zipf (found 'zip')",
         ),
         (BLOCK + "options = { level = 'two' }", "option level must be a grade above 0 (found 'two')"),
+        (BLOCK + "options = { level = 0 }", "option level must be a grade above 0 (found 0)"),
         (BLOCK + "options = { level = true }", "option level must be a grade above 0 (found True)"),
         (BLOCK + "options = 'exp'", "options must be a table such as { gain = 'exp' } (found 'exp')"),
         (
