@@ -56,6 +56,7 @@ def test_the_turns_are_a_partition_of_medcorpus():
 @pytest.mark.usefixtures("offline")
 def test_the_documents_of_medcorpus_are_said_not_to_be_public(home):
     place = home / "medcorpus" / "corpus.jsonl"
+    assert ir_datasets.load("medcorpus").docs_count() == 92_703  # as it is published
     for read in ("docs_iter", "docs_store"):
         with pytest.raises(pm.InputError) as error:
             getattr(ir_datasets.load("medcorpus/turn/2"), read)()

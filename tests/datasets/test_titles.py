@@ -21,13 +21,9 @@ def test_titles_of_litsearch_are_read_where_its_files_are(home):
 
 
 @pytest.mark.usefixtures("offline")
-def test_nothing_is_downloaded():
-    for name in ("litsearch", "medcorpus", "vaswani"):
-        assert titles_of(load(name), {"1"}) == {}
-
-
-def test_a_damaged_corpus_has_none(home):
+def test_nothing_is_downloaded_and_a_damaged_corpus_has_none(home):
+    for qrels in (load("litsearch"), load("medcorpus"), load("vaswani"), {"q": {"d1": 1}}):
+        assert titles_of(qrels, {"d1"}) == {}
     (home / "medcorpus").mkdir(parents=True)
     (home / "medcorpus" / "corpus.jsonl").write_text("{")
     assert titles_of(load("medcorpus"), {"d1"}) == {}
-    assert titles_of({"q": {"d1": 1}}, {"d1"}) == {}

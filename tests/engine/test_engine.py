@@ -6,7 +6,6 @@ from functools import cache
 from itertools import groupby, pairwise, product
 from operator import itemgetter
 
-import ir_measures
 import numpy as np
 import oracle
 import polars as pl
@@ -181,9 +180,3 @@ def test_integer_ids_meet_string_ids():
     frame = pl.DataFrame({"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]})
     for run in (frame.to_pandas(), frame, frame.to_arrow(), {7: {11: 2.0, 12: 1.0}}):
         assert list(pm.calc_aggregate(["RR"], {"7": {"12": 1}}, run).values()) == [0.5]
-
-
-def test_judgments_serve_many_runs_and_a_generator_is_consumed_once():
-    evaluator = pm.evaluator([pm.Coverage @ 1], (row for row in [ir_measures.Qrel("q", "a", 1)]))
-    assert evaluator.calc_aggregate({"q": {"a": 1.0}}) == {pm.Coverage @ 1: 1}
-    assert evaluator.calc_aggregate({"q": {"a": 1.0, "b": 2.0}}) == {pm.Coverage @ 1: 0}

@@ -132,6 +132,14 @@ def test_numbers_that_are_not_possible_together_are_said_to_be_so():
     assert "given the others, hit@2 is" in text or "given the others, P@1 is" in text
 
 
+def test_what_takes_too_much_is_not_checked(monkeypatch):
+    monkeypatch.setattr("permed_measures.limits.rankings.MOST_STEPS", 0)
+    limits, text = first_of(QRELS, {"MRR@10": "0.5"})
+    assert limits.refuted is None
+    assert "RR@10: not checked." in text
+    assert "What was not checked has more lists than can be looked at in some seconds." in text
+
+
 @pytest.mark.parametrize(("p", "ap"), [("90%", "95"), ("90 %", "95.0"), ("0.9", "0.95")])
 def test_numbers_in_percent_are_read_so(p, ap):
     assert not first_of(QRELS, {"P@1": p, "MAP@10": ap})[0].refuted

@@ -90,6 +90,7 @@ NAME = "a measure is written Name(parameter=value,...)@cutoff"
             "GradedAP(norm=R)",
             "must be one of 'num_rel', 'min', 'num_rel_ret', 'gain', 'ideal', 'none' (",
         ),
+        ("GradedAP(norm=min())", "'none' (found 'min()')"),
         ("GradedAP(max_rel=0)", "GradedAP: max_rel must be a number above 0 (found 0)"),
         (
             "GradedAP(rel=-1)",
