@@ -42,6 +42,15 @@ def test_a_value_that_prints_so_may_be_off_by_what_a_sum_may_be():
     printed = Printed.rounded(Decimal("0.4"), 1)
     off = [0.35 - 1e-9, 0.35 - 1e-13, 0.45 + 1e-13, 0.45 + 1e-9]
     assert [value in printed for value in off] == [False, True, True, False]
+    large = Printed.rounded(Decimal("123456789012.3"), 1)
+    assert [value in large for value in (123456789012.3, 123456789012.4)] == [True, False]
+
+
+def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
+    """Four rows are just enough."""
+    values = [12 / 250, 77 / 250, 131 / 250, 208 / 250]
+    assert [whole.total for whole in wholes_in(column("P@5", values), 50)] == [250]
+    assert list(wholes_in(column("P@5", values[1:]), 50)) == []
 
 
 def test_columns_of_one_table_are_over_the_same_topics():
