@@ -7,7 +7,6 @@ for what must be refused.
 """
 
 import csv
-import ctypes
 import io
 import itertools
 import json
@@ -69,20 +68,10 @@ def by_position(documents):
 
 
 def in_order(documents, ranks):
-    """Return the documents in the order of their ranks, with these; nothing unless all have one."""
+    """Return the documents in the order of their ranks; nothing unless all have one."""
     is_ranked = len(documents) == len(ranks) and all(re.fullmatch("[0-9]+", str(rank)) for rank in ranks)
-    return sorted(zip(documents, map(int, ranks), strict=True), key=lambda x: x[1]) if is_ranked else []
-
-
-def contradictions(table, ranks):
-    """Return in how many queries a document has a higher rank and score (as float32) than the one before."""
-    return sum(
-        any(
-            rank > before and ctypes.c_float(documents[b]).value > ctypes.c_float(documents[a]).value
-            for (a, before), (b, rank) in itertools.pairwise(in_order(documents, ranks.get(query_id, [])))
-        )
-        for query_id, documents in table.items()
-    )
+    ranked = sorted(zip(map(int, ranks), documents, strict=True), key=lambda x: x[0]) if is_ranked else []
+    return [doc_id for _, doc_id in ranked]
 
 
 def lines_of(data):

@@ -7,9 +7,7 @@ It ends with an error at the first difference.
 import contextlib
 import csv
 import gzip
-import itertools
 import random
-import re
 import sys
 import tempfile
 import warnings
@@ -24,11 +22,8 @@ from generator import changed, generated
 import permed_measures as pm
 from permed_measures.files import parquet, sources, streams
 from permed_measures.files import read as reading
-from permed_measures.markup import counted
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
-SCANNED = ("TREC", "CSV or TSV", "Parquet")
-"""The formats that can be read in batches."""
 
 
 class Refused:
@@ -92,8 +87,6 @@ class Check:
         self.files()
         if self.file.what == "run":
             self.list_order()
-            if self.table is not None and self.file.format in SCANNED:
-                self.notes()
 
     def same(self, name, found, expected):
         """Compare; a refusal names the same line, or none where the plain reader has none."""
@@ -152,25 +145,9 @@ class Check:
 
     def scored_by_order(self, query_id, documents):
         """Return the documents in the order of the lines, with scores by their ranks."""
-        ordered = dict(plain_readers.in_order(documents, self.ranks.get(query_id, [])))
+        ordered = plain_readers.in_order(documents, self.ranks.get(query_id, []))
         scores = plain_readers.by_position(ordered or documents)
         return {doc_id: scores[doc_id] for doc_id in documents}
-
-    def notes(self):
-        """Compare what is said of an order that contradicts the scores."""
-        number = plain_readers.contradictions(self.table, self.ranks)
-        order = "the scores rank documents in another order than the rank column does (such"
-        expected = f"in {number:,} of {counted(len(self.table), 'query')} {order}" if number else ""
-        rows = [row[1] for row in plain_readers.READERS[self.file.format](self.file.data, "run")]
-        are_whole = len(list(itertools.groupby(rows))) == len(
-            self.table
-        )  # else a batch may have half a query
-        for large in (0, 10**9) if are_whole else (10**9,):
-            keep = warnings.catch_warnings(record=True, action="always")
-            with keep as notes, mock.patch.object(reading, "_LARGE", large):
-                pm.read_run(self.path)
-            found = [re.search("in [^:]* [(]such", str(note.message))[0] for note in notes]
-            self.same(f"note, from {large} bytes", "".join(found), expected)
 
 
 def zstd(data):

@@ -29,6 +29,7 @@ def write(tmp_path):
 BAD_QRELS = [
     ("q1 0 d1 2\nq1 0 d2\n", ":2: not a line of TREC qrels: 3 columns in 'q1 0 d2'. Expected query iterati"),
     ("q1 0 d1 2\nq1 0 d2 x\n", ":2: not a line of TREC qrels: a relevance must be a number (found 'x') in "),
+    ("q1 0 d1 1_0\n", "a relevance must be a number (found '1_0')"),
     ("q1 0 d1 1\n\nq1 0 d1 0\n", ":3: document 'd1' of query 'q1' is listed twice, first on line 1. Remove"),
     ([*LABELS, {"conversation_id": "t", "turn_id": 1, "doc_id": "a"}], ": 'rel' is missing in '{"),
     ([*LABELS, {**LABELS[0], "rel": True}], "a relevance must be a number (found True)"),
@@ -60,6 +61,7 @@ BAD_RUNS = [
         "query_id,doc_id,score\nq,d,1\nq,e,2,x\n",
         ":3: not a line of a CSV or TSV run: 4 columns instead of 3 ",
     ),
+    ("q1 Q0 d1 1 1_0 t\n", "a score must be a number (found '1_0')"),
     ("q1 Q0 d1 1 high t\n", ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 "),
     ("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", ":2: document 'd1' of query 'q1' is listed twice, first on line 1"),
     (

@@ -14,7 +14,7 @@ AT_A_TIME = 30
 @pytest.mark.parametrize("first", range(0, effort(60, 900), AT_A_TIME))
 def test_all_ways_to_read_a_file_agree(first):
     paths = sum(map(check, range(first, first + AT_A_TIME)), Counter())
-    assert len(paths) > 7  # not all formats have all ways
+    assert len(paths) > 6  # not all formats have all ways
 
 
 def test_an_id_that_is_no_unicode_text_is_refused(tmp_path):

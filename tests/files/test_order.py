@@ -52,6 +52,27 @@ def test_scores_that_contradict_the_ranks_are_said_and_the_ranks_can_be_taken(en
     assert pm.calc_aggregate(["RR"], QRELS, run) == {pm.parse_measure("RR"): 1.0}
 
 
+SAYS_NOTHING = {
+    "shuffled lines": SIMILARITIES[::-1],
+    "equal as float32": [("q", d, rank, 1 + rank * 1e-9) for rank, d in enumerate("abcdefg")],
+    "constant ranks": [(q, d, 1, s) for q, d, _, s in DISTANCES],
+    "another query": [("q", "a", 1, 0.1), ("r", "a", 2, 0.3), ("r", "b", 3, 0.2)],
+    "a document without a rank": [("q", "a", -1, 0.2), ("q", "b", 2, 0.3), ("q", "c", 3, 0.4)],
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("case", SAYS_NOTHING)
+def test_what_says_nothing_about_the_order_is_not_said(case, read, ending, tmp_path):
+    assert notes_of(read, written(tmp_path / f"run.{ending}", SAYS_NOTHING[case])) == []
+
+
+def test_rows_of_a_query_that_do_not_stand_together_are_compared(read, tmp_path):
+    rows = [DISTANCES[0], *SIMILARITIES[3:6], DISTANCES[1]]
+    [note] = notes_of(read, written(tmp_path / "run.trec", rows))
+    assert "in 1 of 2 queries the scores rank documents in another order than the rank column does" in note
+
+
 def test_the_order_of_a_list_is_its_own(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text(

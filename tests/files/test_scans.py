@@ -100,6 +100,38 @@ def test_a_name_is_no_pattern(tmp_path):
     assert len(pm.read_run(path)) == 3
 
 
+ODD_LINES = [
+    *(b"q Q0 d 1 2.0", b"q Q0 d 1 2.0 t more", b" q Q0 d 1 2.0 t ", b"q Q0 d  1 2.0 t", b"q Q0 d  1 2.0"),
+    *(b"q Q0 d 1 nan t", b"q Q0 d 1 1_0 t", b"q Q0 d 1 high t", b"q Q0 x1 2 1.0 t", b"q Q0 d\xff 1 2.0 t"),
+    *(
+        b"#q Q0 d 1 2.0 t",
+        b"q Q0 d 1 2.0 #",
+        b"",
+        b"q Q0 d\v 1 2.0 t",
+        b"q Q0 d\r 1 2.0 t",
+        b'q Q0 "d 1 2.0 t',
+    ),
+    *(b"\xef\xbb\xbfq Q0 d 1 2.0 t", b"q Q0 d\xc2\xa0e 1 2.0 t", b"q Q0 d 1 2.0 t\nq Q0 e 1 2.0"),
+]
+
+
+@pytest.mark.parametrize("line", ODD_LINES)
+@pytest.mark.parametrize("chunk", [1, 10**6])
+def test_an_odd_line_of_a_large_run_is_read_or_refused_as_in_a_small_one(line, chunk, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_CHUNK", chunk)
+    path, found = tmp_path / "run", []
+    path.write_bytes(b"".join(b"q Q0 x%d 1 -%d.5 t\n" % (i, i) for i in range(20)) + line)
+    for large in (10**9, 0):
+        monkeypatch.setattr(reading, "_LARGE", large)
+        try:
+            found.append(pm.read_run(path))
+        except pm.InputError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+    last = 21 + line.count(b"\n")
+    assert isinstance(found[0], dict) or found[0].startswith(f"{path}:{last}: ")
+
+
 @pytest.mark.parametrize("rank", ["1", "-"])
 def test_regular_lines_become_frames_without_an_object_for_each(rank, tmp_path, monkeypatch):
     path = tmp_path / "run.trec"
