@@ -77,9 +77,9 @@ ONE_IN_NO_GROUP = "group: 1 judged query is in no group, and counts in none"
     ("by", "found", "warning"),
     [
         (
-            {**dict.fromkeys(QUERIES, "x"), "q2": "g2", "q3": "g3"},
+            {**dict.fromkeys(QUERIES, "x"), **{f"q{n}": n for n in range(7)}},
             ["x"],
-            "group: no query of 2 groups is judged (g2 and g3); left out",
+            "group: no query of 7 groups is judged (0, 1, 2, 3, 4 and 2 more); left out",
         ),
         ("_(1)", ["1"], "_(1): 2 judged queries are in no group, and count in none"),
         ({"a_1": 1, "b": 1, "c": None}, [1], ONE_IN_NO_GROUP),

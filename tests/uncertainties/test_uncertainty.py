@@ -141,6 +141,14 @@ def test_errors(options, message):
         pm.uncertainty(**given)
 
 
+@pytest.mark.parametrize(("runs", "headings"), [("a", ["measure", "value"]), ("ab", ["run", "measure"])])
+def test_people_s_labels_have_a_line_for_each_run(runs, headings):
+    result = pm.uncertainty(QRELS, dict.fromkeys(runs, RUN), "P@1", human=QRELS)
+    table = result.report().sections[-1].tables[-1]
+    assert table.headings[:2] == headings
+    assert len(table.blocks[0]) == len(runs)
+
+
 def test_formats_have_the_same_numbers():
     qrels, first = made()
     runs = {"first": first, "second": made(seed=1)[1], "third": made(seed=2)[1]}
