@@ -207,6 +207,12 @@ def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
     assert row.claims == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
 
 
+def test_a_number_that_spans_rows_is_that_of_each(tmp_path):
+    text = "<table><tr><th>run<th>P@1<th>MAP<tr><td>a<td>0.1<td rowspan=2>0.3<tr><td>b<td>0.2</table>"
+    found, _ = read(tmp_path, "paper.html", text)
+    assert found == {("a", "P@1"): "0.1", ("a", "AP"): "0.3", ("b", "P@1"): "0.2", ("b", "AP"): "0.3"}
+
+
 @pytest.mark.parametrize("corner", ["Model", "Run ID", "Method", "系统", "k", ""])
 def test_the_last_row_of_headings_is_told_by_what_stands_left_of_it(tmp_path, corner):
     found, _ = read(tmp_path, "paper.csv", f"Data set,MedCorpus,LitSearch\n{corner},P@1,R@5\nbm25,0.1,0.2\n")
