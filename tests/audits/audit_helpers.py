@@ -32,18 +32,6 @@ def plain_graded(top):
     return Plain(*graded(top))
 
 
-ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@1": "Success"}
-
-
-def row_by(named, plain):
-    """Return a row of claims as a convention with a name makes it."""
-    return {
-        name: f"{plain.mean(measure, named.options, int(name.split('@')[1])):.4f}"
-        for name, measure in ROW.items()
-        if named.has(measure)
-    }
-
-
 @cache
 def binary():
     """Return binary labels, some of them 0, and two runs that lack queries."""
@@ -58,9 +46,13 @@ def binary():
     return qrels, runs
 
 
-def row_made(plain, how, digits=4):
-    names = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
-    return {name: f"{plain.mean(measure, how, 10):.{digits}f}" for name, measure in names.items()}
+NAMES = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
+
+
+def row_made(plain, how, digits=4, names=NAMES):
+    """Return a row of claims as a convention makes it; `names` are the measures by the names of claims."""
+    values = {name: plain.mean(measure, how, int(name.split("@")[1])) for name, measure in names.items()}
+    return {name: f"{value:.{digits}f}" for name, value in values.items()}
 
 
 def unwrapped(text):

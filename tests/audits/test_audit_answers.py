@@ -5,7 +5,7 @@ import random
 import re
 
 import pytest
-from audit_helpers import AP, binary, graded, plain_graded, row_by, row_made
+from audit_helpers import AP, binary, graded, plain_graded, row_made
 from audit_loops import Plain, means_something
 from effort import effort
 
@@ -58,7 +58,8 @@ def graded_of(plain):
 @pytest.mark.parametrize("named", effort(NAMED[::3], NAMED), ids=lambda each: each.name)
 def test_claims_of_a_named_convention_are_explained_by_its_name(named):
     plain = plain_graded(2)
-    result = pm.audit(*graded_of(plain), row_by(named, plain))
+    names = {name: measure for name, measure in MEASURES.items() if named.has(measure)}
+    result = pm.audit(*graded_of(plain), row_made(plain, named.options, names=names))
     assert result.ok
     assert named.name in [answer.name for answer in result.answers]
     assert all(answer.changes == [] for answer in result.answers)

@@ -68,6 +68,11 @@ def test_ids_that_are_integers_are_texts_for_the_document_of_the_query_too():
         assert trial.value(at(trial, {"self_match": "removed"})) == 0
 
 
+def test_a_document_with_a_score_of_0_has_none_above_0():
+    [trial] = trials_of({"q": {"a": 1}}, {"q": {"a": 0.0}}, {"P@1": "0.0"}).values()
+    assert (trial.value(at(trial)), trial.value(at(trial, {"documents": "positive"}))) == (1, 0)
+
+
 def test_an_empty_query_set_has_no_mean():
     result = pm.audit({"q1": {"a": 0}}, {"q1": {"a": 1.0}}, {"P@1": "0.5"})
     [trial] = result.trials
