@@ -9,7 +9,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.printed import Printed
-from permed_measures.papers.whole_numbers import wholes_in
+from permed_measures.papers.whole_numbers import _evidence, wholes_in
 
 
 def column(name, values, digits=4):
@@ -51,6 +51,15 @@ def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
     values = [12 / 250, 77 / 250, 131 / 250, 208 / 250]
     assert [whole.total for whole in wholes_in(column("P@5", values), 50)] == [250]
     assert list(wholes_in(column("P@5", values[1:]), 50)) == []
+
+
+def test_numbers_in_the_middle_may_print_as_two():
+    """Of 8 hits 2 and 6 print as one number in two digits, 1, 3, 5 and 7 as two."""
+    totals = np.arange(1, 41)
+    printed = [Printed.rounded(Decimal(n) / 100, 2) for n in range(101)]
+    n_printed = np.array([sum(len(each.counts(total)) > 0 for each in printed) for total in totals])
+    evidence = _evidence(parse_claims([{"P@1": "0.00"}])[0], totals)
+    assert evidence == pytest.approx(np.log(0.99 * 100 / n_printed + 0.01))
 
 
 def test_columns_of_one_table_are_over_the_same_topics():
