@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.other_names import better_names
 from permed_measures.audits.reports import Audit
@@ -112,6 +114,10 @@ def audit(
         table, notes, changes = _rows_of(claims), [], []
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
+    if len(variants) > 1:
+        in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
+        for each in variants.values():
+            each.in_all_runs = in_all
     trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
     result = audit_of(trials, tried)
     printed = (

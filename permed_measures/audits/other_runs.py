@@ -56,6 +56,8 @@ def other_means(
     ndarray, shape (n_drawn, n_trials)
     """
     drawing = _Drawing(convention, trials)
+    if not drawing.n_queries:
+        return np.full((n_drawn, len(trials)), np.nan)
     scatter = drawing.means(_PILOT, None).std(axis=0)
     wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
     moves = scatter > 0

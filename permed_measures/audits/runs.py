@@ -44,6 +44,8 @@ class RunVariants:
         The grades as they are.
     in_run : ndarray of bool
         Which queries of the qrels the run has.
+    in_all_runs : ndarray of bool or None
+        Which of them all runs of a table have.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class RunVariants:
             for query, docs in with_string_ids(table, "query ids").items()
         }
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
+        self.in_all_runs: Bools | None = None
         self._n_run_queries, self._all_ties = len(lists), all_ties
         self._groupings = groupings_of(self.judgments.query_ids)
         self._policies = {labels.policy: labels for labels in policies}
@@ -80,6 +83,8 @@ class RunVariants:
             "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
             "queries": {*GROUPED} - {*self._groupings},
         }
+        if self.in_all_runs is None:
+            left_out["queries"].add("all_runs")
         return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
 
     def alike(self, option: str) -> tuple[str, ...]:
@@ -165,7 +170,7 @@ class RunVariants:
         return self._sets[key]
 
     def _query_sets(self, relevant: Bools) -> QuerySets:
-        return QuerySets.of(relevant, self.in_run, self._n_run_queries, self._groupings)
+        return QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
 
     def means(self, measure: str, cutoff: Rank, convention: Options) -> Floats | None:
         """Return the mean of a measure over each query set; None if the convention means nothing here."""

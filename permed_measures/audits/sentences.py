@@ -134,6 +134,8 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
     """Say of each claim that nothing explains what its value is by the convention of the others."""
     lines = []
     for trial, near in nearest.items():
+        if np.isnan(trial.value(near)):  # there is no query
+            continue
         how = "by the convention of the other claims"
         if not main.explained:
             default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})

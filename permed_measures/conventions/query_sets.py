@@ -57,6 +57,7 @@ class QuerySets:
         relevant: Bools,
         in_run: Bools,
         n_run_queries: int,
+        in_all_runs: Bools | None,
         groupings: Groupings,
     ) -> QuerySets:
         """Find them from the queries that have relevant documents, and those that runs have."""
@@ -68,6 +69,8 @@ class QuerySets:
             "run": in_run,
             "nothing_is_one": in_run,
         }
+        if in_all_runs is not None:
+            counted["all_runs"] = in_all_runs
         n_sets = len(_PLACES)
         sets = cls(np.zeros((n_sets, len(in_run))), np.zeros(n_sets), np.zeros(n_sets))
         for queries, mask in counted.items():

@@ -12,9 +12,9 @@ DEFAULT = {}
 
 
 class Plain:
-    """Qrels and a run, and the mean of a measure by any convention."""
+    """Qrels, a run and the others of a table, and the mean of a measure by any convention."""
 
-    def __init__(self, qrels, run):
+    def __init__(self, qrels, run, others=()):
         listed = {q: {d: g for d, g in docs.items() if d in run.get(q, {})} for q, docs in qrels.items()}
         self.qrels = {
             "grades": qrels,
@@ -25,7 +25,7 @@ class Plain:
             },
             "listed": listed,
         }
-        self.run = run
+        self.run, self.others = run, others
         self.rankings = {}
 
     def top(self, labels):
@@ -72,6 +72,7 @@ class Plain:
                 "with_relevant": relevant,
                 "both_with_relevant": [query for query in relevant if query in self.run],
                 "run": list(self.run),
+                "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
                 "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
                 "with_list": [q for q, docs in lists.items() if docs],
                 "with_found": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs)],
@@ -247,6 +248,7 @@ def means_something(how, plain):
         or how["level"] > top
         or (how["labels"] == "strict" and plain.top("grades") < 2)
         or (grouped and not all("_" in query for query in plain.qrels["grades"]))
+        or (how["queries"] == "all_runs" and not plain.others)
         or (averaged and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
         or (how["weights"] == "half" and top > 3)
         or (how["weights"] == "capped" and top <= 2)

@@ -57,3 +57,9 @@ def test_a_claim_that_nothing_explains_has_no_measure_in_the_table(mixed):
 def test_the_repr_is_one_line(value, found):
     result = pm.audit({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, {"MAP@10": value})
     assert repr(result) == f"<Audit: {found}>"
+
+
+def test_without_queries_no_value_is_said_to_be_near():
+    result = pm.audit({}, {"q": {"a": 1.0}}, {"MAP@10": "0.5"})
+    assert not result.ok
+    assert "nan" not in str(result)

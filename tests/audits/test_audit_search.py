@@ -71,7 +71,8 @@ def explained(trials, plains, convention):
 def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measures, seed):
     rng = random.Random(f"{measures} {seed}")
     qrels, runs = tiny(rng)
-    plains = {name: Plain(qrels, run) for name, run in runs.items()}
+    others = {name: [each for other, each in runs.items() if other != name] for name in runs}
+    plains = {name: Plain(qrels, run, others[name]) for name, run in runs.items()}
     trials = pm.audit(qrels, runs, dict.fromkeys(runs, dict.fromkeys(measures, "0.500"))).trials
     trials = [trial.printed_as(rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials]
     cutoffs = {CUTOFF + "MAP@2": (2, None)} if "MAP@2" in measures else {}

@@ -4,6 +4,7 @@ import math
 import random
 import warnings
 
+import numpy as np
 import pytest
 from audit_loops import CLAIMS, Plain, conversations, means_something, small_case
 from effort import effort
@@ -18,12 +19,14 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
 
 
-def trials_of(qrels, run, claims):
-    """Return the trials of a row by the names of its claims."""
+def trials_of(qrels, run, claims, common=None):
+    """Return the trials of a row by the names of its claims; `common`: the queries of all runs."""
     policies = label_policies(Judgments.of(qrels))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of runs without judged documents
         variants = RunVariants(policies, run)
+        if common is not None:
+            variants.in_all_runs = np.isin(policies[0].judgments.query_ids, common)
         return {claim.name: Trial("run", claim, variants) for claim in parse_claims([claims])[0]}
 
 
@@ -46,8 +49,9 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
     qrels, run = small_case(rng)
     if seed % 2:
         qrels, run = conversations(qrels, run)
-    plain = Plain(qrels, run)
-    trials = trials_of(qrels, run, dict.fromkeys(CLAIMS, "0.5000"))
+    common = rng.sample(list(run), max(1, len(run) - 1))
+    plain = Plain(qrels, run, [common])
+    trials = trials_of(qrels, run, dict.fromkeys(CLAIMS, "0.5000"), common)
     n_known = 0
     for trial in trials.values():
         for _ in range(60):
