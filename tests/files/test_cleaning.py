@@ -70,6 +70,10 @@ def test_of_lists_without_scores_the_first_is_the_best(tmp_path):
     run = pm.read_run(tmp_path / "run.jsonl", max_passage="#", ignore_self=True)
     assert (list(run["a"]), run["b"]) == (["x", "y"], {})
     assert run["a"]["x"] > run["a"]["y"]
+    label = '{{"conversation_id": "t", "turn_id": 1, "doc_id": "{}", "rel": {}}}\n'
+    (tmp_path / "labels.jsonl").write_text(label.format("a", 0) + label.format("b", 2))
+    run = pm.read_run(tmp_path / "labels.jsonl", ignore_self=True)
+    assert run["t_1"]["a"] > run["t_1"]["b"]
 
 
 def test_by_ranks_the_smallest_is_the_best(tmp_path):

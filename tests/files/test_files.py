@@ -54,6 +54,12 @@ BAD_QRELS = [
     (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),
 ]
 BAD_RUNS = [
+    ('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n', "half of a Unicode character"),
+    ('{"query_id": "q\\ud800", "retrieved": ["a"]}\n', "half of a Unicode character"),
+    (
+        "query_id,doc_id,doc_id,score\nq,a,b,1\n",
+        ":1: unknown format: expected a run (found 'query_id,doc_id,d",
+    ),
     ('{"q": {"d": 1},\n"r": []}\n', "not BEIR or MTEB JSON: query 'r' must have an object of documents"),
     ('{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}', "2 subsets and splits of MTEB, of which one"),
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
