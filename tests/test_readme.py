@@ -187,10 +187,14 @@ def test_every_measure_is_listed():
         assert f"`{name}" in WHOLE, name
 
 
-def test_every_file_is_on_the_map():
+def test_every_file_is_on_the_map_and_no_other():
     code_map = (ROOT / "permed_measures" / "README.md").read_text(encoding="utf-8")
     missing = [name for name in ORDER if f"`{name.split('.')[-1]}`" not in code_map]
     assert [name for name in missing if not name.endswith("__")] == []
+    paths = [path for folder in ("permed_measures", "tests") for path in (ROOT / folder).rglob("*.py")]
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in paths]
+    named = re.findall(r"[\w/]+\.py\b", code_map)
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
 
 
 # --- the picture ---
