@@ -34,9 +34,9 @@ def test_inspected_files_are_described(tmp_path, monkeypatch):
     frame = pl.DataFrame({"qid": [1, 1, 2], "docno": ["a", "a", "b"], "label": [2, 1, 0]})
     frame.write_parquet("labels.parquet")
     frame.rename({"label": "score"}).write_parquet("scores.parquet")
-    sample = SAMPLES[0].qrels
-    stdout, stderr = run_cli("inspect", *FILES, "labels.parquet", "scores.parquet", sample)
-    assert stdout.replace(str(sample), "SAMPLE") == GOLDEN.read_text()
+    Path("sample.jsonl").write_bytes(Path(SAMPLES[0].qrels).read_bytes())
+    stdout, stderr = run_cli("inspect", *FILES, "labels.parquet", "scores.parquet", "sample.jsonl")
+    assert stdout == GOLDEN.read_text()
     assert stderr == ""
 
 
