@@ -11,7 +11,7 @@ import pytest
 from effort import ONLY_THOROUGH, THOROUGH, effort
 from hypothesis import settings
 
-settings.register_profile("permed", deadline=None, max_examples=effort(20, 100))
+settings.register_profile("permed", deadline=None, max_examples=effort(20, 60))
 settings.load_profile("permed")
 
 for name in ("COLUMNS", "NO_COLOR"):  # which change what is printed
