@@ -10,8 +10,7 @@ from typing import Any
 
 from permed_measures.audits.chance import Chance, NearRows
 from permed_measures.audits.other_runs import other_means, reaches_of
-from permed_measures.audits.runs import options_for
-from permed_measures.audits.trials import Space, Trial
+from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
@@ -22,6 +21,8 @@ from permed_measures.conventions.options import (
     describe,
     value_of,
 )
+from permed_measures.conventions.runs import options_for
+from permed_measures.conventions.spaces import Space
 from permed_measures.papers.names import Rank
 
 _SAME = 1e-12
@@ -62,7 +63,7 @@ class Answer:
 
     named: NamedConvention
     options: Options
-    space: Space = field(repr=False)
+    space: Space[Trial] = field(repr=False)
     n_changes: int
 
     @property

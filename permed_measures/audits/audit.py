@@ -13,12 +13,12 @@ import numpy as np
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.other_names import better_names
 from permed_measures.audits.reports import Audit
-from permed_measures.audits.runs import RunVariants
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
 from permed_measures.audits.swaps import swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
+from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.values import Labels, label_policies
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.trials import NOISE, Space, Trial
+from permed_measures.audits.trials import NOISE, Trial, Tried
+from permed_measures.conventions.spaces import Space
 
 Floats = NDArray[np.float64]
 
@@ -74,13 +75,13 @@ class NearRows:
         The numbers of each trial, whatever the others are.
     """
 
-    def __init__(self, space: Space, trials: Sequence[Trial], most: int) -> None:
+    def __init__(self, space: Space[Trial], trials: Sequence[Trial], most: int) -> None:
         self.trials, self.most = trials, most
         self.rows: set[tuple[float, ...]] = set()
         self.of_trial: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
         for _, near in space.within(most):
-            codes = [space.tried(trial, near).codes for trial in trials]
+            codes = [Tried.of(space, trial, near).codes for trial in trials]
             for way in range(max((each.shape[1] for each in codes), default=0)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
                 are_near = (low <= rows) & (rows <= high)

@@ -13,7 +13,6 @@ from ir_measures.measures import Measure
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.runs import options_for
 from permed_measures.audits.search import nearest_to
 from permed_measures.audits.sentences import (
     by_chance,
@@ -29,6 +28,7 @@ from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import measure_of
 from permed_measures.conventions.options import Options, changes_of
+from permed_measures.conventions.runs import options_for
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.results.how import how_made
@@ -191,7 +191,7 @@ def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
         "status": status,
         "value": None if math.isnan(value) else value,
         "printed": trial.shown(options),
-        "measure": trial.measure(options),
+        "measure": trial.typed(options),
         "convention": convention,
         "changes": "; ".join(changes),
     }

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from permed_measures.audits.answers import MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Codes, Space, Trial
+from permed_measures.audits.trials import Trial, Tried
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import Options, changes_of
+from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.papers.names import Rank
 
 
@@ -42,7 +43,7 @@ def answers_to(
     return answers
 
 
-def _best(space: Space) -> tuple[int, list[Options]]:
+def _best(space: Space[Trial]) -> tuple[int, list[Options]]:
     """Return the conventions that explain the most claims with the fewest changes, and how few these are."""
     most, level, found = -1, 0, list[Options]()
     for changes, near in space.within(MOST_CHANGES):
@@ -56,11 +57,11 @@ def _best(space: Space) -> tuple[int, list[Options]]:
     return level, found
 
 
-def _n_explained(space: Space, near: Codes, wanted: int) -> Codes:
+def _n_explained(space: Space[Trial], near: Codes, wanted: int) -> Codes:
     """Count the claims that each convention prints; -1 if too few, or if it means nothing for one."""
     counts, left = np.zeros(len(near), np.int64), np.arange(len(near))
     for n_more, trial in zip(reversed(range(len(space.trials))), space.trials, strict=True):
-        tried = space.tried(trial, near[left])
+        tried = Tried.of(space, trial, near[left])
         counts[left] += tried.prints
         hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted)
         counts[left[hopeless]] = -1
@@ -128,7 +129,7 @@ def doubts_about(main: Answer) -> list[Answer]:
     return found
 
 
-def _nearest(space: Space, convention: Options) -> Answer:
+def _nearest(space: Space[Trial], convention: Options) -> Answer:
     """Return a convention of a space as the answer that is nearest to a named one."""
     distances = [_distance(convention, space.first(base)) for _, base in space.bases]
     return Answer(space.bases[int(np.argmin(distances))][0], convention, space, min(distances))

@@ -141,7 +141,7 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
             default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
             how = "; ".join(changes_of(near, default)) or "by default"
         slip = trial.claim.slip(trial.value(near))
-        text = f"{trial.shown(near)}, {trial.measure(near)}: {how}{slip and '; '}{slip}"
+        text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
     return lines
 

@@ -10,10 +10,11 @@ from audit_loops import CLAIMS, Plain, conversations, means_something, small_cas
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.runs import RunVariants
-from permed_measures.audits.trials import Space, Trial
+from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.spaces import Space
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
@@ -107,7 +108,7 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
         for convention in (space.convention(each) for _, near in space.within(1) for each in near):
             if any(convention[each] != DEFAULT[each] for each in SHARED) and convention["labels"] != labels:
                 continue
-            text = trial.measure(convention)
+            text = trial.typed(convention)
             if " " in text or math.isnan(trial.value(convention)) or convention["queries"] != "qrels":
                 continue
             shared = [each for each in SHARED if each != "labels" and convention[each] != DEFAULT[each]]

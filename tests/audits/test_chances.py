@@ -13,8 +13,8 @@ from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import NearRows
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.sentences import odds
-from permed_measures.audits.trials import Space
 from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.spaces import Space
 from permed_measures.datasets import SAMPLES
 
 SOME = NAMED[::8]

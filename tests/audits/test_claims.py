@@ -75,7 +75,7 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
     assert trial.claim.is_fixed
     assert result.answers[0].changes == []
     assert trial.value(result.answers[0].options) == pytest.approx(value, abs=1e-12)
-    assert trial.measure(result.answers[0].options) == str(measure)
+    assert trial.typed(result.answers[0].options) == str(measure)
 
 
 def test_a_number_above_1_is_read_in_percent_and_as_it_stands():

@@ -1,0 +1,197 @@
+"""Measures of runs by each of many conventions: those near the ones that have a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.conventions.named import NamedConvention
+from permed_measures.conventions.names import typed
+from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED, Options
+from permed_measures.conventions.query_sets import place
+from permed_measures.conventions.runs import RunVariants, options_for
+from permed_measures.papers.names import Rank
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+"""Conventions: a row for each, a column for each option of a space, in it the number of a value."""
+
+NOTHING: Floats = np.full(len(OPTIONS["queries"].values), np.nan)
+"""The means of what cannot be computed."""
+
+
+class Quantity:
+    """A measure of a run, which any convention computes.
+
+    Attributes
+    ----------
+    name : str
+        What it is called; ``cutoff of NAME`` is the option that is its cutoff.
+    measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success', 'F1'} or str
+        Another measure as one would type it, which has no options.
+    cutoffs : tuple
+        The cutoffs to try, the usual one first.
+    run : RunVariants
+    options : tuple of str
+        Those that its value depends on.
+    """
+
+    def __init__(self, name: str, measure: str, cutoffs: tuple[Rank, ...], run: RunVariants) -> None:
+        self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
+        self.options = (*SHARED, *OPTIONS_OF.get(measure, ()), CUTOFF + name)
+
+    def cutoff(self, convention: Options) -> Rank:
+        """Return the cutoff that a convention has for it."""
+        rank: Rank = convention[CUTOFF + self.name]
+        return rank
+
+    def means(self, convention: Options) -> Floats:
+        """Compute it by a convention over each query set; NaN where that means nothing."""
+        found = self.run.means(self.measure, self.cutoff(convention), convention)
+        return NOTHING if found is None else found
+
+    def value(self, convention: Options) -> float:
+        """Compute it by a convention; NaN if that means nothing here."""
+        return float(self.means(convention)[place(convention["queries"])])
+
+    def typed(self, convention: Options) -> str:
+        """Write the measure by a convention as one would type it."""
+        ranked = self.run.ranked(convention)
+        labels = self.run.labels if ranked is None else ranked.labels
+        return typed(self.measure, self.cutoff(convention), options_for(self.measure, convention), labels)
+
+
+Q = TypeVar("Q", bound=Quantity)
+
+
+class Space(Generic[Q]):
+    """The conventions near some named ones, for some measures of runs.
+
+    Parameters
+    ----------
+    trials : sequence of Quantity
+    conventions : sequence of NamedConvention
+        Those that have all the measures are the bases.
+    usual : dict of str to Rank, optional
+        By the name of a quantity the cutoff that is no change; the first that it has if left out.
+    """
+
+    def __init__(
+        self,
+        trials: Sequence[Q],
+        conventions: Sequence[NamedConvention],
+        usual: dict[str, Rank] | None = None,
+    ) -> None:
+        self.trials, self.conventions = trials, conventions
+        self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
+        self.options = list(dict.fromkeys(option for trial in trials for option in trial.options))
+        self.values = {option: list(self._values(option)) for option in self.options}
+        self.bases = [
+            (named, {option: named.at(self.usual)[option] for option in self.options})
+            for named in conventions
+            if all(named.has(trial.measure) for trial in trials)
+        ]
+        runs = {id(trial.run): trial.run for trial in trials}.values()
+        self._alike = {
+            option: [v for v in self.values[option] if all(v in run.alike(option) for run in runs)]
+            for option in self.options
+        }
+        self._number_values()
+
+    def _number_values(self) -> None:
+        """Give numbers to the values of each option, first to those to change to; write the bases in them."""
+        bases = [self.first(base) for _, base in self.bases]
+        changed = [dict.fromkeys(self._first(each, v) for v in self.values[each]) for each in self.options]
+        self._n_tried = [len(values) for values in changed]
+        self._numbered: list[list[Any]] = [
+            list(values | dict.fromkeys(base[option] for base in bases))
+            for option, values in zip(self.options, changed, strict=True)
+        ]
+        rows = dict.fromkeys(
+            tuple(values.index(base[each]) for each, values in zip(self.options, self._numbered, strict=True))
+            for base in bases
+        )
+        self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
+        self._means: dict[Q, dict[int, Floats]] = {}
+
+    def _first(self, option: str, value: object) -> object:
+        alike = self._alike[option]
+        return alike[0] if value in alike else value
+
+    def first(self, convention: Options) -> Options:
+        """Return a convention with the first of the values of each option that surely are the same."""
+        return {option: self._first(option, value) for option, value in convention.items()}
+
+    def _values(self, option: str) -> Iterator[object]:
+        """Yield the values of an option that can be computed."""
+        if option.startswith(CUTOFF):
+            trial = next(each for each in self.trials if CUTOFF + each.name == option)
+            yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
+        elif option in SHARED:
+            offered = [value for trial in self.trials for value in trial.run.offers(option)]
+            yield from (value for value in OPTIONS[option].values if value in offered)
+        else:
+            measures = [trial.measure for trial in self.trials]
+            yield from OPTIONS[option].values_for(measures, self.trials[0].run.labels.levels)
+
+    def within(self, most: int) -> Iterator[tuple[int, Codes]]:
+        """Yield how many changes there are, and all conventions with as many from one of the bases.
+
+        Of those that are surely the same, one: the `first`. One near several bases comes several times.
+        """
+        for n in range(most + 1):
+            changes = [
+                (options, values)
+                for options in combinations(range(len(self.options)), n)
+                for values in product(*(range(self._n_tried[each]) for each in options))
+            ]
+            where, values = np.array(changes, int).reshape(len(changes), 2, n).swapaxes(0, 1)
+            for base in self._bases:
+                found = np.repeat(base[None], len(where), axis=0)
+                np.put_along_axis(found, where, values, axis=1)
+                yield n, found[(found != base).sum(axis=1) == n]
+
+    def convention(self, codes: Codes) -> Options:
+        """Return the convention of a row of codes."""
+        return {
+            option: values[code]
+            for option, values, code in zip(self.options, self._numbered, codes.tolist(), strict=True)
+        }
+
+    def of_value(self, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
+        """Return which conventions have a value of an option."""
+        numbers = self._numbered[self.options.index(option)]
+        found: NDArray[np.bool_] = near[:, self.options.index(option)] == (
+            numbers.index(value) if value in numbers else -1
+        )
+        return found
+
+    def computed(self, trial: Q, near: Codes) -> Floats:
+        """Compute a measure by conventions; NaN where one means nothing."""
+        queries = self.options.index("queries")
+        places = np.array([place(each) for each in self._numbered[queries]])
+        found: Floats = self._means_of(trial, near)[np.arange(len(near)), places[near[:, queries]]]
+        return found
+
+    def _means_of(self, trial: Q, near: Codes) -> Floats:
+        """Return the means of a measure over each query set: one row for each convention."""
+        columns = [self.options.index(each) for each in trial.options if each != "queries"]
+        sizes = [len(self._numbered[each]) for each in columns]
+        numbers = near[:, columns] @ np.cumprod([1, *sizes[:-1]])  # one for all values that matter to it
+        keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        known = self._means.setdefault(trial, {})
+        for key, row in zip(keys.tolist(), first.tolist(), strict=True):
+            if key not in known:
+                known[key] = trial.means(self.convention(near[row]))
+        return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(NOTHING))[which]
+
+    def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
+        """Yield each convention that differs in one option, after the option and its new value."""
+        for option, values in self.values.items():
+            for value in values:
+                if value != convention[option]:
+                    yield option, value, {**convention, option: value}
