@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
+    from permed_measures.files.read import from_relevance_lists as from_relevance_lists
     from permed_measures.files.read import read_qrels as read_qrels
     from permed_measures.files.read import read_run as read_run
-    from permed_measures.files.relevance_lists import from_relevance_lists as from_relevance_lists
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
     from permed_measures.limits.possible import possible as possible
@@ -70,7 +70,7 @@ _LAZY = {
     "audit": "audits.audit",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks",
-    "from_relevance_lists": "files.relevance_lists",
+    "from_relevance_lists": "files.read",
     "gate": "records.gate",
     "leaderboard": "records.leaderboard",
     "plot_forest": "comparisons.plots.forest",

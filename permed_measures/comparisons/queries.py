@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.datasets.titles import titles_of
 from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.forms import irds_of, is_spark_frame
 from permed_measures.engine.groups import Groups
@@ -26,6 +25,8 @@ DEPTH = 10
 """Documents of each ranking that are shown, and documents of each query that are listed as missed."""
 DECIMALS = 12
 """Of the values of queries: differences up to 1e-12 are ties."""
+_LENGTH = 200
+"""Characters of a text that are kept."""
 
 Documents = dict[str, int]
 """The place of each document, in the order in which they were first seen."""
@@ -254,3 +255,33 @@ def _whole(numbers: NDArray[np.float64]) -> list[float]:
 
 _NOWHERE = np.iinfo(np.int32).max
 """The rank of a document that a run does not have."""
+
+
+# --- titles ------------------------------------------------------------
+
+
+def titles_of(dataset: Any, doc_ids: Collection[str]) -> dict[str, str]:
+    """Return the titles of those of these documents that are known; of one without a title, how it begins.
+
+    Nothing is downloaded.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import load
+    >>> titles_of(load("permed-sample"), ["sample-001", "another"])["sample-001"]
+    'Teledermatology for suspected melanoma: agreement of image-based and in-person triage'
+    """
+    dataset = irds_of(dataset)
+    if not hasattr(dataset, "titles"):
+        return {}
+    try:
+        found = [(doc_id, title or text) for doc_id, title, text in dataset.titles() if doc_id in doc_ids]
+    except Exception:  # the corpus is not here, or cannot be read
+        return {}
+    return {doc_id: _cut(text) for doc_id, text in found if text}
+
+
+def _cut(text: str) -> str:
+    """Return a text in one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1].rstrip()}…"

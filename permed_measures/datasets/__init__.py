@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from permed_measures.datasets.import_hook import register, register_when_imported
-from permed_measures.datasets.samples import NAMES, SAMPLES, Sample
+from permed_measures.datasets.import_hook import NAMES, SAMPLES, Sample, register, register_when_imported
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset

@@ -1,22 +1,175 @@
-"""The data sets: MedCorpus, LitSearch and the packaged sample."""
+"""The data sets for ir_datasets: MedCorpus, LitSearch and the packaged sample; files are read when needed."""
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import ir_datasets
 from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
+from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
 from permed_measures.datasets import readers
 from permed_measures.datasets.downloads import FILES, files_of, home
-from permed_measures.datasets.handlers import Docs, Papers, Qrels, Queries
-from permed_measures.datasets.records import ConversationQuery, LitSearchQuery, TitledDoc
-from permed_measures.datasets.samples import SAMPLE_FOLDER, SAMPLES
+from permed_measures.datasets.import_hook import SAMPLE_FOLDER, SAMPLES
+from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
+from permed_measures.engine.inputs import Nested
 from permed_measures.errors import InputError
+
+# --- what ir_datasets asks for ----------------------------------------------------------------------
+
+
+class Queries(BaseQueries):  # type: ignore[misc]
+    """Queries that are read when they are needed.
+
+    `read` returns them, and `complete` returns them with every field filled, if that may need another file.
+    """
+
+    def __init__(
+        self,
+        kind: type,
+        read: Callable[[], Sequence[Any]],
+        complete: Callable[[], Sequence[Any]] | None = None,
+    ) -> None:
+        self._kind, self._read, self._complete = kind, read, complete or read
+
+    def queries_iter(self) -> Iterator[Any]:
+        return iter(self._read())
+
+    def queries_complete(self) -> Sequence[Any]:
+        """Return the queries with every field filled."""
+        return list(self._complete())
+
+    def queries_count(self) -> int:
+        return len(self._read())
+
+    def queries_cls(self) -> type:
+        return self._kind
+
+    def queries_lang(self) -> str:
+        return "en"
+
+    def where(self, field: str, values: list[str]) -> Queries:
+        """Return the queries that have one of these values, with every field filled."""
+        return Queries(
+            self._kind, lambda: [query for query in self._complete() if str(getattr(query, field)) in values]
+        )
+
+
+class Qrels(BaseQrels):  # type: ignore[misc]
+    """Judgments that are read when they are needed.
+
+    `read` returns them as ``{query_id: {doc_id: relevance}}``; `definitions` says what each grade means.
+    """
+
+    def __init__(self, read: Callable[[], Nested], definitions: dict[int, str]) -> None:
+        self._read, self._definitions = read, definitions
+
+    def qrels_iter(self) -> Iterator[GenericQrel]:
+        for query_id, documents in self.qrels_nested().items():
+            for doc_id, relevance in documents.items():
+                yield GenericQrel(query_id, doc_id, relevance)
+
+    def qrels_nested(self) -> Nested:
+        """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
+        return self._read()
+
+    def qrels_defs(self) -> dict[int, str]:
+        return dict(self._definitions)
+
+    def qrels_count(self) -> int:
+        return sum(map(len, self._read().values()))
+
+    def of(self, queries: Queries) -> Qrels:
+        """Return the judgments of some queries."""
+
+        def read() -> Nested:
+            qrels = self._read()
+            ids = [query.query_id for query in queries.queries_iter()]
+            return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
+
+        return Qrels(read, self._definitions)
+
+
+class Docs(BaseDocs):  # type: ignore[misc]
+    """Documents that are read when they are needed; the first look-up builds an index.
+
+    `name` is the data set, in whose folder the index is kept. `files` returns the files, or raises an error
+    that says how to get them; `read` yields their documents. A `lang` of None means several languages.
+    `n_documents` is their number, where it is known without the files.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: type,
+        files: Callable[[], list[Path]],
+        read: Callable[[list[Path]], Iterator[Any]],
+        lang: str | None = None,
+        n_documents: int | None = None,
+    ) -> None:
+        self._name, self._kind, self._files, self._read = name, kind, files, read
+        self._lang, self._n_documents = lang, n_documents
+
+    @ir_datasets.util.use_docstore  # type: ignore[untyped-decorator]
+    def docs_iter(self) -> Iterator[Any]:
+        """Yield the documents; ``[start:stop]`` gives some of them."""
+        return self._read(self._files())
+
+    def docs_count(self) -> int:
+        return self._n_documents or sum(1 for _ in self.docs_iter())
+
+    def docs_store(
+        self, field: str = "doc_id", options: Any = DEFAULT_DOCSTORE_OPTIONS
+    ) -> PickleLz4FullStore:
+        """Return the index that finds documents by id; files that were replaced get another one."""
+        files = self._files()
+        states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        version = hashlib.sha256(repr(states).encode()).hexdigest()[:12]
+        return PickleLz4FullStore(
+            path=str(home() / self._name / f"docs-{version}.pklz4"),
+            init_iter_fn=lambda: self._read(files),
+            data_cls=self._kind,
+            lookup_field=field,
+            index_fields=["doc_id"],
+            options=options,
+        )
+
+    def titles(self) -> Iterator[tuple[str, str, str]]:
+        """Yield id, title and text of each document, if that needs no download: else an error."""
+        return ((doc_id, title, text) for doc_id, title, text, *_ in self._read(self._files()))
+
+    def docs_cls(self) -> type:
+        return self._kind
+
+    def docs_namespace(self) -> str:
+        """Return the name of the collection that the ids belong to."""
+        return self._name
+
+    def docs_lang(self) -> str | None:
+        return self._lang
+
+
+class Papers(Docs):
+    """The documents of LitSearch."""
+
+    def __init__(self) -> None:
+        super().__init__("litsearch", LitSearchDoc, self._downloaded, readers.read_papers, "en", 64_183)
+
+    def _downloaded(self) -> list[Path]:
+        return [file.path() for file in files_of("litsearch/corpus_clean")]
+
+    def titles(self) -> Iterator[tuple[str, str, str]]:
+        """Yield id, title and abstract of each paper, without its full text."""
+        return readers.read_titles(file.cache_path() for file in files_of("litsearch/corpus_clean"))
+
+
+# --- the data sets ----------------------------------------------------------------------------------
 
 _DATA = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
 

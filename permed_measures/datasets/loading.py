@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from permed_measures.datasets.samples import NAMES
+from permed_measures.datasets.import_hook import NAMES
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn

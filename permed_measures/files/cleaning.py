@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, check_choice
-from permed_measures.files.entries import NO_RANK
+from permed_measures.files.formats import NO_RANK
 
 DUPLICATES = ("refuse", "first", "best")
 

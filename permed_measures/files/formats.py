@@ -2,14 +2,187 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
+from permed_measures.engine.inputs import number, string_id
 from permed_measures.engine.tables import columns_of
-from permed_measures.errors import InputError
-from permed_measures.files import entries
-from permed_measures.files.entries import Parse, divided
+from permed_measures.errors import InputError, shown
+
+Number = float | int | None
+"""A relevance or score; None where there is none, as in a list without scores."""
+NO_RANK = -1
+"""Where a file has no column of ranks, or no number in it."""
+Row = tuple[str, str, Number, int]
+"""Query, document, number and rank."""
+List = tuple[str, list[str], list[Any]]
+"""A query, its documents and their numbers."""
+Parse = Callable[[Any, int], Any]
+"""Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
+
+It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns a `Row`,
+or of a format that has all documents of a query together a `List`. It raises KeyError, TypeError or
+ValueError for what it cannot read.
+"""
+
+# --- columns and tables ------------------------------------------------------------------------------
+
+BLANKS = " \t\v\f\r"
+_BETWEEN = re.compile(f"[{BLANKS}]+")
+
+
+def divided(text: str) -> list[str]:
+    """Split a line at blanks and tabs, and at no other character."""
+    plain = text.replace("\t", " ")
+    return plain.split() if plain.isprintable() else _BETWEEN.split(text)
+
+
+def _score(text: str) -> float:
+    """Return the score that a text is; not NaN, nor 1_0, which Python reads as 10."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if value != value or "_" in text:
+        raise ValueError(f"a score must be a number (found {shown(text)})")
+    return value
+
+
+def _grade(text: str) -> float | int:
+    """Return the relevance that a text is, an integer if it is written as one."""
+    for kind in () if "_" in text else (int, float):
+        try:
+            return number(kind(text), "relevance", where="")
+        except ValueError:
+            continue
+    raise ValueError(f"a relevance must be a number (found {shown(text)})")
+
+
+def _rank(text: str) -> int:
+    """Return the number in a column of ranks; NO_RANK if it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
+
+
+def trec_qrels(columns: list[str], _: int) -> Row:
+    """Read query, iteration, document and relevance."""
+    if len(columns) != 4:
+        raise ValueError(f"{len(columns)} columns")
+    query_id, _iteration, doc_id, relevance = columns
+    return query_id, doc_id, _grade(relevance), NO_RANK
+
+
+def trec_run(columns: list[str], _: int) -> Row:
+    """Read query, Q0, document, rank, score and tag; the rank may be any text."""
+    if len(columns) < 6:  # trec_eval too ignores what follows the sixth
+        raise ValueError(f"{len(columns)} columns")
+    query_id, _q0, doc_id, rank, score = columns[:5]
+    return query_id, doc_id, _score(score), _rank(rank)
+
+
+def table_qrels(row: dict[str, str], _: int) -> Row:
+    """Read a row with a relevance."""
+    return row["query_id"], row["doc_id"], _grade(row["relevance"]), NO_RANK
+
+
+def table_run(row: dict[str, str], _: int) -> Row:
+    """Read a row with a score, and perhaps a rank."""
+    return row["query_id"], row["doc_id"], _score(row["score"]), _rank(row.get("rank", ""))
+
+
+# --- JSON --------------------------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    """Return an id as text; the two types that ids have are told at once."""
+    kind = type(value)
+    return value if kind is str else str(value) if kind is int else string_id(value)
+
+
+def _texts(ids: list[Any]) -> list[str]:
+    """Return ids as texts; where all are of a type that ids have, that is told at once."""
+    kinds = set(map(type, ids))
+    return ids if kinds == {str} else list(map(str if kinds == {int} else _text, ids))
+
+
+def _json_number(value: Any, column: str) -> float | int:
+    """Return a number of a JSON file; not NaN, nor a text or a truth value."""
+    if isinstance(value, bool):
+        raise ValueError(f"a {column} must be a number (found {value!r})")
+    return number(value, column, where="")
+
+
+def _json_score(value: Any) -> float:
+    return value if type(value) is float and value == value else float(_json_number(value, "score"))
+
+
+def _json_grade(value: Any) -> float | int:
+    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
+
+
+def medcorpus(content: dict[str, Any], _: int) -> Row:
+    """Read a label of MedCorpus: the query is conversation and turn."""
+    conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
+    if not type(conversation) is type(doc_id) is str or type(turn) is not int:  # the usual is told at once
+        conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
+    return f"{conversation}_{turn}", doc_id, _json_grade(content["rel"]), NO_RANK
+
+
+def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
+    """Return how a list of ids is read: as relevant documents, or without a grade as a ranking.
+
+    If it is `numbered`, a query without an id has the number of its line.
+    """
+
+    def parse(content: dict[str, Any], line: int) -> List:
+        if numbered and "query_id" not in content:
+            if not line:
+                raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
+            content["query_id"] = line
+        ids = _texts(_list_of(content, key))
+        return _text(content["query_id"]), ids, [grade] * len(ids)
+
+    return parse
+
+
+def _list_of(content: dict[str, Any], key: str) -> list[Any]:
+    items = content[key]
+    if not isinstance(items, list):
+        raise ValueError(f"{key} must be a list (found {shown(items)})")
+    return items
+
+
+def permed_results(content: dict[str, Any], _: int) -> List:
+    """Read ranked documents, as ids or as objects that may have a score."""
+    items = _list_of(content, "ranked_results" if "ranked_results" in content else "results")
+    try:
+        ids, scores = [item["text_id"] for item in items], [item["score"] for item in items]
+    except (KeyError, TypeError):  # there may be ids alone
+        items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
+        ids, scores = [item["text_id"] for item in items], [item.get("score") for item in items]
+    if set(map(type, scores)) != {float} or math.isnan(sum(scores)):  # what is usual is told at once
+        scores = [None if score is None else _json_score(score) for score in scores]
+    return _text(content["query_id"]), _texts(ids), scores
+
+
+def documents_of(read: Callable[[Any], float | int]) -> Parse:
+    """Return how a query is read that has its documents as a tuple of pairs, with numbers."""
+
+    def parse(entry: tuple[str, Any], _: int) -> List:
+        query_id, documents = entry
+        if not isinstance(documents, tuple):
+            found = f"(found {shown(documents)})"
+            raise ValueError(f"query {shown(query_id)} must have an object of documents {found}")
+        return query_id, [doc_id for doc_id, _ in documents], [read(value) for _, value in documents]
+
+    return parse
+
+
+json_scores, json_grades = documents_of(_json_score), documents_of(_json_grade)
+
+# --- formats ------------------------------------------------------------------------------------------
 
 Kind = Literal["qrels", "run"]
 """What a file holds, or is read as."""
@@ -66,7 +239,7 @@ def _has(*keys: str) -> Callable[[dict[str, Any]], bool]:
     return lambda first: set(keys) <= first.keys()
 
 
-_JSON: tuple[tuple[Kind, Parse], ...] = (("run", entries.json_scores), ("qrels", entries.json_grades))
+_JSON: tuple[tuple[Kind, Parse], ...] = (("run", json_scores), ("qrels", json_grades))
 
 FORMATS = (
     Format(
@@ -75,7 +248,7 @@ FORMATS = (
         Layout.JSON_LINES,
         '{"conversation_id": ..., "turn_id": ..., "doc_id": ..., "rel": ...}',
         _has("conversation_id", "turn_id", "doc_id", "rel"),
-        entries.medcorpus,
+        medcorpus,
     ),
     Format(
         "PerMed ground truth or LitSearch labels",
@@ -83,7 +256,7 @@ FORMATS = (
         Layout.JSON_LINES,
         '{"query_id": ..., "relevant_texts": [ids]}',
         _has("query_id", "relevant_texts"),
-        entries.listed("relevant_texts", 1, numbered=False),
+        listed("relevant_texts", 1, numbered=False),
         lists=True,
     ),
     Format(
@@ -92,7 +265,7 @@ FORMATS = (
         Layout.JSON_LINES,
         '{"query_id": ..., "ranked_results" or "results": [{"text_id": ..., "score": ...}]}',
         lambda first: "query_id" in first and ("ranked_results" in first or "results" in first),
-        entries.permed_results,
+        permed_results,
         lists=True,
     ),
     Format(
@@ -101,7 +274,7 @@ FORMATS = (
         Layout.JSON_LINES,
         '{"query_id": ..., "query": ..., "corpusids": [ids], "retrieved": [ids]}',
         _has("retrieved"),
-        entries.listed("retrieved", None),
+        listed("retrieved", None),
         lists=True,
     ),
     Format(
@@ -110,7 +283,7 @@ FORMATS = (
         Layout.JSON_LINES,
         '{"query_id": ..., "query": ..., "corpusids": [ids], "retrieved": [ids]}',
         _has("retrieved", "corpusids"),
-        entries.listed("corpusids", 1),
+        listed("corpusids", 1),
         lists=True,
         if_asked=True,
     ),
@@ -120,7 +293,7 @@ FORMATS = (
         Layout.COLUMNS,
         "query iteration document relevance",
         lambda text: len(divided(text)) == 4,
-        entries.trec_qrels,
+        trec_qrels,
     ),
     Format(
         "TREC run",
@@ -128,7 +301,7 @@ FORMATS = (
         Layout.COLUMNS,
         "query Q0 document rank score tag",
         lambda text: len(divided(text)) >= 6,
-        entries.trec_run,
+        trec_run,
         columns=("query_id", "q0", "doc_id", "rank", "score", "tag"),
     ),
     Format(
@@ -137,7 +310,7 @@ FORMATS = (
         Layout.TABLE,
         "query_id, doc_id, relevance (or qid, docno, label; query-id, corpus-id, score) under a header",
         lambda header: header.columns("relevance"),
-        entries.table_qrels,
+        table_qrels,
     ),
     Format(
         "CSV or TSV run",
@@ -145,7 +318,7 @@ FORMATS = (
         Layout.TABLE,
         "query_id, doc_id, score (or qid, docno, score) under a header",
         lambda header: header.columns("score"),
-        entries.table_run,
+        table_run,
     ),
     *(
         Format(

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from permed_measures.engine.inputs import location, repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import contradicted_rows
-from permed_measures.files.parquet import parquet_run, read_parquet_qrels
 from permed_measures.files.read import kind_of
 from permed_measures.files.sources import Source
-from permed_measures.files.streams import text_frames
+from permed_measures.files.streams import parquet_run, read_parquet_qrels, text_frames
 from permed_measures.files.text import TextFile
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section

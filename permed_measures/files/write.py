@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
+import json
 import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import QrelsLike, RunLike, location, number
-from permed_measures.errors import InputError
-from permed_measures.files.output_formats import WRITERS, Output
+from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, QrelsLike, RunLike, location, number
+from permed_measures.errors import InputError, warn
+from permed_measures.files.order import ranked
 from permed_measures.files.whole import write_whole
-
-FORMATS = tuple(WRITERS)
-"""The formats that can be written, by the ending of the file."""
 
 
 def write_run(
@@ -65,7 +68,7 @@ def write_run(
     q Q0 b 2 0.5 mine
     {"q": {"b": 0.5, "a": 2.0}}
     """
-    _write(Output(Path(path), "score", tag), run, to)
+    _write(_Output(Path(path), "score", tag), run, to)
 
 
 def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | None = None) -> None:
@@ -97,10 +100,10 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
     topic_001_1,a,2
     topic_001_1,b,0
     """
-    _write(Output(Path(path), "relevance"), qrels, to)
+    _write(_Output(Path(path), "relevance"), qrels, to)
 
 
-def _write(output: Output, data: Any, to: str | None) -> None:
+def _write(output: _Output, data: Any, to: str | None) -> None:
     """Write in the format that the ending of the file means, unless `to` names one."""
     suffix = output.path.suffix.lower()
     name = _format_of(output) if to is None else to
@@ -112,7 +115,7 @@ def _write(output: Output, data: Any, to: str | None) -> None:
     write_whole(output.path, gzip.compress(content, mtime=0) if suffix == ".gz" else content)
 
 
-def _format_of(output: Output) -> str:
+def _format_of(output: _Output) -> str:
     """Return the format that the ending of the file means."""
     path = output.path
     ending = Path(path.stem if path.suffix.lower() in (".gz", ".zst") else path).suffix.lower()
@@ -131,8 +134,8 @@ _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
 """Of TREC files, besides .trec; most have none."""
 
 
-def _encoded(output: Output, name: str, data: Any) -> bytes:
-    text = WRITERS[name](output, _checked(output, data))
+def _encoded(output: _Output, name: str, data: Any) -> bytes:
+    text = _WRITERS[name](output, _checked(output, data))
     if not text:
         raise output.error("without any query the file would be empty", "Write .json or .csv")
     try:
@@ -141,7 +144,7 @@ def _encoded(output: Output, name: str, data: Any) -> bytes:
         raise output.error(f"ids must be Unicode text (found {error.object[error.start]!r})") from None
 
 
-def _checked(output: Output, data: Any) -> dict[str, dict[str, float]]:
+def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
     """Return the data with text ids and checked numbers."""
     nested: dict[str, dict[str, float]] = {}
     for query_id, documents in with_string_ids(as_mapping(data, output.value), "query ids").items():
@@ -153,3 +156,128 @@ def _checked(output: Output, data: Any) -> dict[str, dict[str, float]]:
             for d, value in named.items()
         }
     return nested
+
+
+# --- formats ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Output:
+    """Where something is written, and what: scores or relevance."""
+
+    path: Path
+    value: str
+    tag: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is a run, not qrels."""
+        return self.value == "score"
+
+    def error(self, problem: str, hint: str = "") -> InputError:
+        """Return an error that names the file."""
+        return InputError(problem, where=str(self.path), hint=hint)
+
+
+def _rows(output: _Output, nested: Nested) -> list[tuple[str, str, float]]:
+    """Return the rows of a file that has one per document, in which a query without documents is lost."""
+    empty = [query_id for query_id, documents in nested.items() if not documents]
+    if empty and not output.is_run:
+        raise output.error(
+            f"this format has a row per judgment, so that {len(empty)} queries without any would be lost "
+            f"(first: {empty[0]!r})",
+            "Write them as .json",
+        )
+    if empty:
+        problem = f"{output.path}: {len(empty)} queries without documents are not in the file"
+        warn(f"{problem} (first: {empty[0]!r})", path=output.path)
+    return [(q, doc_id, value) for q, documents in nested.items() for doc_id, value in documents.items()]
+
+
+def _trec(output: _Output, nested: Nested) -> str:
+    _rows(output, nested)  # says what would be lost
+    if output.is_run:
+        _check_column(output.tag, "tag", output.tag)
+        nested = {q: {d: documents[d] for d in ranked(documents)} for q, documents in nested.items()}
+    lines = []
+    for query_id, documents in nested.items():
+        if documents:
+            _check_column(query_id, "query id", f"query {query_id!r}")
+        if documents and query_id.startswith(("#", "{", "\ufeff")):
+            problem = f"a line of a TREC file may not begin with {query_id[0]!r} (found query {query_id!r})"
+            raise output.error(problem)
+        for rank, (doc_id, value) in enumerate(documents.items(), start=1):
+            _check_column(doc_id, "document id", location(query_id, doc_id))
+            run = f"Q0 {doc_id} {rank} {value!r} {output.tag}"
+            lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
+    return "".join(lines)
+
+
+def _check_column(text: str, what: str, where: str) -> None:
+    if text.split() != [text]:
+        problem = f"a {what} in a TREC file may not be empty or have white space (found {text!r})"
+        raise InputError(problem, where=where)
+
+
+def _table(output: _Output, nested: Nested, delimiter: str) -> str:
+    text = io.StringIO()
+    rows = _rows(output, nested)
+    returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
+    # Where only what needs it is quoted, a \r alone is not.
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting)
+    beir = delimiter == "\t" and not output.is_run
+    writer.writerow(BEIR_COLUMNS.values() if beir else ("query_id", "doc_id", output.value))
+    writer.writerows((query_id, doc_id, repr(value)) for query_id, doc_id, value in rows)
+    return text.getvalue()
+
+
+def _json(output: _Output, nested: Nested) -> str:
+    for query_id, documents in ({} if output.is_run else nested).items():
+        for doc_id, grade in documents.items():
+            if grade != int(grade):
+                raise InputError(
+                    f"grades in a JSON file are integers (found {grade!r})",
+                    where=location(query_id, doc_id),
+                    hint="Write them as .csv or .trec",
+                )
+    if "mteb_model_meta" in nested:
+        raise output.error("the query id 'mteb_model_meta' means something else in JSON files")
+    return f"{_dumped(output, nested)}\n"
+
+
+def _dumped(output: _Output, content: Any) -> str:
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise output.error("JSON has no infinite numbers", "Write a TREC or CSV file") from None
+
+
+def _json_lines(output: _Output, nested: Nested) -> str:
+    return "".join(f"{_dumped(output, content)}\n" for content in _objects(output, nested))
+
+
+def _objects(output: _Output, nested: Nested) -> Iterator[dict[str, Any]]:
+    """Yield PerMed results, or PerMed ground truth, which has no grades."""
+    for query_id, documents in nested.items():
+        if output.is_run:
+            results = [{"text_id": doc_id, "score": documents[doc_id]} for doc_id in ranked(documents)]
+            yield {"query_id": query_id, "ranked_results": results}
+            continue
+        other = next((grade for grade in documents.values() if grade != 1), None)
+        if other is not None:
+            problem = f"qrels in JSONL have no grades (found query {query_id!r}, grade {other})"
+            raise output.error(problem, "Write them as .tsv, .json or .trec")
+        yield {"query_id": query_id, "relevant_texts": list(documents)}
+
+
+_WRITERS: dict[str, Callable[[_Output, Nested], str]] = {
+    "trec": _trec,
+    "jsonl": _json_lines,
+    "json": _json,
+    "csv": partial(_table, delimiter=","),
+    "tsv": partial(_table, delimiter="\t"),
+}
+"""What writes each format, by the ending of the file."""
+FORMATS = tuple(_WRITERS)
+"""The formats that can be written, by the ending of the file."""

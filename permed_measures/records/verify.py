@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures import __version__
+from permed_measures.datasets.import_hook import SAMPLE_FOLDER
 from permed_measures.datasets.loading import runs_by_name
-from permed_measures.datasets.samples import SAMPLE_FOLDER
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, PermedWarning, shown
 from permed_measures.files.provenance import Origin, provenance

@@ -12,7 +12,7 @@ from ir_datasets.datasets.base import FilteredQrels
 
 import permed_measures as pm
 from permed_measures.datasets import NAMES, SAMPLES, catalogue, load
-from permed_measures.datasets.records import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
+from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
 
 
 def nested(qrels):

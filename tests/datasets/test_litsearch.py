@@ -11,7 +11,7 @@ from data_files import lines_of
 
 import permed_measures as pm
 from permed_measures.datasets.downloads import FILES
-from permed_measures.datasets.records import LitSearchDoc
+from permed_measures.datasets.readers import LitSearchDoc
 
 
 def test_litsearch_is_as_the_files_have_it(real):

@@ -5,7 +5,7 @@ import pytest
 from data_files import lines_of, write_lines
 
 import permed_measures as pm
-from permed_measures.datasets.records import TitledDoc
+from permed_measures.datasets.readers import TitledDoc
 
 
 def test_each_turn_of_medcorpus_is_as_the_file_has_it(real):

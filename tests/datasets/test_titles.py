@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from permed_measures.comparisons.queries import titles_of
 from permed_measures.datasets import load
-from permed_measures.datasets.titles import titles_of
 
 
 def test_titles_of_litsearch_are_read_where_its_files_are(home):

@@ -20,8 +20,8 @@ import pyarrow as pa
 from generator import changed, generated
 
 import permed_measures as pm
-from permed_measures.files import parquet, sources, streams
 from permed_measures.files import read as reading
+from permed_measures.files import sources, streams
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 
@@ -110,7 +110,7 @@ class Check:
             (reading, "_LARGE", [0]),
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
             (sources, "_TEXT", [1, 40, 150, 10**6]),
-            (parquet, "_ROWS", [2, 10, 40, 10**6]),
+            (streams, "_ROWS", [2, 10, 40, 10**6]),
             (streams, "_LINES", [1, 7, 10**6]),
         ):
             limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))

@@ -11,7 +11,7 @@ from ir_measures import Qrel
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.queries import query_details
 from permed_measures.datasets import SAMPLES, load
-from permed_measures.datasets.records import ConversationQuery
+from permed_measures.datasets.readers import ConversationQuery
 from permed_measures.files.write import write_run
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
