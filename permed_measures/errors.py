@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -64,8 +66,41 @@ class NoSharedQueryWarning(PermedWarning):
     """The run is not empty, and none of its queries is in the qrels."""
 
 
-def warn(message: str, kind: type[Warning] = PermedWarning, path: object = None) -> None:
+_RUN: ContextVar[str | None] = ContextVar("run", default="")
+_SHOW: ContextVar[Callable[[PermedWarning], None] | None] = ContextVar("show", default=None)
+"""Of this call alone: Python's filters of warnings are those of the whole process, with all its threads."""
+
+
+@contextmanager
+def warnings_about(run: str | None) -> Iterator[None]:
+    """Have warnings name this run, unless they name its file; with None there are none."""
+    token = _RUN.set(None if _RUN.get() is None else run)
+    try:
+        yield
+    finally:
+        _RUN.reset(token)
+
+
+@contextmanager
+def warnings_shown_by(show: Callable[[PermedWarning], None]) -> Iterator[None]:
+    """Give warnings to a function, in place of Python's."""
+    token = _SHOW.set(show)
+    try:
+        yield
+    finally:
+        _SHOW.reset(token)
+
+
+def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object = None) -> None:
     """Warn of the line by which a user called the package; of a file if the message begins with its path."""
+    run = _RUN.get()
+    if run is None:
+        return
+    warning = kind(f"run {run!r}: {message}" if run and not path else message)
+    warning.where = str(path or "")
+    if show := _SHOW.get():
+        show(warning)
+        return
     frame: FrameType | None = sys._getframe()
     level = number = 1
     while frame:
@@ -73,9 +108,6 @@ def warn(message: str, kind: type[Warning] = PermedWarning, path: object = None)
         if frame.f_code.co_filename.startswith(_FOLDER):
             level = number
         frame = frame.f_back
-    warning = kind(message)
-    if isinstance(warning, PermedWarning):
-        warning.where = str(path or "")
     warnings.warn(warning, stacklevel=level)
 
 

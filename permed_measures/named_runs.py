@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, PermedWarning, warn
+from permed_measures.errors import InputError, warnings_about
 from permed_measures.markup import counted
 
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Name the run in errors and warnings about it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
+    try:
+        with warnings_about(name):
             yield
-        except InputError as error:
-            where = f"run {name!r}" + (f", {error.where}" if error.where else "")
-            raise InputError(error.problem, where=where, hint=error.hint) from error
-    for each in caught:
-        unnamed = isinstance(each.message, PermedWarning) and not each.message.where
-        message = f"run {name!r}: {each.message}" if unnamed else str(each.message)
-        warn(message, each.category, getattr(each.message, "where", None))
+    except InputError as error:
+        where = f"run {name!r}" + (f", {error.where}" if error.where else "")
+        raise InputError(error.problem, where=where, hint=error.hint) from error
 
 
 def notes_of(name: str, rankings: JudgedRankings) -> list[str]:

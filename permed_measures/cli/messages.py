@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from permed_measures.errors import InputError, NoSharedQueryWarning, PermedError
+from permed_measures.errors import (
+    InputError,
+    NoSharedQueryWarning,
+    PermedError,
+    PermedWarning,
+    warnings_shown_by,
+)
 from permed_measures.markup import one_line
 
 
@@ -28,20 +32,19 @@ def warnings_as_notes() -> Iterator[None]:
     """Show each warning once, as a note; a run that shares no query with the qrels is an error."""
     shown: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in shown:
-            print_message(f"note: {message}")
-        shown.add(str(message))
+    def show(warning: PermedWarning) -> None:
+        if isinstance(warning, NoSharedQueryWarning):
+            raise warning
+        if str(warning) not in shown:
+            print_message(f"note: {warning}")
+        shown.add(str(warning))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.simplefilter("error", NoSharedQueryWarning)
-        warnings.showwarning = show
-        try:
+    try:
+        with warnings_shown_by(show):
             yield
-        except NoSharedQueryWarning as warning:
-            # An error gives no value.
-            raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
+    except NoSharedQueryWarning as warning:
+        # An error gives no value.
+        raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
 
 
 _CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}

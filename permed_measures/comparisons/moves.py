@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.inputs import Nested
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import PermedWarning
+from permed_measures.errors import warnings_about
 
 Ints = NDArray[np.int64]
 
@@ -151,8 +150,7 @@ def ranks_of_all(judgments: Judgments, before: Nested, after: Nested) -> tuple[J
             found = map(str, before.get(query_id, {}).keys() & after.get(query_id, {}).keys())
             qrels[query_id] = {**dict.fromkeys(found, 0.0), **judged}
     extended = Judgments.of(qrels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PermedWarning)  # the user has seen it
+    with warnings_about(None):  # the user has seen it
         first, second = (rank_of_judgments(JudgedRankings.of(extended, run)) for run in (before, after))
     return extended, first, second
 

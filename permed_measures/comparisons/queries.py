@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import STDIN
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, warnings_about
 from permed_measures.markup import one_line
 from permed_measures.measures.headings import headings_of
 
@@ -200,8 +199,7 @@ def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str
     is_pipe = path is not None and (path in _PIPES or (path.exists() and not path.is_file()))
     if is_pipe:
         return None, _ONCE
-    with warnings.catch_warnings():  # they were shown when the run was evaluated
-        warnings.simplefilter("ignore")
+    with warnings_about(None):  # they were shown when the run was evaluated
         try:
             given = result.runs[run]  # a file is read only now
             if isinstance(given, Iterator):

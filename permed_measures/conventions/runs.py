@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -20,6 +19,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import warnings_about
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
@@ -79,8 +79,7 @@ class RankedLists:
 
     def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
         if (ties, policy) not in self._found:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # which come once for the run
+            with warnings_about(None):  # which come once for the run
                 self._found[ties, policy] = JudgedRankings.of(judgments, self.lists, ties)
         return self._found[ties, policy]
 

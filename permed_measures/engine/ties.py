@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,7 @@ def over_ties(
         Of each measure, whether no order gives others beyond them.
     """
     least = most = values
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of this run they were given
+    with warnings_about(None):  # of this run they were given
         by_grade = [JudgedRankings.of(judgments, run, ties) for ties in _BY_GRADE]
         for rankings in by_grade:
             found = evaluated(list(measures), rankings).values

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -145,12 +144,16 @@ _Parsed = tuple[str, dict[str, Any], Any]
 """A name, the parameters in brackets, and the value after the @ (None without one)."""
 
 
+_WARNED_OF = r"\\|(?<!\w)[0-9][\w.]*(and|else|for|if|in|is|or|not)"
+"""What Python would warn of: an escape, a number that runs into a keyword as in 10and. No measure has it."""
+
+
 def _parse(text: str) -> _Parsed | None:
     """Split a text in the syntax of measures; None if it is in another."""
+    if re.search(_WARNED_OF, text):
+        return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python warns of 10and: a number that runs into a keyword
-            node = ast.parse(text.strip(), mode="eval").body
+        node = ast.parse(text.strip(), mode="eval").body
         at = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             at, node = ast.literal_eval(node.right), node.left

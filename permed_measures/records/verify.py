@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from permed_measures import __version__
 from permed_measures.datasets.import_hook import SAMPLE_FOLDER
 from permed_measures.datasets.loading import runs_by_name
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, PermedWarning, shown
+from permed_measures.errors import InputError, shown, warnings_about
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.records.record import Record, checked, read_record
@@ -147,8 +146,7 @@ def verify(
     files = _Files(recorded, name, Path(folder or Path(name).parent))
     runs = files.runs(run)
     found_qrels = files.qrels() if qrels is None else qrels
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PermedWarning)  # whoever made the record has seen it
+    with warnings_about(None):  # whoever made the record has seen it
         again = record_of(found_qrels, runs, recorded.measures, **recorded["options"])
     is_same = recorded.version == __version__
     differences = list(_differences(recorded, again, 0.0 if is_same else TOLERANCE))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import warnings
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,9 +109,10 @@ def inline_svg(figure: Figure) -> str:
     from xml.etree import ElementTree
 
     ElementTree.register_namespace("", _SVG)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the browser has fonts of its own
-        drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
+    for text in figure.findobj(matplotlib(".text").Text):
+        # The browser has fonts of its own: with this one, which has all letters, matplotlib warns of none.
+        text.set_fontfamily([*text.get_fontfamily(), "Last Resort High-Efficiency"])
+    drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
         for child in list(parent):

@@ -1,0 +1,87 @@
+"""Warnings belong to the call: nothing that the whole process shares is changed for them."""
+
+import ast
+import random
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+import permed_measures as pm
+from permed_measures.errors import PermedWarning, warn, warnings_about, warnings_shown_by
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+RUNS = {"one": {"q1": {"a": 1.0, "b": 1.0}, "q2": {"x": 1.0}}, "other": {"q1": {"b": 2.0}, "q2": {"c": 1.0}}}
+
+
+def test_nothing_of_the_package_touches_the_filters_of_the_process():
+    found = []
+    for path in Path(pm.__file__).parent.rglob("*.py"):
+        names = {getattr(node, "attr", "") for node in ast.walk(ast.parse(path.read_text()))}
+        found += [(path.name, name) for name in names & {"catch_warnings", "simplefilter", "showwarning"}]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: pm.compare(QRELS, RUNS, ["P@1", "RR"]),
+        lambda: pm.crosscheck(QRELS, RUNS["one"], ["P@1"]),
+        lambda: pm.uncertainty(QRELS, RUNS, ["P@1", "GradedAP"]),
+    ],
+)
+def test_threads_leave_filters_and_showwarning_as_they_were(work):
+    work()  # scipy adds a filter when it is imported
+    before = list(warnings.filters), warnings.showwarning, warnings._showwarnmsg_impl
+    start = Barrier(3)
+
+    def together():
+        start.wait()
+        for _ in range(5):
+            work()
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(together) for _ in range(3)]:
+            done.result()
+    assert (list(warnings.filters), warnings.showwarning, warnings._showwarnmsg_impl) == before
+
+
+def test_each_thread_names_its_own_run():
+    both_inside = Barrier(2)
+
+    def told(name):
+        found = []
+        with warnings_shown_by(found.append), warnings_about(name):
+            both_inside.wait()
+            warn("it is empty")
+            both_inside.wait()
+        return list(map(str, found))
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(told, ["a", "b"])) == [["run 'a': it is empty"], ["run 'b': it is empty"]]
+
+
+def test_silence_holds_for_what_is_named_inside_it_and_ends_with_the_block():
+    with warnings_about(None), warnings_about("a"):
+        warn("it is empty")
+    with pytest.warns(PermedWarning, match=r"^it is empty$"):
+        warn("it is empty")
+    with warnings_about("a"), pytest.warns(PermedWarning, match=r"^a\.run: it is empty$"):
+        warn("a.run: it is empty", path="a.run")
+
+
+def test_python_warns_of_no_text_that_is_parsed():
+    parts = ["1", "0x", "10", "2.5", "e", "_", "and", "or", "in", "is", "if", "else", "for", "not", "\\d"]
+    parts += ["P", "@", "(", ")", "=", "'", ",", " ", "nDCG", "10", "rel"]
+    rng, refused = random.Random(1), 0
+    for _ in range(20_000):
+        text = "".join(rng.choices(parts, k=rng.randint(1, 6)))
+        try:
+            pm.parse_measure(text)  # a warning is an error in these tests
+        except pm.MeasureError:
+            refused += 1
+    assert refused > 1000
+    with pytest.raises(pm.MeasureError, match="a measure is written"):
+        pm.parse_measure("P(rel=10and 1)@5")
