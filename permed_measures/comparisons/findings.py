@@ -31,12 +31,11 @@ def findings(result: ComparisonResult) -> list[str]:
     That is 0.5000 above old, not a significant difference (p = 0.1250).
     Significantly better than old (p < 0.05): 0 of 1 run on RR. Significantly worse: 0 of 1 run on RR.
     """
-    means = {
-        run: [shown(result, float(each.mean())) for each in values]
-        for run, values in result.paired.values.items()
-    }
+    means = {run: [float(each.mean()) for each in values] for run, values in result.paired.values.items()}
     best = [best_of(means, number) for number in range(len(result.measures))]
-    first, *others = highest(headings_of(result.measures), means)
+    first, *others = highest(
+        headings_of(result.measures), means, 4 if result.digits is None else result.digits
+    )
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]

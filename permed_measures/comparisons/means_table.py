@@ -63,8 +63,9 @@ def _block(
 
 def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
-    texts = [shown(part, float(values[number].mean())) for values in part.paired.values.values()]
-    return [*map(Cell, texts, ranked(texts), _marks(part, number, letters))]
+    means = [float(values[number].mean()) for values in part.paired.values.values()]
+    texts = [shown(part, mean) for mean in means]
+    return [*map(Cell, texts, ranked(means), _marks(part, number, letters), means)]
 
 
 # --- marks -----------------------------------------------------------------------------------------

@@ -104,12 +104,16 @@ class Leaderboard(Result):
     def _with_places(self, table: Table) -> Table:
         """Put ranks before the names of runs, and p-values behind them."""
         places = {
-            each.run: (str(each.rank), "" if each.p is None else p_or_dash(each.p)) for each in self.entries
+            each.run: (
+                Cell(str(each.rank), value=each.rank),
+                Cell("" if each.p is None else p_or_dash(each.p), value=each.p),
+            )
+            for each in self.entries
         }
 
         def placed(row: Sequence[Cell]) -> list[Cell]:
-            rank, p = places.get(row[0].text, ("", ""))
-            return [Cell(rank), row[0], Cell(p), *row[1:]]
+            rank, p = places.get(row[0].text, (Cell(""), Cell("")))
+            return [rank, row[0], p, *row[1:]]
 
         notes = [
             f"Rank: by {headings_of(self.evaluations.measures)[0]}",

@@ -15,10 +15,10 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.results.evaluations import Evaluations
-from permed_measures.results.findings import best_of
+from permed_measures.results.findings import apart, best_of
 from permed_measures.results.how import how_made
 from permed_measures.results.report import Report, Result, Section
-from permed_measures.results.table import Cell, Table, ranked
+from permed_measures.results.table import Cell, Table, is_same, ranked
 
 MEAN = "mean"
 
@@ -86,25 +86,31 @@ class CollectionMeans(Result):
 
     # --- what is printed -------------------------------------------------------------------------------
 
-    def _texts(self, number: int) -> list[list[str]]:
-        """Return the values of a measure as they are printed: of each run by collection, then their mean."""
+    def _values(self, number: int) -> list[list[float]]:
+        """Return the values of a measure: of each run by collection, then their mean."""
         values = self.means[number]
-        columns = np.column_stack([values, values.mean(axis=1)])
-        return [[f"{value:.{self.digits}f}" for value in row] for row in columns]
+        found: list[list[float]] = np.column_stack([values, values.mean(axis=1)]).tolist()
+        return found
 
     def _ranks(self, number: int) -> list[list[int]]:
-        """Return the rank of each run on each collection; equal values, as they are printed, share one."""
-        columns = [[float(text) for text in column] for column in zip(*self._texts(number), strict=True)]
-        ranks = [[1 + sum(other > one for other in column) for one in column] for column in columns[:-1]]
+        """Return the rank of each run on each collection; equal values share one."""
+        ranks = [
+            [1 + sum(other > one and not is_same(other, one) for other in column) for one in column]
+            for column in self.means[number].T.tolist()
+        ]
         return [list(row) for row in zip(*ranks, strict=True)]
 
     def _table(self, number: int) -> Table:
-        texts, ranks = self._texts(number), self._ranks(number)
-        marks = [ranked(column) for column in zip(*texts, strict=True)]
+        values, ranks = self._values(number), self._ranks(number)
+        marks = zip(*(ranked(column) for column in zip(*values, strict=True)), strict=True)
         rows: list[list[str | Cell]] = []
-        for place, name in enumerate(self.runs):
-            cells = map(Cell, texts[place], (column[place] for column in marks))
-            rows.append([name, *cells, f"{min(ranks[place])}\N{EN DASH}{max(ranks[place])}"])
+        for name, own, marked, placed in zip(self.runs, values, marks, ranks, strict=True):
+            cells = (
+                Cell(f"{value:.{self.digits}f}", rank, value=value)
+                for value, rank in zip(own, marked, strict=True)
+            )
+            worst = f"{min(placed)}\N{EN DASH}{max(placed)}"
+            rows.append([name, *cells, Cell(worst, value=min(placed))])
         heading = headings_of(self.measures)[number]
         return Table.of(
             ["run", *self.n_queries, MEAN, "ranks"],
@@ -121,14 +127,17 @@ class CollectionMeans(Result):
 
     def _finding(self) -> list[str]:
         """Say which run is highest on the first measure, on how many collections, and if any one decides."""
-        heading, texts = headings_of(self.measures)[0], self._texts(0)
-        best = best_of(dict(zip(self.runs, texts, strict=True)), len(self.n_queries))
+        heading, values = headings_of(self.measures)[0], self._values(0)
+        best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
+        if not best:
+            return []
+        mean = apart([own[-1] for own in values], self.digits)
         if len(best) > 1:
-            return [f"{listed(best)} have the highest mean {heading}, {texts[self.runs.index(best[0])][-1]}."]
+            return [f"{listed(best)} have the highest mean {heading}, {mean}."]
         place = self.runs.index(best[0])
         n_first = self._ranks(0)[place].count(1)
         said = [
-            f"{best[0]} has the highest mean {heading}, {texts[place][-1]}, and the highest {heading} on "
+            f"{best[0]} has the highest mean {heading}, {mean}, and the highest {heading} on "
             f"{n_first} of {counted(len(self.n_queries), 'collection')}. No significance test was run."
         ]
         return [*said, self._without_one(place)] if len(self.n_queries) > 2 else said
@@ -137,8 +146,9 @@ class CollectionMeans(Result):
         """Say whether the run with the highest mean still has it when one collection is left out."""
         values, names = self.means[0], list(self.n_queries)
         others = [np.delete(values, number, axis=1).mean(axis=1) for number in range(len(names))]
-        printed = [np.round(means, self.digits) for means in others]
-        lost = [name for name, means in zip(names, printed, strict=True) if means[place] < means.max()]
+        lost = [
+            name for name, means in zip(names, others, strict=True) if not is_same(means[place], means.max())
+        ]
         run = self.runs[place]
         if not lost:
             return f"Whichever collection is left out, no run has a higher mean than {run}."

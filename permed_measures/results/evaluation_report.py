@@ -48,22 +48,23 @@ def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
 
 def _finding(found: Evaluations, decimals: int) -> list[str]:
     """Say which run is highest on each measure, or what the only one scores."""
-    runs = {name: _overall(found, name, decimals) for name in found.evaluations}
+    runs = {name: _overall(found, name) for name in found.evaluations}
     headings = headings_of(found.measures)
     if found.macro:
         headings = [f"{heading} {MACRO}" for heading in headings]
     if len(runs) == 1:
         [(run, values)] = runs.items()
-        return [f"{run} has {listed(map(' '.join, zip(headings, values, strict=True)))}."]
-    said = highest(headings, runs)
+        texts = [_shown(*each, decimals) for each in zip(found.measures, values, strict=True)]
+        return [f"{run} has {listed(map(' '.join, zip(headings, texts, strict=True)))}."]
+    said = highest(headings, runs, 0 if found.measures[0].NAME in COUNTS else decimals)
     return [*said, "No significance test was run."] if said else []
 
 
-def _overall(found: Evaluations, run: str, decimals: int) -> list[str]:
-    """Return what is printed for a run as a whole: its means, or the means of the groups' means."""
+def _overall(found: Evaluations, run: str) -> list[float]:
+    """Return the values of a run as a whole: its means, or the means of the groups' means."""
     rows = list(found.means(run, found.evaluations[run], {}))
     values = dict(zip(found.columns, rows[0 if found.macro else -1].values, strict=True))
-    return [_shown(measure, values[measure], decimals) for measure in found.measures]
+    return [values[measure] for measure in found.measures]
 
 
 def _notes(found: Evaluations, table: Table) -> list[str]:
@@ -83,15 +84,15 @@ class _Column(NamedTuple):
     """
 
     heading: str
-    cells: list[str]
+    cells: list[Cell]
     need: int
     kind: str
 
 
 class _TextRow(NamedTuple):
     labels: list[str]
-    values: list[str]
-    queries: list[str]
+    values: list[Cell]
+    queries: list[Cell]
     block: str
 
 
@@ -110,7 +111,7 @@ def _table(found: Evaluations, decimals: int) -> Table:
         [
             [
                 [*map(Cell, rows[number].labels[::turned]), *cells]
-                for number, *cells in zip(numbers, *_cells(found, rows, numbers, chosen), strict=True)
+                for number, *cells in zip(numbers, *_cells(found, numbers, chosen), strict=True)
             ]
             for numbers in blocks.values()
         ],
@@ -122,31 +123,33 @@ def _table(found: Evaluations, decimals: int) -> Table:
     )
 
 
-def _cells(
-    found: Evaluations, rows: list[_TextRow], numbers: list[int], columns: list[_Column]
-) -> Iterator[list[Cell]]:
+def _cells(found: Evaluations, numbers: list[int], columns: list[_Column]) -> Iterator[list[Cell]]:
     """Yield the cells of a block by column; the best means are marked, among the runs."""
-    n_runs = sum(rows[number].labels[0] in found.evaluations for number in numbers)
     for column in columns:
-        texts = [column.cells[number] for number in numbers]
-        ranks = ranked(texts[:n_runs]) if column.kind == "measure" and not found.by_query else []
-        yield [*map(Cell, texts, [*ranks, *[0] * (len(texts) - len(ranks))])]
+        cells = [column.cells[number] for number in numbers]
+        if column.kind == "measure" and not found.by_query:
+            runs = [(cell, cell.value) for cell in cells if cell.value is not None]
+            ranks = ranked([value for _, value in runs])
+            cells[: len(runs)] = [
+                cell._replace(rank=rank) for (cell, _), rank in zip(runs, ranks, strict=True)
+            ]
+        yield cells
 
 
 def _rows(found: Evaluations, decimals: int) -> Iterator[_TextRow]:
     """Yield the rows; the last are those of an ideal ranking, where that is below 1."""
     for row in found.rows():
-        texts = [
-            _shown(measure, value, decimals) for measure, value in zip(found.columns, row.values, strict=True)
-        ]
+        values = zip(found.columns, row.values, strict=True)
+        cells = [Cell(_shown(measure, value, decimals), value=value) for measure, value in values]
         block = row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
-        yield _TextRow(row.labels, texts, _counts(row), block)
+        yield _TextRow(row.labels, cells, _counts(row), block)
     if not found.ceilings or found.by_query:
         return
     for row in found.means(BEST, found.ideal, {}):
         best = dict(zip(found.measures, row.values, strict=True))
-        texts = [_ceiling(found, measure, best.get(measure), decimals) for measure in found.columns]
-        yield _TextRow(row.labels, texts, _counts(row) or ["", ""], row.labels[1] if found.groups else BEST)
+        cells = [Cell(_ceiling(found, measure, best.get(measure), decimals)) for measure in found.columns]
+        counts = [Cell(cell.text) for cell in _counts(row)] or [Cell(""), Cell("")]
+        yield _TextRow(row.labels, cells, counts, row.labels[1] if found.groups else BEST)
 
 
 def _shown(measure: Measure, value: float, decimals: int) -> str:
@@ -160,10 +163,12 @@ def _ceiling(found: Evaluations, measure: Measure, value: float | None, decimals
     return "" if value is None or measure not in found.ceilings else _shown(measure, value, decimals)
 
 
-def _counts(row: Row) -> list[str]:
-    if "in_run" in row.queries:
-        return [f"{row.queries['in_run']:,} of {row.queries['judged']:,}", f"{row.queries['ignored']:,}"]
-    return [f"{count:,}" for count in row.queries.values()]
+def _counts(row: Row) -> list[Cell]:
+    queries = row.queries
+    if "in_run" in queries:
+        in_run = Cell(f"{queries['in_run']:,} of {queries['judged']:,}", value=queries["in_run"])
+        return [in_run, Cell(f"{queries['ignored']:,}", value=queries["ignored"])]
+    return [Cell(f"{count:,}", value=count) for count in queries.values()]
 
 
 # --- columns ---------------------------------------------------------------------------------------------

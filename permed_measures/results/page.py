@@ -6,7 +6,7 @@ import base64
 import gzip
 from functools import cache
 from importlib.resources import files
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from permed_measures import __version__
@@ -43,7 +43,9 @@ def page_of(report: Any) -> str:
     names = {"queries": "Queries", "notes": "Notes", "how": "How it was made"}
     contents += [(name, names[name]) for name, there in others.items() if there]
     data = {
-        "copies": [{form: table.to(form) for form in COPIED} for table in tables],
+        "copies": [
+            {form: table.to(form) for form in COPIED} for each in report.sections for table in each.tables
+        ],
         "queries": queries or None,
     }
     return environment.get_template("page.html").render(
@@ -60,15 +62,17 @@ def page_of(report: Any) -> str:
 
 
 def by_value(table: Table) -> Table:
-    """Order the runs of each block of a table of means, in which the best is marked, by the first measure."""
-    if not any(cell.rank for row in table.rows for cell in row):
+    """Order the runs of each block of a table of means by the first measure in which the best is marked.
+
+    Rows without a value of it stay below: an ideal ranking is no run.
+    """
+    marked = [place for row in table.rows for place, cell in enumerate(row) if cell.rank]
+    if not marked:
         return table
 
     def value(row: list[Cell]) -> float:
-        try:
-            return -float(row[table.n_labels].text.replace(",", ""))
-        except ValueError:
-            return inf
+        found = row[min(marked)].value
+        return inf if found is None or isnan(found) else -found
 
     return table._replace(blocks=[sorted(block, key=value) for block in table.blocks])
 

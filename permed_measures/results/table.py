@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
@@ -19,15 +21,25 @@ MEASURE = "measure"
 
 
 class Cell(NamedTuple):
-    """A cell: its text, its rank among the values of its column, and a mark of significance.
+    """A cell: what is printed, and the value it is printed from.
 
-    The best has rank 1 and the second best 2, by what is printed; all others 0. A mark is a dagger, or
-    letters or numbers that name runs.
+    Attributes
+    ----------
+    text : str
+    rank : int
+        Among the values of its column: the best has rank 1 and the second best 2, by `ranked`; all others 0.
+    mark : str
+        Of significance: a dagger, or letters or numbers that name runs.
+    value : float or None
+        By which a page sorts, and all else that orders, ranks, compares or sums: never by the text. Of an
+        interval it is the lower end, of ``3 of 5`` the first number. None in a cell of text, and where a row
+        takes no part, as that of an ideal ranking: such rows stay below the others.
     """
 
     text: str
     rank: int = 0
     mark: str = ""
+    value: float | None = None
 
 
 class Table(NamedTuple):
@@ -87,9 +99,16 @@ class Table(NamedTuple):
         """Return the caption and the notes; `styled` says whether bold and underlined letters are seen."""
         ranks = {cell.rank for row in self.rows for cell in row} if styled else set()
         emphasis = [text for rank, text in _EMPHASIS.items() if rank in ranks]
+        emphasis += [_FINER] if emphasis and self._has_finer_ranks() else []
         first = "; ".join([*filter(None, [self.caption]), *([", ".join(emphasis)] if emphasis else [])])
         first = first if self.caption else first.capitalize()
         return [f"{text.rstrip('.')}." for text in [first, *self.notes] if text]
+
+    def _has_finer_ranks(self) -> bool:
+        """Return whether values of different rank print alike."""
+        columns = (column for block in self.blocks for column in zip(*block, strict=True))
+        known = ({(cell.text, cell.rank) for cell in column if cell.value is not None} for column in columns)
+        return any(len(pairs) > len({text for text, _ in pairs}) for pairs in known)
 
     def to(self, form: str) -> str:
         """Write the table in one of `FORMATS`."""
@@ -97,21 +116,41 @@ class Table(NamedTuple):
 
 
 _EMPHASIS = {1: "best in bold", 2: "second best underlined"}
+_FINER = "by all digits"
 
 
-def ranked(texts: Sequence[str]) -> list[int]:
+def is_same(one: float, other: float) -> bool:
+    """Return whether two values are equal but for rounding."""
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def places_of(values: Sequence[float]) -> list[int]:
+    """Return the place of each value from 1, the highest first; equal values share one, and none is skipped.
+
+    Examples
+    --------
+    >>> places_of([0.1, 0.3, 0.1 + 0.2, 0.2])
+    [3, 1, 1, 2]
+    """
+    steps: list[float] = []
+    for value in sorted(values, reverse=True):
+        if not steps or not is_same(value, steps[-1]):
+            steps.append(value)
+    return [1 + sum(step > value and not is_same(step, value) for step in steps) for value in values]
+
+
+def ranked(values: Sequence[float]) -> list[int]:
     """Return 1 for the best of a column, 2 for the second best, 0 for the others and where all are the same.
 
     Examples
     --------
-    >>> ranked(["0.50", "0.25", "0.50", "0.10"]), ranked(["1", "1"])
-    ([1, 2, 1, 0], [0, 0])
+    >>> ranked([0.50, 0.25, 0.50, 0.10]), ranked([1, 1]), ranked([float("nan"), 1])
+    ([1, 2, 1, 0], [0, 0], [0, 0])
     """
-    if "nan" in texts:
-        return [0] * len(texts)
-    printed = sorted({float(text.replace(",", "")) for text in texts}, reverse=True)
-    ranks = [printed.index(float(text.replace(",", ""))) + 1 for text in texts]
-    return [rank if rank <= 2 and len(printed) > 1 else 0 for rank in ranks]
+    if any(map(math.isnan, values)):
+        return [0] * len(values)
+    places = places_of(values)
+    return [place if place <= 2 and max(places) > 1 else 0 for place in places]
 
 
 # --- terminal --------------------------------------------------------------------------------------
@@ -199,9 +238,10 @@ def _html_cell(cell: Cell, place: int, n_labels: int) -> str:
     if cell.mark:
         kind = "" if cell.mark[:1].isalnum() else ' class="dagger"'
         text += f"<sup{kind}>{as_html(cell.mark)}</sup>"
+    value = "" if cell.value is None else f' data-value="{json.dumps(float(cell.value))}"'
     if place < n_labels:
-        return f'<th scope="row"{_label_class(place, n_labels)}>{text}</th>'
-    return f"<td>{text}</td>"
+        return f'<th scope="row"{_label_class(place, n_labels)}{value}>{text}</th>'
+    return f"<td{value}>{text}</td>"
 
 
 # --- LaTeX -----------------------------------------------------------------------------------------
@@ -229,7 +269,9 @@ def _latex(table: Table) -> str:
     for block in table.blocks:
         rows = (
             [
-                latex_heading(cell.text) if heading == MEASURE else latex_cell(*cell)
+                latex_heading(cell.text)
+                if heading == MEASURE
+                else latex_cell(cell.text, cell.rank, cell.mark)
                 for heading, cell in zip(table.headings, row, strict=True)
             ]
             for row in block

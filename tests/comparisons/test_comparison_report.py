@@ -13,7 +13,7 @@ from permed_measures.comparisons.means_table import means_table
 def cells_of(result):
     """Return the cells of the means, without labels."""
     table = means_table(result)
-    return [[[tuple(cell) for cell in row[table.n_labels :]] for row in block] for block in table.blocks]
+    return [[[cell[:3] for cell in row[table.n_labels :]] for row in block] for block in table.blocks]
 
 
 def caption_of(result):

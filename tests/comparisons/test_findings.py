@@ -90,7 +90,7 @@ def expected(content):
     """Compute the same from the JSON, plainly."""
     runs, test, baseline = content["means"], content["deciding_test"], content["baseline"]
     measures = list(runs[next(iter(runs))])
-    means = {m: {run: round(each[m], 4) for run, each in runs.items()} for m in measures}
+    means = {m: {run: round(each[m], 12) for run, each in runs.items()} for m in measures}
     highest = {m: {run for run in runs if means[m][run] == max(means[m].values())} for m in measures}
 
     def tested(measure, run, other):

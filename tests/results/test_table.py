@@ -111,9 +111,31 @@ def test_what_is_set_apart_and_marked_is_seen_in_each_format():
     assert table.to("csv") == "run,P@1\na,0.9\nb,0.7\nc,1.0\n"
 
 
-def test_ranks_are_those_of_what_is_printed():
-    assert ranked(["1,000", "999", "2"]) == [1, 2, 0]
-    assert ranked(["nan", "0.5"]) == [0, 0]
+def test_ranks_are_those_of_values_and_the_caption_says_where_that_is_not_seen():
+    assert ranked([1000, 999, 2]) == [1, 2, 0]
+    assert ranked([0.1 + 0.2, 0.3, 0.29999]) == [1, 1, 2]
+    close = [("a", 0.50004), ("b", 0.50001), ("c", 0.4)]
+    ranks = ranked([value for _, value in close])
+    for digits, said in (
+        (4, "Best in bold, second best underlined, by all digits."),
+        (5, "Best in bold, second best underlined."),
+    ):
+        rows = [
+            [run, Cell(f"{value:.{digits}f}", rank, value=value)]
+            for (run, value), rank in zip(close, ranks, strict=True)
+        ]
+        assert Table.of(["run", "P@1"], rows).sentences() == [said]
+
+
+def test_html_has_values_beside_texts():
+    cells = [
+        Cell("<0.0001", value=1e-07),
+        Cell("[+0.1, +0.2]", value=0.1),
+        Cell("0.1234", 1, "†", 0.12345678),
+    ]
+    html = Table.of(["run", "p", "CI", "RR"], [["a", *cells]]).to("html")
+    assert re.findall(r'data-value="(.*?)"', html) == ["1e-07", "0.1", "0.12345678"]
+    assert "<td>0.5" in Table.of(["run", "RR"], [["a", "0.5"]]).to("html")
 
 
 @pytest.mark.parametrize(("form", "ending"), [("latex", "tex"), ("markdown", "md"), ("csv", "csv")])

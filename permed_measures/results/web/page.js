@@ -41,15 +41,16 @@ document.addEventListener("DOMContentLoaded", async () => {
 
 // --- tables ---------------------------------------------------------------------------------------
 
-/** The number that a cell begins with; null if it has none. */
-function numberOf(cell) {
-  const found = cell.textContent.replaceAll(",", "").match(/^\s*[-+−]?\d+(\.\d+)?(e[-+]?\d+)?/i);
-  return found ? Number(found[0].replace("−", "-")) : null;
+/** The value that a cell is printed from; null if it has none. */
+function valueOf(cell) {
+  return cell.dataset.value === undefined || cell.dataset.value === "NaN" ? null : Number(cell.dataset.value);
 }
 
-/** Compare two cells: numbers as numbers, others as text, empty ones last. */
+const hasValue = (row) => [...row.cells].some((cell) => valueOf(cell) !== null);
+
+/** Compare two cells: by value, others as text, those without a value last. */
 function compareCells(a, b, sign) {
-  const [first, second] = [numberOf(a), numberOf(b)];
+  const [first, second] = [valueOf(a), valueOf(b)];
   if (first !== null && second !== null) return sign * (first - second);
   if (first !== null || second !== null) return first === null ? 1 : -1;
   return sign * a.textContent.localeCompare(b.textContent, undefined, { numeric: true });
@@ -62,14 +63,17 @@ function makeSortable(table) {
     const button = element("button", { type: "button", class: "sort" }, ...heading.childNodes);
     heading.replaceChildren(button);
     button.addEventListener("click", () => {
-      const first = numberOf(table.tBodies[0].rows[0].cells[column]) === null ? "ascending" : "descending";
+      const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+      const first = rows.every((row) => valueOf(row.cells[column]) === null) ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
       const direction = heading.getAttribute("aria-sort") === first ? other : first;
       headings.forEach((each) => each.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", direction);
       const sign = direction === "ascending" ? 1 : -1;
       for (const body of table.tBodies) {
-        body.append(...[...body.rows].sort((a, b) => compareCells(a.cells[column], b.cells[column], sign)));
+        // A row without any value, such as that of an ideal ranking, stays below those that have some.
+        const order = (a, b) => hasValue(b) - hasValue(a) || compareCells(a.cells[column], b.cells[column], sign);
+        body.append(...[...body.rows].sort(order));
       }
     });
   });
