@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 errors markup terminal frames
 measures: parameters definitions headings names parsing
-engine: forks inputs tables forms judgments query_ids first_documents
+engine: inputs tables forms judgments query_ids first_documents
 engine: ranks hits from_spark rankings
 engine/kernels: shared binary graded checks __init__
 engine: evaluator ties groups
@@ -114,6 +114,14 @@ def imports_of(path):
                     yield name
                 elif alias.name != "__version__":
                     raise AssertionError(f"{path} imports {alias.name} from the package as a whole")
+
+
+def test_polars_is_had_in_one_way_which_checks_the_fork():
+    others = [path for path in FOLDER.rglob("*.py") if path.parent.name not in ("files", "datasets")]
+    for path in [each for each in others if each.name != "frames.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                assert "polars" not in [getattr(node, "module", ""), *(alias.name for alias in node.names)]
 
 
 def test_folders_import_one_way():

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import RunLike
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 
 def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[list[str]]:
@@ -41,7 +37,6 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     if isinstance(table, Mapping):
         named = with_string_ids(table, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
-    check_not_forked()
     found = _of_frames(table, query_ids, depth)
     return [found.get(query_id, []) for query_id in query_ids]
 
@@ -55,8 +50,6 @@ def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list
 
 def _of_frames(frames: Iterable[pl.DataFrame], query_ids: Sequence[str], depth: int) -> dict[str, list[str]]:
     """Return the first documents of each query that has any; its rows may stand in several frames."""
-    import polars as pl
-
     wanted = pl.LazyFrame({"query_id": query_ids}, schema={"query_id": pl.String})
     score = pl.col("score").cast(pl.Float32, strict=False) + 0.0  # -0.0 and 0.0 are one score
     first = None
@@ -71,8 +64,6 @@ def _of_frames(frames: Iterable[pl.DataFrame], query_ids: Sequence[str], depth: 
 
 def _first(rows: pl.DataFrame, depth: int) -> pl.DataFrame:
     """Return the first rows of each query, sorted."""
-    import polars as pl
-
     lasts = rows.lazy().group_by("query_id").agg(last=pl.col("score").top_k(depth).min())
     near = rows.lazy().join(lasts, on="query_id").filter(pl.col("score") >= pl.col("last")).drop("last")
     ranked = near.sort("query_id", "score", "doc_id", descending=[False, True, True])

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import (
     OTHER,
     QRELS_FIRST,
@@ -25,9 +24,7 @@ from permed_measures.engine.inputs import (
 )
 from permed_measures.engine.tables import batches_of, checked_frame, columns_of
 from permed_measures.errors import InputError, shown, unloadable
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 _FORMS = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
@@ -120,9 +117,6 @@ def _of_spark(data: Any, column: str) -> pl.DataFrame:
             "this function needs all rows of the run in memory (found a PySpark frame)",
             hint="Give it frame.toArrow() if that fits",
         )
-    check_not_forked()
-    import polars as pl
-
     columns = columns_of(data.columns, column).values()
     return checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)
 

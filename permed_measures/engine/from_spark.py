@@ -7,7 +7,7 @@ one for each hit and query. The rows of the run are neither shuffled nor sorted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import checked_frame, columns_of
 from permed_measures.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 
 def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
@@ -109,8 +107,6 @@ def _joined(rows: Any, table: pl.DataFrame, condition: str) -> Any:
 
 def judged_rows(judgments: Judgments, rows: Any) -> Any:
     """Return a PySpark frame of the hits with their scores; under row -1 are the sums of all other rows."""
-    import polars as pl
-
     table = judgments.frame.select(
         pl.col("query_id").alias("of_query"), pl.col("doc_id").alias("judged"), "row"
     )
@@ -140,8 +136,6 @@ class _Ranked(NamedTuple):
 
 
 def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _Ranked:
-    import polars as pl
-
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
         value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
@@ -175,8 +169,6 @@ def counted_rows(rows: Any, hits: _Ranked) -> Any:
 
 def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> Hits:
     """Add up the rows of each slot."""
-    import polars as pl
-
     judged = scan.filter(pl.col("slot") >= 0)
     first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
     n_rows = np.zeros(len(first) + len(hits.row), np.int64)
@@ -198,8 +190,6 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
 
 
 def _collected(frame: Any) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(frame.toArrow())
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.forms import check_numbers, doubles, with_string_ids
 from permed_measures.engine.inputs import (
     Batches,
@@ -18,9 +17,7 @@ from permed_measures.engine.inputs import (
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
 from permed_measures.engine.ranks import Scores, TieBreak, ranks_of, scores_differ
 from permed_measures.errors import InputError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 
 class Hits(NamedTuple):
@@ -131,9 +128,6 @@ _NAN = repeat(np.nan)
 
 def find_in_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
     """Find those of one frame after the other, or of all together if a query has rows in two of them."""
-    check_not_forked()
-    import polars as pl
-
     found, seen = [], set[str]()
     for frame in run:
         found.append(_of_frame(judgments, run, frame, ties, depth))
@@ -186,8 +180,6 @@ def _of_frame(
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the frame with the rows of each query together, in their order; and how many each query has."""
-    import polars as pl
-
     blocks = frame["query_id"].rle().struct.unnest()
     if blocks["value"].n_unique() < len(blocks):
         number = frame["query_id"].cast(pl.Categorical).to_physical().to_numpy()

@@ -7,14 +7,12 @@ import numbers
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from permed_measures.errors import InputError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import check_not_forked, pl
 
 STDIN = Path("/dev/stdin")
 """What the path ``-`` stands for, on any system."""
@@ -62,12 +60,11 @@ class Batches:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
+        check_not_forked()
         return self._frames() if callable(self._frames) else iter(self._frames)
 
     def whole(self, column: str) -> pl.DataFrame:
         """Return all rows as one frame; `column` is that of the numbers."""
-        import polars as pl
-
         frames = list(self)
         schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
         return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
@@ -132,15 +129,11 @@ def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows whose query and document have stood before."""
-    import polars as pl
-
     return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
 
 
 def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
-    import polars as pl
-
     held = None
     for frame in frames:
         if held is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,7 @@ from permed_measures.engine.inputs import (
     not_a_number,
 )
 from permed_measures.errors import InputError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
-
+from permed_measures.frames import pl
 
 Ints = NDArray[np.int64]
 
@@ -122,8 +118,6 @@ class Judgments:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
-        import polars as pl
-
         documents = pl.Series("doc_id", self.documents, dtype=pl.String)
         query_id = pl.Series("query_id", self.query_ids, dtype=pl.String).gather(self.query)
         row = np.arange(len(self.query))
@@ -169,8 +163,6 @@ def _from_mapping(qrels: Nested) -> Judgments:
 
 
 def _from_frame(frame: pl.DataFrame) -> Judgments:
-    import polars as pl
-
     wrong = frame.filter(~pl.col("relevance").is_finite())
     if len(wrong):
         query_id, doc_id, relevance = wrong.row(0)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import Batches, FileRun, Nested, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 _TURN = r"(.+)_turn_([0-9]+)"
 _LITSEARCH = r"litsearch_([0-9]{1,18})"
@@ -131,8 +128,6 @@ class _RenamedBatches(Batches):
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
-        import polars as pl
-
         self._rewriting = _Rewriting(*self._given)
         for frame in self._batches:
             renaming = self._rewriting(frame["query_id"].unique(maintain_order=True).to_list())

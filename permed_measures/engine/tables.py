@@ -6,9 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import (
     BEIR_COLUMNS,
     COLUMNS,
@@ -22,9 +21,7 @@ from permed_measures.engine.inputs import (
     whole_queries,
 )
 from permed_measures.errors import InputError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import check_not_forked, pl
 
 
 def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
@@ -50,7 +47,6 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
 
     The error has the number of the row, unless `first_row` is None.
     """
-    check_not_forked()
     series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
     return _checked(series, first_row)
 
@@ -66,9 +62,6 @@ def batches_of(data: Any, column: str) -> Batches | None:
     elif "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
         names, read = data.columns, _of_relation
     elif hasattr(data, "__arrow_c_stream__"):
-        check_not_forked()
-        import polars as pl
-
         data = pl.DataFrame(data)
         names, read = data.columns, _of_polars
     else:
@@ -101,8 +94,6 @@ def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
         import pyarrow  # noqa: F401 - DuckDB hands its rows to it
     except ImportError:
         raise InputError("the rows of a DuckDB relation need pyarrow", hint="pip install pyarrow") from None
-    import polars as pl
-
     # A relation that was executed before gives what is left of its rows; one that is derived from it is new.
     rows = relation.project(", ".join(f'"{name}"' for name in columns.values()))
     read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the name before DuckDB 1.5
@@ -113,7 +104,6 @@ def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
 
 def _checked_parts(parts: _Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
     """Yield parts of a frame under our names, or raise an error with the number of the row."""
-    check_not_forked()
     first_row = 0
     with closing(parts):  # an error would keep a connection busy
         for part in parts:
@@ -125,8 +115,6 @@ def _checked_parts(parts: _Parts, columns: dict[str, str]) -> Iterator[pl.DataFr
 
 def _from_pandas(series: Any, column: str) -> pl.Series:
     """Return a pandas series as a polars one, without Python objects where pandas has none either."""
-    import polars as pl
-
     if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
         return pl.Series(series.to_numpy())
     if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
@@ -144,8 +132,6 @@ def _from_pandas(series: Any, column: str) -> pl.Series:
 
 def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
-    import polars as pl
-
     frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
 
     def where(wrong: pl.Series) -> str:
@@ -163,8 +149,6 @@ def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.Dat
 
 
 def _typed(series: pl.Series, column: str) -> pl.Series:
-    import polars as pl
-
     is_id, dtype = column in ("query_id", "doc_id"), series.dtype
     if is_id and len(series) and not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
         raise InputError(

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from permed_measures.engine.forks import check_not_forked
 from permed_measures.engine.inputs import Batches, first_repeated, location, not_a_number, whole_queries
 from permed_measures.engine.tables import checked_frame, columns_of
 from permed_measures.errors import InputError, warn
@@ -20,6 +19,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Header
 from permed_measures.files.order import contradicted_rows, note_of
 from permed_measures.files.sources import MARK, Source
 from permed_measures.files.text import TextFile, twice_error
+from permed_measures.frames import check_not_forked
 
 if TYPE_CHECKING:
     import polars as pl
