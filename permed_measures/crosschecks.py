@@ -11,7 +11,7 @@ highest grade. Numbers other than Python's own are a TypeError.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -36,7 +36,7 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_me
 from permed_measures.results.findings import grouped
 from permed_measures.results.how import how_made, titled
 from permed_measures.results.report import Report, Result, Section
-from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.results.table import Cell, Table
 
 TOLERANCE = 1e-9
 """The largest difference per query that counts as agreement."""
@@ -75,7 +75,7 @@ class Row:
     queries, differing : int
         How many queries both computed, and how many differ by more than 1e-9.
     reason : str
-        Why the measure was not compared, if it was not.
+        Why the measure was not compared, if it was not: agreement needs a query that both computed.
     """
 
     measure: Measure
@@ -98,7 +98,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CrossCheck(Result):
-    """The outcome of a cross-check; ``print`` shows it as a table.
+    """The outcome of a cross-check; ``print`` shows what differs, and says what agrees.
 
     ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `Row`.
 
@@ -123,13 +123,14 @@ class CrossCheck(Result):
         return not any(row.differing for row in self.rows)
 
     def report(self) -> Report:
-        """Return what pytrec_eval agrees on, a row for each measure, and what it does not have."""
+        """Return what differs in a table, and what pytrec_eval agrees on or does not have in a line."""
         return crosscheck_report({"": self})
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
         measures = ", ".join(name_of(row.measure) for row in self.rows)
-        return f"<CrossCheck: {_verdict(self.rows)}, {counted(self.n_queries, 'judged query')}: {measures}>"
+        verdict, queries = _verdict(self.rows).partition(",")[0], counted(self.n_queries, "judged query")
+        return f"<CrossCheck: {verdict}, {queries}: {measures}>"
 
 
 def crosscheck(
@@ -152,8 +153,8 @@ def crosscheck(
     Returns
     -------
     CrossCheck
-        With ``ok``, ``rows`` and a table as its text. Each row also has the range that the order of ties
-        spans.
+        With ``ok`` and ``rows``; its text is a table of what differs and a line of what agrees. Each row also
+        has the range that the order of ties spans.
 
     Raises
     ------
@@ -201,13 +202,15 @@ def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: 
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
     found = _pytrec_values(same.measure, gains, run).items()
     theirs = {query_id: value if value >= same.threshold else 0.0 for query_id, value in found}
+    if not theirs:
+        return replace(row, reason=NO_QUERY)
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
     differing = sum(difference > TOLERANCE for difference in differences.values())
     most = max(differences, key=differences.__getitem__) if differing else None
     return replace(
         row,
         pytrec_eval=aggregated([row.measure], np.array([[*{**ours, **theirs}.values()]]))[row.measure],
-        largest_difference=max(differences.values(), default=0.0),
+        largest_difference=max(differences.values()),
         query_id=most,
         values=None if most is None else (ours[most], theirs[most]),
         queries=len(theirs),
@@ -222,6 +225,7 @@ HIGHEST_GRADE = 2_000
 HIGHEST_REL = 2**31 - 1
 """A relevance level is a C int."""
 ABSENT = "pytrec_eval does not have it"
+NO_QUERY = "there is no query that both compute"
 
 
 class Same(NamedTuple):
@@ -349,7 +353,7 @@ _PACKAGES = ["pytrec-eval-terrier"]
 
 
 def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
-    """Report the cross-checks of runs: a section for each."""
+    """Report the cross-checks of runs: what differs in a table, what agrees in a line."""
     measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
     verdicts = {name: _verdict(result.rows) for name, result in results.items()}
     runs = [
@@ -365,7 +369,7 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
     return Report(
         titled(origin, len(results), next(iter(results.values())).n_queries),
         [f"{name}: {said}." if name else f"{said}." for name, said in verdicts.items()],
-        [*(_section(name, each) for name, each in results.items()), Section(texts=_explained(results))],
+        list(_sections(results)),
         data=lambda: {
             "ok": all(result.ok for result in results.values()),
             "runs": runs,
@@ -385,7 +389,10 @@ def _verdict(rows: list[Row]) -> str:
     if not compared:
         return "No measure was compared"
     n_differing, measures = sum(row.differing > 0 for row in compared), counted(len(compared), "measure")
-    return f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
+    said = f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
+    least, most = (end(row.queries for row in compared) for end in (min, max))
+    queries = f"{'' if least == most else f'{least:,} to '}{counted(most, 'query')}"
+    return f"{said}, on {queries} (largest difference {max(row.largest_difference for row in compared):.0e})"
 
 
 def _record(row: Row) -> dict[str, Any]:
@@ -396,22 +403,55 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def _cells(row: Row) -> list[str | Cell]:
-    theirs = [NONE, NONE] if row.reason else [f"{row.pytrec_eval:.4f}", f"{row.largest_difference:.0e}"]
-    ours, low, high = (f"{value:.4f}" for value in (row.value, *row.ties))
-    ties = "same" if low == high == ours else f"{low} {high}"
-    return [name_of(row.measure), ours, *theirs, Cell(ties, mark="" if row.ties_exact else "*")]
+    shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0e}"]
+    numbers = zip(shown, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
+    ties = Cell(_ties(row) or "same", mark=_star(row), value=row.ties[0])
+    return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties]
 
 
-def _section(name: str, result: CrossCheck) -> Section:
-    summary = (
-        f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
-        f"pytrec-eval-terrier {version('pytrec-eval-terrier')}"
-    )
+def _ties(row: Row) -> str:
+    """Write the range over orders of ties; nothing if it prints as the value."""
+    low, high = (f"{value:.4f}" for value in row.ties)
+    return "" if low == high == f"{row.value:.4f}" else f"{low} to {high}"
+
+
+def _star(row: Row) -> str:
+    return "" if row.ties_exact else "*"
+
+
+def _sections(results: Mapping[str, CrossCheck]) -> Iterator[Section]:
+    """Yield for each run a table of what differs and what is said of it alone, then what is said of all."""
+    texts = {name: list(_texts(result)) for name, result in results.items()}
+    shared = [text for text in next(iter(texts.values())) if all(text in each for each in texts.values())]
+    for name, result in results.items():
+        table = Table.of(
+            _HEADINGS,
+            [_cells(row) for row in result.rows if row.differing],
+            caption=f"What differs, of {counted(result.n_queries, 'judged query')}",
+            label="crosscheck",
+        )
+        own = [text for text in texts[name] if text not in shared]
+        if own or not result.ok:
+            yield Section(name, tables=[] if result.ok else [table], texts=own)
+    yield Section(texts=[*shared, *_explained(results)])
+
+
+def _texts(result: CrossCheck) -> Iterator[str]:
+    """Say what differs, what agrees, what was not compared, and what ties may change."""
+    yield from (_difference(row, *row.values) for row in result.rows if row.values)
+    agree = [name_of(row.measure) for row in result.rows if row.verdict == "agrees"]
+    if agree:
+        yield f"Agrees: {listed(agree)}."
     absent = grouped((row.reason, name_of(row.measure)) for row in result.rows if row.reason)
-    texts = [_difference(row, *row.values) for row in result.rows if row.values]
-    texts += [f"Not compared: {listed(names)} ({reason})." for reason, names in absent.items()]
-    table = Table.of(_HEADINGS, list(map(_cells, result.rows)), caption=summary, label="crosscheck")
-    return Section(name, tables=[table], texts=texts)
+    yield from (f"Not compared: {listed(names)} ({reason})." for reason, names in absent.items())
+    tied = [row for row in result.rows if not row.differing and (_ties(row) or not row.ties_exact)]
+    if tied:
+        ranges = (f"{name_of(each.measure)} {_ties(each) or 'same'}{_star(each)}" for each in tied)
+        yield f"Ties, {ALL_ORDERS}: {listed(ranges)}."
+    yield (
+        f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
+        f"pytrec-eval-terrier {version('pytrec-eval-terrier')}."
+    )
 
 
 def _difference(row: Row, ours: float, theirs: float) -> str:
@@ -420,11 +460,8 @@ def _difference(row: Row, ours: float, theirs: float) -> str:
 
 
 def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
-    """Say what names and ranges are."""
+    """Say what names and stars are."""
     rows = [row for result in results.values() for row in result.rows]
-    tied = any(row.ties != (row.value, row.value) for row in rows)
     some = not all(row.ties_exact for row in rows)
     names = dict.fromkeys(row.measure for row in rows if alias_of(row.measure))
-    texts = [f"{name_of(measure)} is {measure}." for measure in names]
-    texts += [f"Ties: {ALL_ORDERS}."] if tied or some else []
-    return [*texts, *([f"{THREE_ORDERS}."] if some else [])]
+    return [*(f"{name_of(each)} is {each}." for each in names), *([f"{THREE_ORDERS}."] if some else [])]

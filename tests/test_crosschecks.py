@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from cases import random_case
-from commands import run_cli, run_python
+from commands import run_cli, run_main, run_python
 from effort import effort
 
 import permed_measures as pm
@@ -109,10 +109,47 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     wrong, right = result.rows
     assert (wrong.verdict, right.verdict) == ("differs", "agrees")
     assert (wrong.differing, wrong.query_id, wrong.values) == (1, "q1", pytest.approx((5 / 6, 5 / 9)))
-    assert said(result).startswith("pytrec_eval differs on 1 of 2 measures.")
+    assert said(result).startswith("pytrec_eval differs on 1 of 2 measures, on 2 queries")
     assert "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556" in said(
         result
     )
+    [[table], *_] = (each.tables for each in result.report().sections)
+    assert [row[0].text for row in table.rows] == ["AP@10"]  # only what differs
+    assert "Agrees: P@1." in said(result)
+    assert not pm.crosscheck(QRELS, RUN, ["RR"]).report().sections[0].tables
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "measure"),
+    [
+        ({"q": {"a": 1}}, {"z": {"a": 1.0}}, "RR"),
+        ({"q": {"a": -1}}, {"q": {"a": 1.0}}, "RR"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Bpref(rel=3)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+def test_agreement_needs_a_query_that_both_computed(qrels, run, measure):
+    result = pm.crosscheck(qrels, run, [measure])
+    [row] = result.rows
+    assert (row.verdict, row.reason, row.queries) == (
+        *("not compared", "there is no query that both compute"),
+        0,
+    )
+    assert said(result).startswith("No measure was compared.")
+    both = pm.crosscheck({**qrels, "r": {"a": 2}}, {**run, "r": {"a": 1.0}}, [measure, "P@1"])
+    assert [each.verdict for each in both.rows] == ["agrees", "agrees"]
+    least = both.rows[0].queries
+    assert least == 1
+    numbers = "1 query" if both.rows[1].queries == 1 else "1 to 2 queries"
+    assert said(both).startswith(f"pytrec_eval agrees on 2 measures, on {numbers} (largest difference 0e+00)")
+
+
+def test_what_is_said_of_all_runs_is_said_once():
+    line = "crosscheck permed-sample permed-sample/runs -m P@1 -m AP@10"
+    status, out, _ = run_main(*line.split())
+    assert (status, out.count("Agrees: P@1 and AP@10."), out.count("─")) == (0, 1, 0)
+    assert out.count("Ties, ") == 1  # only bm25 has scores whose order matters
+    assert len(out.splitlines()) < 12
 
 
 # --- ties ------------------------------------------------------------------------------------------
@@ -136,6 +173,7 @@ def test_a_star_says_that_other_orders_may_go_beyond():
     note = "*: as ranked, lowest and highest grade first; other orders may go beyond"
     assert note in said(result)
     assert note not in said(pm.crosscheck(qrels, run, ["AP", "GradedAP"]))
+    assert "Ties, the least and the most over the orders of equal scores: GradedAP@3" in said(result)
     assert "orders of equal scores" not in said(pm.crosscheck(QRELS, RUN))  # there are none
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.markup import counted
+from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
@@ -100,6 +101,8 @@ class Uncertainty(Result):
     origin : Origin or None
     agreement : Agreement or None
         Of the qrels and people's labels.
+    all_relevant : bool
+        Whether each label is relevant to each measure: then Judged@k is P@k.
     """
 
     rows: list[UncertaintyRow]
@@ -115,6 +118,7 @@ class Uncertainty(Result):
     notes: list[str]
     origin: Origin | None = field(default=None, repr=False)
     agreement: Agreement | None = None
+    all_relevant: bool = False
 
     @property
     def runs(self) -> list[str]:
@@ -135,7 +139,8 @@ class Uncertainty(Result):
         digits = 4 if digits is None else digits
         return Report(
             titled(self.origin, len(self.runs), self.n_queries),
-            sections=[Section(tables=[_table(self, digits)]), *self._of_people(digits)],
+            list(_finding(self, digits)),
+            [Section(tables=[_table(self, digits)]), *self._of_people(digits)],
             notes=self.notes,
             data=partial(_content, self),
             rows=partial(_records, self),
@@ -156,28 +161,70 @@ class Uncertainty(Result):
         return [section_of(self.agreement, MEANS, headings, lines, interval, digits)]
 
 
+# --- the answer ------------------------------------------------------------------------------------------
+
+_LEAST = 1e-12  # a range that is not wider is rounding
+_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
+
+
+def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
+    """Say which source leaves a mean most open, and how much the others do, by the widest range of each."""
+    names = dict(zip(result.measures, headings_of(result.measures), strict=True))
+
+    def about(row: UncertaintyRow) -> str:
+        return f"{names[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
+
+    widest = {
+        name: max(found, key=itemgetter(0))
+        for name in result.sources
+        if (found := [(_width(row, name), row) for row in result.rows if getattr(row, name)])
+    }
+    order = sorted(widest, key=lambda name: -widest[name][0])
+    if not order:
+        return
+    width, row = widest[order[0]]
+    if width <= _LEAST:
+        yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
+        return
+    low, high = (_shown(bound, digits) for bound in getattr(row, order[0]))
+    value = f"{about(row)} is {_shown(row.value, digits)}, and between {low} and {high}"
+    yield f"Of all sources, {_WORDS[order[0]]} leave most open: {value}."
+    others = ((_WORDS[name], *widest[name]) for name in order[1:])
+    ranges = (
+        f"by {source}: {f'{_shown(width, digits)} ({about(row)})' if width > _LEAST else 'none'}"
+        for source, width, row in others
+    )
+    if len(order) > 1:
+        yield f"Widest {'; '.join(ranges)}."
+
+
+def _width(row: UncertaintyRow, name: str) -> float:
+    low, high = getattr(row, name)
+    return float(high - low)
+
+
 # --- the table -------------------------------------------------------------------------------------------
 
 
 def _table(result: Uncertainty, digits: int) -> Table:
-    several = len(result.runs) > 1
+    several, judged = len(result.runs) > 1, not result.all_relevant
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     rows: list[list[str | Cell]] = [
         [
             *([row.run] if several else []),
             short[row.measure],
-            NONE if row.judged is None else f"{row.judged:.2f}",
-            _shown(row.value, digits),
+            *([Cell(_shown(row.judged, 2), value=row.judged)] if judged else []),
+            Cell(_shown(row.value, digits), value=row.value),
             *(_range(row, name, digits) for name in result.sources),
         ]
         for row in result.rows
     ]
-    headings = ["measure", "judged", "value", *(SOURCES[name] for name in result.sources)]
+    headings = ["measure", *(["judged"] if judged else []), "value"]
     units = counted(result.n_queries, "query")
     if result.clusters:
         units += f" in {counted(result.n_clusters, 'cluster')} ({result.clusters})"
     return Table.of(
-        [*(["run"] if several else []), *headings],
+        [*(["run"] if several else []), *headings, *(SOURCES[name] for name in result.sources)],
         rows,
         1 + several,
         caption=f"Means over {units}",
@@ -187,18 +234,18 @@ def _table(result: Uncertainty, digits: int) -> Table:
     )
 
 
-def _shown(value: float, digits: int) -> str:
-    return f"{value + 0.0:.{digits}f}"
+def _shown(value: float | None, digits: int) -> str:
+    return NONE if value is None else f"{value + 0.0:.{digits}f}"
 
 
 def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
-    """Write a pair; a star says that others may go beyond."""
+    """Write a pair; a star says that others may go beyond. Pairs are ordered by the lower end."""
     found: Range = getattr(row, name)
     if found is None:
         return Cell(NONE)
     low, high = (_shown(bound, digits) for bound in found)
     text = "same" if low == high == _shown(row.value, digits) else f"{low} {high}"
-    return Cell(text, mark="" if row.exact.get(name, True) else "*")
+    return Cell(text, mark="" if row.exact.get(name, True) else "*", value=found[0])
 
 
 def _explanations(result: Uncertainty) -> Iterator[str]:
@@ -213,7 +260,10 @@ def _explanations(result: Uncertainty) -> Iterator[str]:
     if result.label_errors:
         drawn = f"{level} of {counted(result.draws, 'draw')}, seed {result.seed}"
         yield f"Labels: {result.label_errors.about}; {drawn}"
-    yield "Judged: Judged@k, over queries with an answer"
+    if result.all_relevant:
+        yield "Judged@k is left out: all labels are relevant"
+    else:
+        yield "Judged: Judged@k, over queries with an answer"
     reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
     yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
 
@@ -235,7 +285,7 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "measure": name_of(row.measure),
             "value": row.value,
             **{f"{name}_{end}": bounds[name][i] for name in SOURCES for i, end in enumerate(("low", "high"))},
-            **{f"{name}_exact": exact for name, exact in row.exact.items()},
+            **{f"{name}_exact": row.exact.get(name) for name in ("ties", "unjudged")},
             "judged": row.judged,
             "level": result.level,
             "draws": result.draws,
@@ -243,7 +293,7 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "clusters": result.clusters or None,
             "label_error": errors.about if errors else None,
             "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
-            **({f"people_{name}": each for name, each in flat(row.people).items()} if row.people else {}),
+            **({f"people_{k}": each for k, each in flat(row.people).items()} if result.agreement else {}),
         }
 
 

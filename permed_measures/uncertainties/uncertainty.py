@@ -23,7 +23,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.intervals import Estimate, measure_intervals
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings
-from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
 from permed_measures.people.agreement import relabelled
@@ -152,7 +152,7 @@ def uncertainty(
         notes += notes_of(name, found.rankings)
     n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
     how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
-    return Uncertainty(rows, asked, judgments.n_queries, *how)
+    return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))
 
 
 def _check(draws: int, seed: int, level: float, label_error: Any, human: Any) -> None:
@@ -176,6 +176,12 @@ def _label_errors(
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
     return errors
+
+
+def every_label_is_relevant(measures: list[Measure], judgments: Judgments) -> bool:
+    """Return whether no label is below what a measure calls relevant."""
+    levels = [values_of(measure).get("rel") or 1 for measure in measures]
+    return bool((judgments.grade >= max(levels)).all())
 
 
 _FEW = 20

@@ -149,6 +149,50 @@ def test_people_s_labels_have_a_line_for_each_run(runs, headings):
     assert len(table.blocks[0]) == len(runs)
 
 
+def first_sentences(*given, **how):
+    return list(pm.uncertainty(*given, **how).report().finding)
+
+
+def test_the_first_sentences_say_which_source_leaves_most_open():
+    qrels, run = made()
+    first, second = first_sentences(qrels, run, "P@1")
+    [row] = pm.uncertainty(qrels, run, "P@1").rows
+    said = f"P@1 is {row.value:.4f}, and between {row.unjudged[0]:.4f} and {row.unjudged[1]:.4f}"
+    assert first == f"Of all sources, unjudged documents leave most open: {said}."
+    ties, topics = (high - low for low, high in (row.ties, row.interval))
+    assert second == f"Widest by ties: {ties:.4f} (P@1); by topics: {topics:.4f} (P@1)."
+    half = {f"q{n}": {"a": 1, "b": 0} for n in range(8)}
+    sure = {q: {"ab"[n % 2]: 2.0, "ba"[n % 2]: 1.0} for n, q in enumerate(half)}
+    first, second = first_sentences(half, {"x": sure, "y": sure}, "P@1")
+    assert first.startswith("Of all sources, topics leave most open: P@1 of x is 0.5000, and between 0.1570")
+    assert second == "Widest by ties: none; by unjudged documents: none."
+    assert first_sentences({"q": {"a": 1}}, {"q": {"a": 1.0}}, "P@1") == [
+        "No mean is changed by ties and unjudged documents."
+    ]
+    assert first_sentences({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Judged@1") == ["No mean is changed by ties."]
+    labels = first_sentences(half, sure, "P@1", label_error=0.5, draws=99)
+    assert labels[0].startswith("Of all sources, wrong labels leave most open: ")
+
+
+def test_judged_is_left_out_where_every_label_is_relevant():
+    for grade, left_out in ((1, True), (0, False)):
+        result = pm.uncertainty({"q": {"a": 1, "b": grade}}, {"q": {"a": 1.0}}, "P@1")
+        [section] = result.report().sections
+        assert ("judged" not in section.tables[0].headings) == left_out
+        assert ("Judged@k is left out: all labels are relevant." in str(result)) == left_out
+        assert "judged" in result.to("csv")
+
+
+def test_every_line_has_the_same_fields():
+    line = ("uncertainty", "permed-sample", "permed-sample/runs", "-m", "Judged@10", "-m", "P@10")
+    rows = list(csv.reader(io.StringIO(run_cli(*line, "--format", "csv")[0])))
+    assert len({len(row) for row in rows}) == 1
+    records = [json.loads(each) for each in run_cli(*line, "--format", "jsonl")[0].splitlines()]
+    assert {tuple(each) for each in records} == {tuple(rows[0])}
+    assert [each["unjudged_exact"] for each in records] == [None, True] * 3
+    assert pm.uncertainty(*made(), ["Judged@10", "P@10"]).to_polars().shape == (2, len(rows[0]))
+
+
 def test_formats_have_the_same_numbers():
     qrels, first = made()
     runs = {"first": first, "second": made(seed=1)[1], "third": made(seed=2)[1]}
