@@ -7,12 +7,14 @@
 what has changed since. ``run`` makes mutants in a copy of the repository, one at a time, and runs the tests
 of the mutated line, then others of its file, until one fails or they should have taken so many `--seconds`.
 It prints each mutant, and how many were killed by room. What other processes run is not seen. It needs
-coverage (``pip install coverage``).
+coverage (``pip install coverage``), and an installation of this checkout (``pip install -e '.[test]'``): lines
+of a copy elsewhere are not seen.
 """
 
 import argparse
 import ast
 import copy
+import importlib.util
 import json
 import os
 import random
@@ -67,6 +69,9 @@ class Recorder:
 
 def record(paths):
     """Run tests, and add the lines that they run to the file."""
+    imported = Path(importlib.util.find_spec("permed_measures").origin).parents[1]
+    if imported != ROOT:
+        raise SystemExit(f"the tests would run {imported}, and not {ROOT}: pip install -e '.[test]'")
     recorder = Recorder()
     recorder.coverage.start()
     status = pytest.main([*paths, *PYTEST, "--rootdir", str(ROOT)], plugins=[recorder])

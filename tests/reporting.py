@@ -79,7 +79,7 @@ def needed(text):
 
 
 def assert_compiles(texts, folder, layout="", program="pdflatex"):
-    """Compile LaTeX tables, where there is a LaTeX, with the packages they name: nothing may stick out."""
+    """Compile LaTeX tables with the packages they name, where there is LaTeX: nothing may stick out."""
     texts = [texts] if isinstance(texts, str) else texts
     assert all(r"\begin{tabular}" in text for text in texts)
     packages = "".join(dict.fromkeys(package for text in texts for package in needed(text)))
@@ -88,13 +88,14 @@ def assert_compiles(texts, folder, layout="", program="pdflatex"):
         f"\\documentclass[{layout}]{{article}}{packages}\n\\begin{{document}}\n{tables}\\end{{document}}\n"
     )
     (folder / "table.tex").write_text(source)
-    if shutil.which(program):
-        command = [program, "-interaction=nonstopmode", "-halt-on-error", "table"]
-        command += ["-draftmode"] * (program == "pdflatex")
-        done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-        log = (folder / "table.log").read_text(errors="replace")
-        wrong = re.findall("^!.*|Missing character.*|Overfull.*|.*Float too large.*", log, re.MULTILINE)
-        assert (done.returncode, wrong) == (0, []), log[-2000:] if done.returncode else wrong
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    command = [program, "-interaction=nonstopmode", "-halt-on-error", "table"]
+    command += ["-draftmode"] * (program == "pdflatex")
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = (folder / "table.log").read_text(errors="replace")
+    wrong = re.findall("^!.*|Missing character.*|Overfull.*|.*Float too large.*", log, re.MULTILINE)
+    assert (done.returncode, wrong) == (0, []), log[-2000:] if done.returncode else wrong
 
 
 class Page(HTMLParser):
