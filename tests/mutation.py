@@ -7,8 +7,8 @@
 what has changed since. ``run`` makes mutants in a copy of the repository, one at a time, and runs the tests
 of the mutated line, then others of its file, until one fails or they should have taken so many `--seconds`.
 It prints each mutant, and how many were killed by room. What other processes run is not seen. It needs
-coverage (``pip install coverage``), and this checkout installed (``pip install -e '.[test]'``): lines of a copy
-elsewhere are not seen.
+coverage (``pip install coverage``), and this checkout installed (``pip install -e '.[test]'``): lines of a
+copy elsewhere are not seen.
 """
 
 import argparse
