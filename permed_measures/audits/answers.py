@@ -15,6 +15,7 @@ from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
     MEASURES,
+    SAME,
     SHARED,
     Options,
     changes_of,
@@ -40,8 +41,9 @@ MOST_CHANGES = 2
 def simplified(options: Options, default: Options, same: Callable[[Options], bool]) -> Options:
     """Return a convention with the default of each option that makes no difference."""
     for option in options:
-        if options[option] != default[option] and same({**options, option: default[option]}):
-            options = {**options, option: default[option]}
+        usual = default.get(option, SAME)
+        if options[option] != usual and same({**options, option: usual}):
+            options = {**options, option: usual}
     return options
 
 
@@ -141,7 +143,7 @@ class Answer:
 
     def _seen(self, option: str) -> bool:
         """Return whether any explained claim depends on an option."""
-        return any(option in trial.options for trial in self.explained)
+        return any(trial.depends_on(option) for trial in self.explained)
 
     def sentence(self) -> str:
         """Say how the claims are computed, as a paper would."""

@@ -8,7 +8,7 @@ from permed_measures.audits.answers import Answer
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import with_cutoff
-from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, MEASURES, Options
+from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, MEASURES, Options, seen_by
 from permed_measures.conventions.query_sets import place
 
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
@@ -18,7 +18,7 @@ _CUT = ("P", "R", "Success", "F1")
 
 def has_number(trial: Trial, value: float, options: Options) -> bool:
     """Return whether a claim prints a value, rounded as a convention does."""
-    return value in trial.claim.printed(FIRST_DIGITS[options["rounding"]])
+    return value in trial.claim.printed(FIRST_DIGITS[trial.own(options)["rounding"]])
 
 
 def other_cells(trial: Trial, main: Answer) -> list[str]:
@@ -72,5 +72,6 @@ def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Opti
         return
     rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
     means = trial.run.means(measure, rank, convention)
-    if means is not None and has_number(trial, float(means[place(convention["queries"])]), convention):
+    at = place(seen_by(measure, convention)["queries"])
+    if means is not None and has_number(trial, float(means[at]), convention):
         yield with_cutoff(measure, rank)

@@ -70,7 +70,7 @@ class _Drawing:
     """Draws queries and takes their means by a convention; the first claim says which queries count."""
 
     def __init__(self, convention: Options, trials: Sequence[Trial]) -> None:
-        self.convention, self._place = convention, place(convention["queries"])
+        self.convention, self._place = convention, place(trials[0].own(convention)["queries"])
         self.rng = np.random.default_rng(0)
         self.n_all = trials[0].run.judgments.n_queries
         _, sets = self._ranked(trials[0])
@@ -80,10 +80,11 @@ class _Drawing:
 
     def _ranked(self, trial: Trial) -> tuple[Ranked, QuerySets]:
         cutoff = trial.cutoff(self.convention)
-        ranked = trial.run.ranked(self.convention)
+        own = trial.own(self.convention)
+        ranked = trial.run.ranked(own)
         if ranked is None:
             raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
-        return ranked, trial.run.sets(ranked, cutoff)
+        return ranked, trial.run.sets(ranked, cutoff, own["averaged"])
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
         """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
@@ -111,12 +112,13 @@ class _Drawing:
     def _means_of(self, trial: Trial) -> Callable[[Floats], Floats]:
         """Return what takes the means of a claim over queries that are drawn so often."""
         measure, cutoff, at = trial.claim.measure, trial.cutoff(self.convention), self._place
-        options = with_rounding(options_for(measure, self.convention), self.convention)
+        options = with_rounding(options_for(measure, self.convention), trial.own(self.convention))
         ranked, usual = self._ranked(trial)
 
         def means(counts: Floats) -> Floats:
             sizes, added = (np.full(len(counts), each[at]) for each in (usual.sizes, usual.added))
-            drawn = QuerySets(counts * usual.weights[at], sizes, added)
+            pooled = np.full(len(counts), usual.pooled[at])
+            drawn = QuerySets(counts * usual.weights[at], sizes, added, pooled)
             return means_of(measure, cutoff, options, ranked, drawn)
 
         return means

@@ -9,7 +9,7 @@ import numpy as np
 from permed_measures.audits.answers import MOST_CHANGES, Answer, simplified
 from permed_measures.audits.trials import Trial, Tried
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
-from permed_measures.conventions.options import Options, changes_of
+from permed_measures.conventions.options import SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.papers.names import Rank
 
@@ -70,7 +70,7 @@ def _n_explained(space: Space[Trial], near: Codes, wanted: int) -> Codes:
 
 
 def _distance(ours: Options, theirs: Options) -> int:
-    return sum(value != theirs[option] for option, value in ours.items())
+    return sum(value != theirs.get(option, SAME) for option, value in ours.items())
 
 
 # --- what one convention leaves open -----------------------------------------------------------------

@@ -89,7 +89,7 @@ class Trial(Quantity):
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim."""
         value = np.array([self.value(convention)])
-        return bool(self.are_printed(self.codes(value, FIRST_DIGITS[convention["rounding"]]))[0])
+        return bool(self.are_printed(self.codes(value, FIRST_DIGITS[self.own(convention)["rounding"]]))[0])
 
     def are_printed(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
@@ -100,7 +100,7 @@ class Trial(Quantity):
         """Return what a convention prints."""
         if self.prints(convention):
             return self.claim.text
-        digits = FIRST_DIGITS[convention["rounding"]]
+        digits = FIRST_DIGITS[self.own(convention)["rounding"]]
         value = self.value(convention)
         return self.claim.prints(value if digits is None else round(value, digits))
 
@@ -155,6 +155,6 @@ class Tried(NamedTuple):
         codes = trial.codes(values, None)
         for way, digits in FIRST_DIGITS.items():
             if digits is not None:
-                twice = space.of_value("rounding", way, near)
+                twice = space.has(trial, "rounding", way, near)
                 codes[twice] = trial.codes(values[twice], digits)
         return cls(values, codes, trial.are_printed(codes))

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.conventions.options import CUTOFF, DEFAULT, MEASURES, OPTIONS, OWN_FILE, Options
+from permed_measures.conventions.options import (
+    CUTOFF,
+    DEFAULT,
+    MEASURES,
+    OF_ALL,
+    OPTIONS,
+    OPTIONS_OF,
+    OWN_FILE,
+    SHARED,
+    Options,
+)
 from permed_measures.errors import InputError
 from permed_measures.papers.names import Rank
 
@@ -23,7 +33,7 @@ class NamedConvention(NamedTuple):
     measures : tuple of str
         Those that it says how to compute.
     options : mapping
-        The value of each option.
+        The value of each option, and of those that one measure has for itself.
     """
 
     name: str
@@ -73,7 +83,7 @@ def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...
     return tuple(found)
 
 
-_KEYS = ("name", "source", "measures", "options")
+_KEYS = ("name", "source", "measures", "options", *MEASURES)
 
 
 def _convention(table: dict[str, Any], where: str) -> NamedConvention:
@@ -89,23 +99,37 @@ def _convention(table: dict[str, Any], where: str) -> NamedConvention:
     for measure in measures:
         if measure not in MEASURES:
             raise _not_one_of("measures", measure, MEASURES, where)
-    options = table.get("options", {})
-    if not isinstance(options, dict):
-        raise InputError(
-            f"options must be a table such as {{ gain = 'exp' }} (found {options!r})", where=where
-        )
-    checked = {option: _value(option, value, where) for option, value in options.items()}
-    return NamedConvention(table["name"], table["source"], tuple(measures), {**DEFAULT, **checked})
+    found = dict(_options("options", table.get("options", {}), None, where))
+    for measure in MEASURES:
+        if measure in table:
+            if measure not in measures:
+                raise _not_one_of("measures", measure, measures, where)
+            for option, value in _options(measure, table[measure], measure, f"{where}, {measure}"):
+                own = f"{option} of {measure}"
+                found[own if own in OF_ALL else option] = value
+    return NamedConvention(table["name"], table["source"], tuple(measures), {**DEFAULT, **found})
 
 
-def _value(option: str, value: Any, where: str) -> str | float:
+def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[tuple[str, str | float]]:
+    """Yield the options of a table, checked; those of one measure if it is that of one."""
+    if not isinstance(table, dict):
+        example = "{ ties = 'input' }" if measure else "{ gain = 'exp' }"
+        raise InputError(f"{key} must be a table such as {example} (found {table!r})", where=where)
+    for option, value in table.items():
+        if option not in (OPTIONS if measure is None else (*SHARED, *OPTIONS_OF[measure])):
+            raise _not_one_of("option", option, OPTIONS if measure is None else OPTIONS_OF[measure], where)
+        yield option, _value(option, value, measure, where)
+
+
+def _value(option: str, value: Any, measure: str | None, where: str) -> str | float:
     """Return the value of an option, checked."""
-    if option not in OPTIONS:
-        raise _not_one_of("option", option, OPTIONS, where)
     values = OPTIONS[option].values
     if values:
-        if not isinstance(value, str) or value not in values:
-            raise _not_one_of(f"option {option}", value, values, where)
+        known = [
+            name for name, each in values.items() if measure in (None, *each.measures) or not each.measures
+        ]
+        if not isinstance(value, str) or value not in known:
+            raise _not_one_of(f"option {option}", value, known, where)
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise InputError(f"option {option} must be a grade above 0 (found {value!r})", where=where)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from itertools import combinations, product
+from itertools import combinations
+from math import prod
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.papers.names import Rank
 
 Options = Mapping[str, Any]
-"""A convention: the value of each option, and for ``cutoff of NAME`` the rank that a claim is computed to."""
+"""A convention: the value of each option, and for ``cutoff of NAME`` the rank that a claim is computed to.
+
+``ties of RR`` is the option of one measure, which takes the place of ``ties`` there, unless it is `SAME`.
+"""
 
 MEASURES = ("AP", "nDCG", "P", "R", "RR", "Success", "F1")
 """The measures that have options."""
 CUTOFF = "cutoff of "
 """How the option begins that is the cutoff of a claim."""
+SAME = "as for the other measures"
+"""The value of an option of one measure that does not differ from the others."""
 
 
 class Value(NamedTuple):
@@ -78,16 +87,47 @@ OPTIONS_OF = {
     for measure in MEASURES
 }
 """The options of each measure."""
+OWN = {
+    measure: {
+        f"{option} of {measure}": option
+        for option in (*SHARED, *OPTIONS_OF[measure])
+        if OPTIONS[option].measures != (measure,)
+    }
+    for measure in MEASURES
+}
+"""The options that a measure may have for itself, and the ones of several measures whose place they take."""
+OF_ALL = {own: option for options in OWN.values() for own, option in options.items()}
+"""By the option of one measure, that of several."""
 FIRST_DIGITS = {"exact": None, "five_digits": 5, "query_values": None}
 """To how many digits a mean is rounded first, by the option rounding."""
 
 
+def seen_by(measure: str, convention: Options) -> Options:
+    """Return a convention with the options that a measure has for itself in place of those of all.
+
+    Examples
+    --------
+    >>> seen_by("RR", {"ties": "trec", "ties of RR": "input", "ties of P": SAME})
+    {'ties': 'input', 'ties of P': 'as for the other measures'}
+    """
+    own = {each: option for each, option in OWN.get(measure, {}).items() if each in convention}
+    found = {option: value for option, value in convention.items() if option not in own}
+    return found | {option: convention[each] for each, option in own.items() if convention[each] != SAME}
+
+
+def option_of(name: str) -> Option | None:
+    """Return the option of all measures or of one; none for a cutoff."""
+    return OPTIONS.get(OF_ALL.get(name, name))
+
+
 def describe(option: str, value: Any) -> str:
     """Describe the value of an option, as part of a sentence."""
-    if option.startswith(CUTOFF):
+    known = option_of(option)
+    if known is None:
         return in_words(value)
-    values = OPTIONS[option].values
-    return values[value].description if values else f"relevant from grade {value:g} on"
+    if value == SAME:
+        return SAME
+    return known.values[value].description if known.values else f"relevant from grade {value:g} on"
 
 
 def in_words(rank: Rank) -> str:
@@ -99,24 +139,50 @@ def in_words(rank: Rank) -> str:
 
 def title(option: str) -> str:
     """Return the title of an option; a cutoff is its own title."""
-    return option if option.startswith(CUTOFF) else OPTIONS[option].title
+    known = option_of(option)
+    if known is None:
+        return option
+    return known.title + (option.removeprefix(OF_ALL[option]) if option in OF_ALL else "")
 
 
 def value_of(option: str, value: Any) -> Value:
     """Return what is known of a value; nothing of a cutoff or a relevance level."""
-    values = {} if option.startswith(CUTOFF) else OPTIONS[option].values
-    return values.get(value, Value("", ""))
+    known = option_of(option)
+    return known.values.get(value, _UNKNOWN) if known else _UNKNOWN
+
+
+_UNKNOWN = Value("", "")
 
 
 def changes_of(ours: Options, theirs: Options) -> list[str]:
     """Return the differences of a convention from another."""
     texts = []
     for option, value in ours.items():
-        if value != theirs[option]:
-            texts.append(
-                f"{title(option)}: {describe(option, value)} (not: {describe(option, theirs[option])})"
-            )
+        other = theirs.get(option, SAME)
+        if value != other:
+            texts.append(f"{title(option)}: {describe(option, value)} (not: {describe(option, other)})")
     return texts
+
+
+def changes(sizes: Sequence[int], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all ways to change `n` options that have so many values.
+
+    Returns
+    -------
+    options, values : ndarray of int, shape (number of ways, n)
+        The numbers of the options that are changed, and those of their new values.
+    """
+    every = list(combinations(range(len(sizes)), n))
+    values = [_all_of([sizes[each] for each in chosen]) for chosen in every]
+    options = np.repeat(
+        np.array(every, np.int64).reshape(len(every), n), [len(each) for each in values], axis=0
+    )
+    return options, np.concatenate(values) if values else options
+
+
+def _all_of(sizes: list[int]) -> NDArray[np.int64]:
+    """Return all rows of numbers below these."""
+    return np.indices(sizes).reshape(len(sizes), prod(sizes)).T.astype(np.int64)
 
 
 def differing(base: Options, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Options]:
@@ -127,7 +193,8 @@ def differing(base: Options, values: Mapping[str, Sequence[Any]], n: int) -> Ite
     >>> list(differing({"gain": "exp", "ideal": "run"}, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
     [{'gain': 'linear', 'ideal': 'run'}]
     """
-    for changed in combinations(values, n):
-        others = ([each for each in values[option] if each != base[option]] for option in changed)
-        for chosen in product(*others):
-            yield {**base, **dict(zip(changed, chosen, strict=True))}
+    names, known = list(values), list(values.values())
+    for where, new in zip(*changes([len(each) for each in known], n), strict=True):
+        changed = {names[i]: known[i][j] for i, j in zip(where.tolist(), new.tolist(), strict=True)}
+        if all(value != base[option] for option, value in changed.items()):
+            yield {**base, **changed}

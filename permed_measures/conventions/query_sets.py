@@ -1,37 +1,77 @@
-"""Over which queries a mean is taken, and what each of them counts in it."""
+"""Which queries count in a mean, and whether it is that of queries, conversations or turns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.options import OPTIONS
 from permed_measures.engine.judgments import Ints
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Groupings = Mapping[str, Ints]
 
-GROUPED = ("conversations", "turns")
-"""The query sets whose means are those of groups."""
 _TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
+_PART = {"conversations": 0, "turns": 1}
+"""Which part of the id of a query says its group."""
 
 
-def groupings_of(query_ids: list[str]) -> Groupings:
+def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings:
     """Return the group of each query by the means of groups that can be taken.
 
-    Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs.
+    Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs among
+    the judged queries. Of `others`, one whose id does not tell it is a group of its own.
     """
-    parts = [match.groups() for each in query_ids if (match := _TURN.fullmatch(each))]
-    if parts and len(parts) == len(query_ids):
-        columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*parts, strict=True)]
-        if all(0 < column.max() < len(column) - 1 for column in columns):
-            return dict(zip(GROUPED, columns, strict=True))
-    return {}
+    parts = [match.groups() if (match := _TURN.fullmatch(each)) else None for each in (*judged, *others)]
+    if not judged or None in parts[: len(judged)]:
+        return {}
+    texts = [each or (query, query) for each, query in zip(parts, (*judged, *others), strict=True)]
+    columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*texts, strict=True)]
+    numbers = [len(np.unique(column[: len(judged)])) for column in columns]
+    if not all(1 < n < len(judged) for n in numbers):
+        return {}
+    return {averaged: columns[part] for averaged, part in _PART.items()}
+
+
+class Known(NamedTuple):
+    """What is known of each query of the qrels, and then of each other one of the run.
+
+    Attributes
+    ----------
+    judged, in_run, in_all_runs : ndarray of bool
+    relevant : ndarray of bool
+        Whether it has a relevant document.
+    hit, found, listed : ndarray of bool
+        Whether the run has a relevant document within the cutoff, or any, or any document.
+    """
+
+    judged: Bools
+    in_run: Bools
+    in_all_runs: Bools
+    relevant: Bools
+    hit: Bools
+    found: Bools
+    listed: Bools
+
+
+QUERIES: dict[str, Callable[[Known], Bools]] = {
+    "qrels": lambda of: of.judged,
+    "both": lambda of: of.judged & of.in_run,
+    "with_relevant": lambda of: of.relevant,
+    "both_with_relevant": lambda of: of.relevant & of.in_run,
+    "run": lambda of: of.in_run,
+    "all_runs": lambda of: of.in_all_runs,
+    "with_hit": lambda of: of.hit,
+    "with_found": lambda of: of.found,
+    "with_list": lambda of: of.listed,
+    "nothing_is_one": lambda of: of.judged & of.in_run,
+}
+"""Which queries count, by query set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,61 +80,41 @@ class QuerySets:
 
     Attributes
     ----------
-    weights : ndarray, shape (number of query sets, number of queries)
+    weights : ndarray, shape (number of query sets, number of queries of the qrels)
     sizes : ndarray, shape (number of query sets,)
         What the sum is divided by; 0 for a mean that cannot be taken.
     added : ndarray, shape (number of query sets,)
         What queries without relevant documents add to the sum.
+    pooled : ndarray of bool, shape (number of query sets,)
+        Which have a micro average: there is none over queries without judgments, as how much was retrieved
+        for them is not known, and none of groups.
     """
 
     weights: Floats
     sizes: Floats
     added: Floats
+    pooled: Bools
 
     @classmethod
-    def of(
-        cls,
-        relevant: Bools,
-        in_run: Bools,
-        n_run_queries: int,
-        in_all_runs: Bools | None,
-        groupings: Groupings,
-    ) -> QuerySets:
-        """Find them from the queries that have relevant documents, and those that runs have."""
-        counted = {
-            "qrels": np.ones_like(in_run),
-            "both": in_run,
-            "with_relevant": relevant,
-            "both_with_relevant": in_run & relevant,
-            "run": in_run,
-            "nothing_is_one": in_run,
-        }
-        if in_all_runs is not None:
-            counted["all_runs"] = in_all_runs
-        n_sets = len(_PLACES)
-        sets = cls(np.zeros((n_sets, len(in_run))), np.zeros(n_sets), np.zeros(n_sets))
-        for queries, mask in counted.items():
-            sets.weights[place(queries)] = mask
-            sets.sizes[place(queries)] = n_run_queries if queries == "run" else mask.sum()
-        sets.added[place("nothing_is_one")] = (in_run & ~relevant).sum()
-        for queries, group in groupings.items():
-            sizes = np.bincount(group)
-            sets.weights[place(queries)] = 1 / sizes[group]
-            sets.sizes[place(queries)] = len(sizes)
-        return sets
-
-    def with_lists(self, hit: Bools, found: Bools, retrieved: Bools) -> QuerySets:
-        """Return the same with the queries that have a hit within the cutoff, any hit, or any document."""
-        weights, sizes = self.weights.copy(), self.sizes.copy()
-        masks = {"with_hit": hit, "with_found": found, "with_list": retrieved}
-        for queries, mask in masks.items():
-            weights[place(queries)] = mask
-            sizes[place(queries)] = mask.sum()
-        return replace(self, weights=weights, sizes=sizes)
+    def of(cls, known: Known, group: Ints | None) -> QuerySets:
+        """Find them; means are those of groups where each query has one."""
+        counted = np.array([rule(known) for rule in QUERIES.values()])
+        n_judged = int(known.judged.sum())
+        weights, sizes = counted.astype(np.float64), counted.sum(axis=1).astype(np.float64)
+        if group is not None:
+            n_of = np.array([np.bincount(group, each, minlength=group.max() + 1) for each in weights])
+            weights /= np.maximum(n_of, 1)[:, group]
+            sizes = (n_of > 0).sum(axis=1).astype(np.float64)
+        added = np.zeros(len(weights))
+        added[place("nothing_is_one")] = weights[place("nothing_is_one")] @ ~known.relevant
+        pooled = ~counted[:, n_judged:].any(axis=1) & (sizes > 0) & (group is None)
+        return cls(weights[:, :n_judged], sizes, added, pooled)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over each query set; NaN for one without queries."""
-        return self._divided(self.weights @ values + self.added)
+        total = self.weights @ values + self.added
+        found: Floats = np.divide(total, self.sizes, out=np.full(len(total), np.nan), where=self.sizes > 0)
+        return found
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over each query set, for measures that count."""
@@ -102,26 +122,13 @@ class QuerySets:
         return found
 
     def ratios(self, numerator: Floats, denominator: Floats) -> Floats:
-        """Return a micro average: the sum of all numerators over that of all denominators.
-
-        There is none over queries without judgments, as how much was retrieved for them is not known, and
-        none of groups.
-        """
+        """Return a micro average: the sum of all numerators over that of all denominators."""
         total = self.weights @ denominator
-        known = np.isclose(self.weights.sum(axis=1), self.sizes) & (self.sizes > 0)
-        known[[place(queries) for queries in GROUPED]] = False
-        empty = np.where(known, 0.0, np.nan)
-        found: Floats = np.divide(self.weights @ numerator, total, out=empty, where=known & (total > 0))
-        return found
-
-    def _divided(self, total: Floats) -> Floats:
-        found: Floats = np.divide(total, self.sizes, out=np.full(len(total), np.nan), where=self.sizes > 0)
+        empty = np.where(self.pooled, 0.0, np.nan)
+        found: Floats = np.divide(self.weights @ numerator, total, out=empty, where=self.pooled & (total > 0))
         return found
 
 
 def place(queries: str) -> int:
     """Return the place of a query set among all."""
-    return _PLACES[queries]
-
-
-_PLACES = {queries: place for place, queries in enumerate(OPTIONS["queries"].values)}
+    return list(QUERIES).index(queries)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, value_of
-from permed_measures.conventions.query_sets import GROUPED, QuerySets, groupings_of
+from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
+from permed_measures.conventions.query_sets import Known, QuerySets, groupings_of
 from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
 from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
 from permed_measures.engine.inputs import RunLike
@@ -140,12 +140,16 @@ class RunVariants:
         }
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
-        self._n_run_queries, self._all_ties = len(lists), all_ties
-        self._groupings = groupings_of(self.judgments.query_ids)
+        self._all_ties = all_ties
+        known = {*self.judgments.query_ids}
+        others = [query for query in lists if query not in known]
+        groupings = groupings_of(self.judgments.query_ids, others)
+        self._n_others, self._groupings = len(others), {DEFAULT["averaged"]: None, **groupings}
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
         self._known: dict[object, Ranked] = {}
         self._sets: dict[object, QuerySets] = {}
+        self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, str], RankedLists] = {}
         self._whole = RankedLists(self.judgments, lists)
@@ -156,10 +160,9 @@ class RunVariants:
         """Return the values of an option of the run that mean something for it."""
         left_out = {
             "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
-            "queries": {*GROUPED} - {*self._groupings},
+            "averaged": {*OPTIONS["averaged"].values} - {*self._groupings},
+            "queries": {"all_runs"} if self.in_all_runs is None else set(),
         }
-        if self.in_all_runs is None:
-            left_out["queries"].add("all_runs")
         return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
 
     def alike(self, option: str) -> tuple[str, ...]:
@@ -182,7 +185,7 @@ class RunVariants:
     # --- rankings --------------------------------------------------------------------------------------
 
     def ranked(self, convention: Options) -> Ranked | None:
-        """Return the ranking by a convention; None if there is none."""
+        """Return the ranking by a convention as a measure sees it; None if there is none."""
         ties, *key = (convention[option] for option in ("ties", "labels", "self_match", "documents"))
         if (ties, *key) not in self._found:
             found = self._ranked(TieBreak(ties), *key)
@@ -234,31 +237,41 @@ class RunVariants:
 
     # --- means -----------------------------------------------------------------------------------------
 
-    def sets(self, ranked: Ranked, cutoff: Rank) -> QuerySets:
+    def sets(self, ranked: Ranked, cutoff: Rank, averaged: str = "queries") -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
-        key, rank = (id(ranked), cutoff), cutoff[0] if isinstance(cutoff, tuple) else cutoff
+        key, rank = (id(ranked), cutoff, averaged), cutoff[0] if isinstance(cutoff, tuple) else cutoff
         if key not in self._sets:
-            sets = self._query_sets(ranked.labels.judgments.num_rel(1) > 0)
-            found = (ranked.rankings.relevant(1, each).query for each in (rank, None))
-            hit, any_hit = (np.bincount(each, minlength=self.judgments.n_queries) > 0 for each in found)
-            self._sets[key] = sets.with_lists(hit, any_hit, ranked.rankings.retrieved > 0)
+            known = self._known_queries(ranked, rank)
+            ours = (averaged, *(each.tobytes() for each in known))  # many rankings have the same hits
+            if ours not in self._sets_of:
+                self._sets_of[ours] = QuerySets.of(known, self._groupings[averaged])
+            self._sets[key] = self._sets_of[ours]
         return self._sets[key]
 
-    def _query_sets(self, relevant: Bools) -> QuerySets:
-        return QuerySets.of(relevant, self.in_run, self._n_run_queries, self.in_all_runs, self._groupings)
+    def _known_queries(self, ranked: Ranked, rank: int | None) -> Known:
+        """Return what is known of the queries, those without judgments last."""
+        rankings, n = ranked.rankings, self.judgments.n_queries
+        hit, found = (np.bincount(rankings.relevant(1, each).query, minlength=n) > 0 for each in (rank, None))
+        in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
+        relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
+        of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed)
+        known = Known(*(np.concatenate([each, np.zeros(self._n_others, bool)]) for each in of_qrels))
+        known.in_run[n:] = True
+        return known
 
     def means(self, measure: str, cutoff: Rank, convention: Options) -> Floats | None:
         """Return the mean of a measure over each query set; None if the convention means nothing here."""
-        ranked = self.ranked(convention)
-        if ranked is None:
+        convention = seen_by(measure, convention)
+        ranked, averaged = self.ranked(convention), convention["averaged"]
+        if ranked is None or averaged not in self._groupings:
             return None
         options = with_rounding(options_for(measure, convention), convention)
         if options.get("tied") == "averaged" and self._is_unspanned(convention):
             return None
-        key = (id(ranked), measure, cutoff, *options.values())
+        key = (id(ranked), measure, cutoff, averaged, *options.values())
         if key not in self._means:
             possible = is_possible(options, ranked.labels)
-            sets = self.sets(ranked, cutoff)
+            sets = self.sets(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
         return self._means[key]
 
@@ -269,6 +282,7 @@ class RunVariants:
 
 def options_for(measure: str, convention: Options) -> Options:
     """Return the options of a measure by a convention, the community's where it has none for the measure."""
+    convention = seen_by(measure, convention)
     return {
         option: _meant(measure, option, convention.get(option, DEFAULT[option]))
         for option in OPTIONS_OF.get(measure, ())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,17 +10,26 @@ from numpy.typing import NDArray
 
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.names import typed
-from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED, Options
-from permed_measures.conventions.query_sets import place
+from permed_measures.conventions.options import (
+    CUTOFF,
+    OF_ALL,
+    OPTIONS,
+    OPTIONS_OF,
+    OWN,
+    SAME,
+    SHARED,
+    Options,
+    changes,
+    differing,
+    seen_by,
+)
+from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 """Conventions: a row for each, a column for each option of a space, in it the number of a value."""
-
-NOTHING: Floats = np.full(len(OPTIONS["queries"].values), np.nan)
-"""The means of what cannot be computed."""
 
 
 class Quantity:
@@ -52,15 +60,23 @@ class Quantity:
     def means(self, convention: Options) -> Floats:
         """Compute it by a convention over each query set; NaN where that means nothing."""
         found = self.run.means(self.measure, self.cutoff(convention), convention)
-        return NOTHING if found is None else found
+        return np.full(len(QUERIES), np.nan) if found is None else found
 
     def value(self, convention: Options) -> float:
         """Compute it by a convention; NaN if that means nothing here."""
-        return float(self.means(convention)[place(convention["queries"])])
+        return float(self.means(convention)[place(self.own(convention)["queries"])])
+
+    def own(self, convention: Options) -> Options:
+        """Return a convention as the measure sees it, without the options that others have for themselves."""
+        return seen_by(self.measure, convention)
+
+    def depends_on(self, option: str) -> bool:
+        """Return whether its value depends on an option, which may be that of one measure."""
+        return option in self.options or option in OWN.get(self.measure, {})
 
     def typed(self, convention: Options) -> str:
         """Write the measure by a convention as one would type it."""
-        ranked = self.run.ranked(convention)
+        ranked = self.run.ranked(self.own(convention))
         labels = self.run.labels if ranked is None else ranked.labels
         return typed(self.measure, self.cutoff(convention), options_for(self.measure, convention), labels)
 
@@ -78,6 +94,8 @@ class Space(Generic[Q]):
         Those that have all the measures are the bases.
     usual : dict of str to Rank, optional
         By the name of a quantity the cutoff that is no change; the first that it has if left out.
+    apart : collection of str
+        The options that one measure may have for itself, which is one change.
     """
 
     def __init__(
@@ -85,22 +103,37 @@ class Space(Generic[Q]):
         trials: Sequence[Q],
         conventions: Sequence[NamedConvention],
         usual: dict[str, Rank] | None = None,
+        apart: Collection[str] = (),
     ) -> None:
         self.trials, self.conventions = trials, conventions
         self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
+        named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
         self.options = list(dict.fromkeys(option for trial in trials for option in trial.options))
-        self.values = {option: list(self._values(option)) for option in self.options}
+        self.options += self._own_options(named, apart)
+        self.values = {option: list(self._values(option, apart)) for option in self.options}
         self.bases = [
-            (named, {option: named.at(self.usual)[option] for option in self.options})
-            for named in conventions
-            if all(named.has(trial.measure) for trial in trials)
+            (each, {option: each.at(self.usual).get(option, SAME) for option in self.options})
+            for each in named
         ]
         runs = {id(trial.run): trial.run for trial in trials}.values()
         self._alike = {
-            option: [v for v in self.values[option] if all(v in run.alike(option) for run in runs)]
+            option: [
+                v
+                for v in self.values[option]
+                if all(v in run.alike(OF_ALL.get(option, option)) for run in runs)
+            ]
             for option in self.options
         }
         self._number_values()
+
+    def _own_options(self, named: Sequence[NamedConvention], apart: Collection[str]) -> Iterator[str]:
+        """Yield the options that a measure may have for itself, or has by a named convention."""
+        options_of = {trial.measure: trial.options for trial in self.trials}
+        for measure in options_of:
+            for own, option in OWN.get(measure, {}).items():
+                several = sum(option in options for options in options_of.values()) > 1
+                if (several and option in apart) or any(own in each.options for each in named):
+                    yield own
 
     def _number_values(self) -> None:
         """Give numbers to the values of each option, first to those to change to; write the bases in them."""
@@ -111,6 +144,10 @@ class Space(Generic[Q]):
             list(values | dict.fromkeys(base[option] for base in bases))
             for option, values in zip(self.options, changed, strict=True)
         ]
+        for own, numbered in zip(self.options, self._numbered, strict=True):
+            if own in OF_ALL:
+                of_all = self._numbered[self.options.index(OF_ALL[own])]
+                of_all += [value for value in numbered if value not in (SAME, *of_all)]
         rows = dict.fromkeys(
             tuple(values.index(base[each]) for each, values in zip(self.options, self._numbered, strict=True))
             for base in bases
@@ -124,19 +161,33 @@ class Space(Generic[Q]):
 
     def first(self, convention: Options) -> Options:
         """Return a convention with the first of the values of each option that surely are the same."""
-        return {option: self._first(option, value) for option, value in convention.items()}
+        first = {option: self._first(option, value) for option, value in convention.items()}
+        same = [each for each in first if each in OF_ALL and first[each] == first[OF_ALL[each]]]
+        return first | dict.fromkeys(same, SAME)
 
-    def _values(self, option: str) -> Iterator[object]:
+    def _values(self, option: str, apart: Collection[str]) -> Iterator[object]:
         """Yield the values of an option that can be computed."""
         if option.startswith(CUTOFF):
             trial = next(each for each in self.trials if CUTOFF + each.name == option)
             yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
-        elif option in SHARED:
-            offered = [value for trial in self.trials for value in trial.run.offers(option)]
+        elif option in OF_ALL:
+            yield SAME
+            if OF_ALL[option] in apart:
+                measure = option.rpartition(" ")[2]
+                yield from self._known_values(
+                    OF_ALL[option], [t for t in self.trials if t.measure == measure]
+                )
+        else:
+            yield from self._known_values(option, self.trials)
+
+    @staticmethod
+    def _known_values(option: str, trials: Sequence[Q]) -> Iterator[object]:
+        if option in SHARED:
+            offered = [value for trial in trials for value in trial.run.offers(option)]
             yield from (value for value in OPTIONS[option].values if value in offered)
         else:
-            measures = [trial.measure for trial in self.trials]
-            yield from OPTIONS[option].values_for(measures, self.trials[0].run.labels.levels)
+            measures = [trial.measure for trial in trials]
+            yield from OPTIONS[option].values_for(measures, trials[0].run.labels.levels)
 
     def within(self, most: int) -> Iterator[tuple[int, Codes]]:
         """Yield how many changes there are, and all conventions with as many from one of the bases.
@@ -144,12 +195,7 @@ class Space(Generic[Q]):
         Of those that are surely the same, one: the `first`. One near several bases comes several times.
         """
         for n in range(most + 1):
-            changes = [
-                (options, values)
-                for options in combinations(range(len(self.options)), n)
-                for values in product(*(range(self._n_tried[each]) for each in options))
-            ]
-            where, values = np.array(changes, int).reshape(len(changes), 2, n).swapaxes(0, 1)
+            where, values = changes(self._n_tried, n)
             for base in self._bases:
                 found = np.repeat(base[None], len(where), axis=0)
                 np.put_along_axis(found, where, values, axis=1)
@@ -162,36 +208,46 @@ class Space(Generic[Q]):
             for option, values, code in zip(self.options, self._numbered, codes.tolist(), strict=True)
         }
 
-    def of_value(self, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
-        """Return which conventions have a value of an option."""
-        numbers = self._numbered[self.options.index(option)]
-        found: NDArray[np.bool_] = near[:, self.options.index(option)] == (
-            numbers.index(value) if value in numbers else -1
-        )
+    def numbers(self, trial: Q, option: str, near: Codes) -> NDArray[np.int64]:
+        """Return the number of the value that an option has for a measure, by conventions."""
+        at = self.options.index(option)
+        found: NDArray[np.int64] = near[:, at]
+        own = f"{option} of {trial.measure}"
+        if own in self.options:
+            of_own, of_all = self._numbered[self.options.index(own)], self._numbered[at]
+            number = np.array([-1 if value == SAME else of_all.index(value) for value in of_own])
+            ours = number[near[:, self.options.index(own)]]
+            found = np.where(ours < 0, found, ours)
         return found
+
+    def has(self, trial: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
+        """Return which conventions have a value of an option for a measure."""
+        known = self._numbered[self.options.index(option)]
+        number = known.index(value) if value in known else -1
+        return np.asarray(self.numbers(trial, option, near) == number)
 
     def computed(self, trial: Q, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one means nothing."""
-        queries = self.options.index("queries")
-        places = np.array([place(each) for each in self._numbered[queries]])
-        found: Floats = self._means_of(trial, near)[np.arange(len(near)), places[near[:, queries]]]
+        places = np.array([place(each) for each in self._numbered[self.options.index("queries")]])
+        queries = places[self.numbers(trial, "queries", near)]
+        found: Floats = self._means_of(trial, near)[np.arange(len(near)), queries]
         return found
 
     def _means_of(self, trial: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
-        columns = [self.options.index(each) for each in trial.options if each != "queries"]
-        sizes = [len(self._numbered[each]) for each in columns]
-        numbers = near[:, columns] @ np.cumprod([1, *sizes[:-1]])  # one for all values that matter to it
+        options = [each for each in trial.options if each != "queries"]
+        sizes = [len(self._numbered[self.options.index(each)]) for each in options]
+        columns = np.column_stack([self.numbers(trial, each, near) for each in options])
+        numbers = columns @ np.cumprod([1, *sizes[:-1]])  # one for all values that matter to it
         keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         known = self._means.setdefault(trial, {})
         for key, row in zip(keys.tolist(), first.tolist(), strict=True):
             if key not in known:
                 known[key] = trial.means(self.convention(near[row]))
-        return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(NOTHING))[which]
+        return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(QUERIES))[which]
 
     def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
         """Yield each convention that differs in one option, after the option and its new value."""
-        for option, values in self.values.items():
-            for value in values:
-                if value != convention[option]:
-                    yield option, value, {**convention, option: value}
+        for other in differing(convention, self.values, 1):
+            [option] = [each for each, value in other.items() if value != convention[each]]
+            yield option, other[option], other

@@ -55,33 +55,37 @@ class Plain:
 
     def queries(self, how, cutoff):
         """Return the groups of queries that means are taken over, and then of these."""
+        queries, groups = self.counted(how, cutoff), {}
+        if how["averaged"] == "queries":
+            return [queries]
+        for query in queries:
+            parts = query.rpartition("_")
+            groups.setdefault(parts[0 if how["averaged"] == "conversations" else 2], []).append(query)
+        return list(groups.values())
+
+    def counted(self, how, cutoff):
+        """Return the queries that count."""
         qrels, of = self.qrels[how["labels"]], how["queries"]
         relevant = [query for query in qrels if max(qrels[query].values(), default=0) >= 1]
-        if of in ("conversations", "turns"):
-            groups = {}
-            for query in qrels:
-                parts = query.rpartition("_")
-                groups.setdefault(parts[0] if of == "conversations" else parts[2], []).append(query)
-            return list(groups.values())
         lists = {query: self.ranking(query, how) for query in qrels}
-        return [
-            {
-                "qrels": list(qrels),
-                "both": [query for query in qrels if query in self.run],
-                "nothing_is_one": [query for query in qrels if query in self.run],
-                "with_relevant": relevant,
-                "both_with_relevant": [query for query in relevant if query in self.run],
-                "run": list(self.run),
-                "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
-                "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
-                "with_list": [q for q, docs in lists.items() if docs],
-                "with_found": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs)],
-            }[of]
-        ]
+        return {
+            "qrels": list(qrels),
+            "both": [query for query in qrels if query in self.run],
+            "nothing_is_one": [query for query in qrels if query in self.run],
+            "with_relevant": relevant,
+            "both_with_relevant": [query for query in relevant if query in self.run],
+            "run": list(self.run),
+            "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
+            "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
+            "with_list": [q for q, docs in lists.items() if docs],
+            "with_found": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs)],
+        }[of]
 
     def mean(self, measure, how, cutoff, hits_within=None):
         """Return the mean of a measure by a convention, or its micro average."""
         how = {**COMMUNITY_OPTIONS, **how}
+        for option in COMMUNITY_OPTIONS:  # "ties of RR" is what RR has
+            how[option] = how.get(f"{option} of {measure}", how[option])
         if measure == "F1":
             return self.mean_f1(how, cutoff)
         groups = self.queries(how, hits_within or cutoff)
@@ -239,7 +243,7 @@ def means_something(how, plain):
     averaged = how["tied"] == "averaged"
     alike = how["labels"] in ("pool", "strict") and how["level"] != 1
     usual = how["precision"] != "returned" and how["recall"] in ("num_rel", "min")
-    grouped = how["queries"] in ("conversations", "turns")
+    grouped = how["averaged"] in ("conversations", "turns")
     micro = how["averaging"] == "micro" and (grouped or not usual)
     top = plain.top(how["labels"])
     return not (

@@ -12,7 +12,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import CUTOFF, DEFAULT, OF_ALL, OPTIONS, OPTIONS_OF, SHARED
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.spaces import Space
 from permed_measures.conventions.values import label_policies
@@ -44,6 +44,14 @@ def random_options(rng, trial, most):
     return {each: rng.choice(OPTIONS[each].values_for([trial.claim.measure], levels)) for each in options}
 
 
+def with_own(rng, measure, how):
+    """Return the same convention, in which the measure may have some of the options for itself."""
+    own = {f"{option} of {measure}" for option in how} & {*OF_ALL}
+    changed = {each: how[OF_ALL[each]] for each in own if rng.random() < 0.3}
+    others = {OF_ALL[each]: rng.choice([how[OF_ALL[each]], DEFAULT[OF_ALL[each]]]) for each in changed}
+    return {**how, **others, **changed}
+
+
 @pytest.mark.parametrize("seed", range(effort(6, 40)))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
@@ -58,6 +66,7 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
         for _ in range(60):
             how, cutoff = random_options(rng, trial, 4), rng.choice(trial.claim.cutoffs)
             known = means_something(how, plain)
+            how = with_own(rng, trial.measure, how)
             expected = plain.mean(trial.claim.measure, how, cutoff) if known else math.nan
             value = trial.value(at(trial, how, cutoff))
             assert value == pytest.approx(expected, abs=1e-9, nan_ok=True), (trial.claim.name, how, cutoff)

@@ -10,9 +10,22 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.conventions import options
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
-from permed_measures.conventions.options import DEFAULT, MEASURES, OPTIONS, OPTIONS_OF, SHARED
-from permed_measures.conventions.values import WEIGHTS
+from permed_measures.conventions.options import (
+    DEFAULT,
+    MEASURES,
+    OF_ALL,
+    OPTIONS,
+    OPTIONS_OF,
+    SAME,
+    SHARED,
+    changes_of,
+)
+from permed_measures.conventions.query_sets import QUERIES
+from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.spaces import Quantity, Space
+from permed_measures.conventions.values import WEIGHTS, label_policies
 from permed_measures.datasets import SAMPLES
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import graded
 from permed_measures.engine.ranks import TieBreak
 
@@ -40,6 +53,7 @@ def test_the_values_of_options_are_those_of_the_kernels():
     assert {*OPTIONS["discount"].values} == {*graded.DISCOUNTS}
     assert {*OPTIONS["ideal"].values} == {*graded.IDEALS, "full"}
     assert {*OPTIONS["weights"].values} == {*WEIGHTS}
+    assert {*OPTIONS["queries"].values} == {*QUERIES}
     assert {*OPTIONS["rounding"].values} == {*options.FIRST_DIGITS}
 
 
@@ -83,7 +97,25 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
             "measures must be one of AP, nDCG, P, R, RR, Success, F1 (found 'NDCG')",
         ),
         (BLOCK + "measures = []", "measures must be a list (found [])"),
-        (BLOCK + "ties = 'input'", "key must be one of name, source, measures, options (found 'ties')"),
+        (
+            BLOCK + "ties = 'input'",
+            "key must be one of name, source, measures, options, AP, nDCG, P, R, RR, Success, F1 "
+            "(found 'ties')",
+        ),
+        (BLOCK + "[convention.RR]\nties = 'inputs'", "'lab', RR: option ties must be one of trec, trec10"),
+        (
+            BLOCK + "[convention.RR]\ngain = 'exp'",
+            "'lab', RR: option must be one of level, ranks (found 'gain')",
+        ),
+        (
+            BLOCK + "[convention.P]\naveraging = 'means'",
+            "'lab', P: option averaging must be one of macro, micro (found 'means')",
+        ),
+        (BLOCK + "RR = 'input'", "'lab', RR: RR must be a table such as { ties = 'input' } (found 'input')"),
+        (
+            BLOCK + "measures = ['AP', 'P']\nRR = { ties = 'input' }",
+            "'lab': measures must be one of AP, P (found 'RR')",
+        ),
         ("[[convention]]\nname = 'lab'", "convention 'lab': source must be a text (found None)"),
         ("[[convention]]\nsource = 'lab'", "convention 1: name must be a text (found None)"),
         (BLOCK + BLOCK, "convention 'lab': there are two of this name"),
@@ -105,6 +137,68 @@ def test_ones_own_conventions_stand_before_those_of_the_package_and_replace_them
     assert conventions_with(None) is NAMED
     with pytest.raises(pm.InputError, match=r"none\.toml: cannot be read"):
         conventions_with(tmp_path / "none.toml")
+
+
+def test_one_measure_may_have_an_option_for_itself(tmp_path):
+    """Ties are broken otherwise for RR alone, and the gain is nDCG's in any case."""
+    block = (
+        BLOCK + "options = { queries = 'both' }\nnDCG = { gain = 'exp' }\n\n[convention.RR]\nties = 'input'\n"
+    )
+    [lab] = read_conventions(written(tmp_path, block))
+    assert set(lab.options.items() - DEFAULT.items()) == {
+        ("queries", "both"),
+        ("gain", "exp"),
+        ("ties of RR", "input"),
+    }
+    qrels, run = {"q": {"b": 1, "d": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
+    policies = label_policies(Judgments.of(qrels))
+    trials = [Quantity(m, m, (4,), RunVariants(policies, run)) for m in ("RR", "AP")]
+    space = Space(trials, [lab])
+    assert [trial.value(space.bases[0][1]) for trial in trials] == [1 / 2, 1 / 2]
+    plain = {**space.bases[0][1], "ties of RR": SAME, "ties": "docid_ascending"}
+    assert [trial.value({**plain, "ties": "input"}) for trial in trials] == [1 / 2, 1 / 2]
+    assert [trial.value(plain | {"ties of RR": "optimistic"}) for trial in trials] == [1, 1 / 2]
+    assert changes_of(plain | {"ties of RR": "input"}, plain) == [
+        "tie rule of RR: ties by a stable sort (input order) (not: as for the other measures)"
+    ]
+
+
+def test_a_space_changes_the_option_of_one_measure_as_one_change():
+    """Only those that are named, and only where several measures have the option."""
+    variants = RunVariants(label_policies(Judgments.of(QRELS)), RUN)
+    trials = [Quantity(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
+    space = Space(trials, [COMMUNITY], apart=["queries", "level", "gain"])
+    own = [each for each in space.options if each in OF_ALL]
+    assert own == [
+        *("queries of AP", "level of AP", "queries of RR", "level of RR", "queries of nDCG"),
+    ]
+    [near] = [near for n, near in space.within(1) if n == 1]
+    at = {each: DEFAULT.get(each, SAME) for each in space.options} | {
+        f"cutoff of {trial.name}": 10 for trial in trials
+    }
+    changed = [space.convention(each) for each in near]
+    assert {**at, "queries of RR": "with_relevant"} in changed
+    for trial in trials:
+        values = [trial.value(each) for each in changed]
+        np.testing.assert_array_equal(space.computed(trial, near), values)
+
+
+def test_conversations_are_averaged_over_any_queries():
+    """Of a conversation those turns count that the run has; one without any is none."""
+    qrels = {f"c{i}_{j}": {"a": 1} for i in range(3) for j in (1, 2)}
+    run = {"c0_1": {"a": 1.0}, "c0_2": {"b": 1.0}, "c1_1": {"a": 1.0}, "x": {"a": 1.0}}
+    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    at = {**DEFAULT, "cutoff of P@1": 1}
+    assert trial.value(at) == pytest.approx(2 / 6)
+    for queries, averaged, value in [
+        ("qrels", "conversations", (1 / 2 + 1 / 2 + 0) / 3),
+        ("both", "conversations", (1 / 2 + 1) / 2),
+        ("run", "conversations", (1 / 2 + 1 + 0) / 3),
+        ("both", "turns", (1 + 0) / 2),
+        ("qrels", "turns", (2 / 3 + 0) / 2),
+    ]:
+        found = trial.value({**at, "queries": queries, "averaged": averaged})
+        assert found == pytest.approx(value), (queries, averaged)
 
 
 @pytest.mark.thorough
