@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import base64
 import gzip
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import count
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from permed_measures import __version__
 from permed_measures.errors import InputError
-from permed_measures.markup import as_json, one_line
+from permed_measures.markup import as_html, as_json, one_line
 from permed_measures.results.table import Cell, Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-COPIED = ("latex", "markdown", "csv")
+COPIED = ("LaTeX", "Markdown", "CSV")
 """The formats in which a table of a page can be copied."""
 
 
@@ -29,29 +31,24 @@ def page_of(report: Any) -> str:
     InputError
         If Jinja2 is missing.
     """
-    environment, queries = _environment(), report.queries()
-    tables = [by_value(table) for section in report.sections for table in section.tables]
-    sections = [_shown(section, number) for number, section in enumerate(report.sections)]
-    start = 0
-    for section, shown in zip(report.sections, sections, strict=True):
-        end = start + len(section.tables)
-        shown["tables"] = [(place, _markup(tables[place].to("html"))) for place in range(start, end)]
-        start = end
-    how = report.how()
-    contents = [(each["id"], each["heading"]) for each in sections if each["heading"] and not each["folded"]]
-    others = {"queries": queries, "notes": report.notes, "how": how}
-    names = {"queries": "Queries", "notes": "Notes", "how": "How it was made"}
-    contents += [(name, names[name]) for name, there in others.items() if there]
+    template, queries, how = _environment().get_template("page.html"), report.queries(), report.how()
+    numbers = count()
+    sections = [_shown(section, f"section{place}", numbers) for place, section in enumerate(report.sections)]
+    contents = [(each["id"], each["name"]) for each in sections if each["name"] and not each["folded"]]
+    others = {
+        "queries": ("Queries", queries),
+        "notes": ("Notes", report.notes),
+        "how": ("How it was made", how),
+    }
+    tables = [table for section in report.sections for table in section.tables]
     data = {
-        "copies": [
-            {form: table.to(form) for form in COPIED} for each in report.sections for table in each.tables
-        ],
+        "copies": [{form.lower(): table.to(form.lower()) for form in COPIED} for table in tables],
         "queries": queries or None,
     }
-    return environment.get_template("page.html").render(
+    return template.render(
         report=report,
         sections=sections,
-        contents=contents,
+        contents=[*contents, *((id_, name) for id_, (name, there) in others.items() if there)],
         queries=bool(queries),
         how=how,
         style=_markup(_file("page.css")),
@@ -59,6 +56,24 @@ def page_of(report: Any) -> str:
         data=_packed(data),
         version=__version__,
     )
+
+
+def html_section(each: Any, heading: str, tables: Iterable[str]) -> str:
+    """Write a section in HTML, for notebooks and pages: its heading in this element, its tables as given."""
+    parts = [f'<p class="note">{as_html(each.note)}</p>'] if each.note else []
+    plots = [
+        f'<figure role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</figure>' for plot in each.plots
+    ]
+    parts += [f'<div class="plots">{"".join(plots)}</div>'] if plots else []
+    parts += tables
+    items = "".join(f"<li>{as_html(text)}</li>" for text in each.texts)
+    parts += [f"<ul>{items}</ul>"] if items else []
+    lines = "".join(f"{as_html(line)}\n" for line in each.code)
+    parts += [f'<pre tabindex="0"><code>{lines}</code></pre>'] if lines else []
+    name = as_html(each.heading)
+    if each.folded:
+        return f"<details><summary>{name}</summary>{''.join(parts)}</details>"
+    return "".join([f"<{heading}>{name}</{heading}>" if name else "", *parts])
 
 
 def by_value(table: Table) -> Table:
@@ -82,17 +97,22 @@ def check_installed() -> None:
     _environment()
 
 
-def _shown(section: Any, number: int) -> dict[str, Any]:
-    """Return what the template shows of a section."""
-    return {
-        "id": f"section{number}",
-        "heading": section.heading or "Table" * bool(section.tables),
-        "folded": section.folded,
-        "note": section.note,
-        "plots": [(plot.about, _markup(plot.svg())) for plot in section.plots],
-        "texts": section.texts,
-        "code": section.code,
-    }
+def _shown(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
+    """Return what the template shows of a section; its tables have the next numbers."""
+    named = section._replace(heading=section.heading or "Table" * bool(section.tables))
+    tables = [_sortable(table, number) for table, number in zip(section.tables, numbers, strict=False)]
+    html = _markup(html_section(named, "h2", tables))
+    return {"id": id_, "name": named.heading, "folded": section.folded, "html": html}
+
+
+def _sortable(table: Table, number: int) -> str:
+    """Write a table by value, below buttons that copy it in the order of other formats."""
+    buttons = "".join(
+        f'<button type="button" data-table="{number}" data-form="{form.lower()}">{form}</button>\n'
+        for form in COPIED
+    )
+    tools = f'<p class="tools" hidden>Copy as {buttons}<span role="status"></span></p>'
+    return f'<div class="sortable">\n{tools}\n{by_value(table).to("html")}\n</div>\n'
 
 
 @cache

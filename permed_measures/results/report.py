@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from permed_measures.errors import check_choice
+from permed_measures.errors import PermedError, check_choice
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, finite
+from permed_measures.results.page import html_section, page_of
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
 
@@ -92,6 +93,22 @@ class Report(NamedTuple):
         """The sections of formats without plots."""
         return [each for each in self.sections if each.tables or each.texts or each.code or not each.plots]
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows, which frames, CSV, TSV and JSONL have: all with the same fields in the same order.
+
+        Raises
+        ------
+        PermedError
+            If a row has other fields than the first: a column would stand for two things.
+        """
+        rows = [dict(row) for row in self.rows()]
+        for row in rows:
+            if list(row) != list(rows[0]):
+                other = ", ".join(sorted({*row} ^ {*rows[0]})) or "their order"
+                hint = "This is a fault of permed-measures: please report it"
+                raise PermedError(f"rows of one table have different fields ({other})", hint=hint)
+        return rows
+
     def to(self, form: str = "table") -> str:
         """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal."""
         check_choice("form", form, FORMATS)
@@ -117,7 +134,7 @@ class Result(Tabular):
         return notebook(self.report())
 
     def _records(self) -> list[dict[str, Any]]:
-        return [dict(row) for row in self.report().rows()]
+        return self.report().records()
 
 
 # --- text --------------------------------------------------------------------------------------------
@@ -178,21 +195,13 @@ def notebook(report: Report) -> str:
     """Write the report in HTML, for a notebook."""
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = [f"<p>{as_html(text)}</p>" for text in first if text]
-    parts += map(_html_section, report.sections)
+    parts += map(_notebook_section, report.sections)
     return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _noted(report.notes))])
 
 
-def _html_section(each: Section) -> str:
-    heading, parts = as_html(each.heading), [f"<p>{as_html(each.note)}</p>"] if each.note else []
-    plots = each.plots if find_spec("matplotlib") else ()
-    parts += [f'<div role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</div>' for plot in plots]
-    parts += [table.to("html") for table in each.tables]
-    items = "".join(f"<li>{as_html(text)}</li>" for text in each.texts)
-    parts += [f"<ul>{items}</ul>"] if items else []
-    parts += ["<pre>{}</pre>".format("\n".join(map(as_html, each.code)))] if each.code else []
-    if each.folded:
-        return f"<details><summary>{heading}</summary>{''.join(parts)}</details>"
-    return "".join([f"<h4>{heading}</h4>" if heading else "", *parts])
+def _notebook_section(each: Section) -> str:
+    shown = each if find_spec("matplotlib") else each._replace(plots=())
+    return html_section(shown, "h4", [table.to("html") for table in each.tables])
 
 
 # --- other programs ----------------------------------------------------------------------------------
@@ -203,25 +212,19 @@ def _json(report: Report) -> str:
 
 
 def _jsonl(report: Report) -> str:
-    return "".join(as_json(finite(dict(row)), allow_nan=False) + "\n" for row in report.rows())
+    return "".join(as_json(finite(row), allow_nan=False) + "\n" for row in report.records())
 
 
 def _separated(report: Report, delimiter: str = ",") -> str:
-    rows = list(report.rows())
+    rows = report.records()
     return separated([list(rows[0]), *(list(row.values()) for row in rows)] if rows else [], delimiter)
-
-
-def _page(report: Report) -> str:
-    from permed_measures.results.page import page_of  # which the other formats need not load
-
-    return page_of(report)
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "table": _terminal,
     "markdown": _markdown,
     "latex": _latex,
-    "html": _page,
+    "html": page_of,
     "csv": _separated,
     "tsv": lambda report: _separated(report, "\t"),
     "json": _json,

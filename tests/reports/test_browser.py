@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -295,6 +296,22 @@ def test_ids_and_documents_with_markup_are_text(browser, tmp_path):
         assert page.locator("dialog li .document").count() >= 3
         assert page.locator("img, main script").count() == 0
         assert_fits(page)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="no pdftotext is installed")
+def test_each_printed_page_of_a_table_has_its_head(browser, path, tmp_path):
+    with opened(browser, path) as page:
+        queries_shown(page)
+        page.pdf(path=tmp_path / "page.pdf")
+    text = subprocess.run(
+        ["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, check=True
+    )
+    pages = [
+        each for each in text.stdout.decode().split("\f") if len(re.findall(r"\bsample_\d+_\d", each)) > 9
+    ]
+    assert len(pages) > 1
+    assert all(re.search(r"^ *query .*tfidf", each, re.MULTILINE) for each in pages)
 
 
 @pytest.mark.thorough

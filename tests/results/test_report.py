@@ -1,11 +1,12 @@
 """Reports: each format has all that was said, and nothing runs that is not needed."""
 
 import json
+import re
 
 import pytest
 
-from permed_measures.errors import InputError
-from permed_measures.results.report import FORMATS, Plot, Report, Result, Section
+from permed_measures.errors import InputError, PermedError
+from permed_measures.results.report import FORMATS, Plot, Report, Result, Section, notebook
 from permed_measures.results.table import Cell, Table
 
 ROWS = [{"run": "=a", "P@1": 0.1 + 0.2, "p": None}, {"run": "b", "P@1": 0.25, "p": 0.5}]
@@ -60,9 +61,10 @@ def test_markdown_latex_and_notebooks_have_all_of_it():
         assert f"% {escaped}\n" in latex
     html = Found()._repr_html_()
     assert html.startswith("<p>=a has the highest P@1: 0.30.</p>\n<p>Note: scores are &lt;equal&gt;.</p>\n<")
-    assert '<div role="img" aria-label="two &lt;points&gt;"><svg></svg></div>' in html
+    assert '<figure role="img" aria-label="two &lt;points&gt;"><svg></svg></figure>' in html
     assert "<details><summary>What next</summary>" in html
-    assert "<li>Try &lt;this&gt;</li></ul><pre>permed-measures demo</pre></details>" in html
+    code = '<pre tabindex="0"><code>permed-measures demo\n</code></pre>'
+    assert f"<li>Try &lt;this&gt;</li></ul>{code}</details>" in html
     assert html.endswith("<p>Note: few queries.</p>")
 
 
@@ -72,6 +74,28 @@ def test_other_programs_get_all_digits():
     assert [json.loads(line) for line in REPORT.to("jsonl").splitlines()] == ROWS
     assert json.loads(REPORT.to("json")) == {"means": {"=a": 0.1 + 0.2, "b": "nan"}, "bounds": ["-inf", 1]}
     assert Found().to_polars().to_dicts() == ROWS
+
+
+@pytest.mark.parametrize("more", [{"Judged@1": 1.0, "run": "b", "P@1": 1.0}, {"P@1": 1.0, "run": "b"}])
+def test_rows_of_one_table_have_the_same_fields(more):
+    class Uneven(Result):
+        def report(self):
+            return Report(rows=lambda: [{"run": "a", "P@1": 0.5}, more])
+
+    said = "Judged@1" if "Judged@1" in more else "their order"
+    for write in (lambda form=form: Uneven().to(form) for form in ("csv", "tsv", "jsonl")):
+        with pytest.raises(PermedError, match=rf"rows of one table have different fields \({said}\)"):
+            write()
+    with pytest.raises(PermedError, match="different fields"):
+        Uneven().to_polars()
+
+
+def test_a_section_is_written_once_for_notebook_and_page():
+    inside = r"<details>.*?</details>"
+    [of_notebook], [of_page] = (
+        re.findall(inside, each, re.DOTALL) for each in (notebook(REPORT), REPORT.to("html"))
+    )
+    assert of_notebook == of_page
 
 
 def test_what_a_format_does_not_show_is_not_computed():
