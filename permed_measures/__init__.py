@@ -29,6 +29,7 @@ from permed_measures.evaluation import (
     match_query_ids,
 )
 from permed_measures.measures.definitions import (
+    F1,
     GAP,
     LITSEARCH,
     MEDCORPUS,
@@ -88,6 +89,7 @@ _LAZY = {
 """Functions that need numpy, and their modules: loaded on first use, so that the import stays cheap."""
 
 __all__ = [
+    "F1",
     "GAP",
     "LITSEARCH",
     "MEDCORPUS",

@@ -96,6 +96,7 @@ PARAMETERS = {
         "max_rel": _pick(None, 1, 4),
     },
     "QMeasure": {"cutoff": _CUTOFF, "beta": _pick(None, 0.0, 0.5, 10.0), "gains": _gains},
+    "F1": {"cutoff": _NEEDED, "rel": _pick(0.5, 1, 2), "judged_only": _FLAG},
     "ERR": {"cutoff": _CUTOFF},
     "RBP": {"cutoff": _CUTOFF, "rel": _LEVEL, "p": _pick(None, 0.5, 0.95)},
     "Rprec": {"rel": _LEVEL, "judged_only": _FLAG},

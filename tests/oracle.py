@@ -90,6 +90,13 @@ def recall(ranking, judgments, *, cutoff, rel=1, judged_only=False):
     return ratio(found(ranking, cutoff, rel, judged_only), num_relevant(judgments, rel))
 
 
+def f1(ranking, judgments, *, cutoff, rel=1, judged_only=False):
+    """Harmonic mean of precision and recall at the cutoff."""
+    p = precision(ranking, judgments, cutoff=cutoff, rel=rel, judged_only=judged_only)
+    r = recall(ranking, judgments, cutoff=cutoff, rel=rel, judged_only=judged_only)
+    return ratio(2 * p * r, p + r)
+
+
 def success(ranking, _, *, cutoff=None, rel=1, judged_only=False):
     """Success, and Coverage: 1 if a relevant document is among the first k (or retrieved at all)."""
     return 1.0 if found(ranking, cutoff, rel, judged_only) else 0.0
@@ -353,6 +360,7 @@ def q_measure(ranking, judgments, *, cutoff=None, beta=1.0, gains=None):
 MEASURES = {
     "AP": average_precision,
     "Bpref": binary_preference,
+    "F1": f1,
     "ERR": expected_reciprocal_rank,
     "NumQ": num_q,
     "infAP": inferred_average_precision,

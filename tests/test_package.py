@@ -64,7 +64,7 @@ def order_of_files():
 ORDER = list(order_of_files())
 
 PUBLIC = """
-GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
+F1 GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
 PermedError PermedWarning VariantNDCG assert_no_regression audit calc calc_aggregate ceiling compare
 crosscheck evaluate_by evaluator from_relevance_lists gate iter_calc leaderboard match_query_ids
 parse_measure plot_forest possible provider read_qrels read_run record register reranking

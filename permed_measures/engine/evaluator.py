@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import CHECKS, KERNELS
-from permed_measures.engine.kernels.checks import note_on_binary_labels
+from permed_measures.engine.kernels.checks import notes_on
 from permed_measures.engine.kernels.shared import look_up
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import MeasureError, shown
+from permed_measures.errors import MeasureError, shown, warn
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
     CheckedMeasure,
@@ -108,7 +108,7 @@ class PermedEvaluator(Evaluator):
 
         No warning: PyTerrier evaluates in batches, and the labels of a batch may be binary by chance.
         """
-        return [note for each in self.measures if (note := note_on_binary_labels(each, self.judgments))]
+        return notes_on(list(self.measures), self.judgments)
 
     def evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
         """Return the values of all measures on a run, as arrays; its rankings may be cut at a depth."""
@@ -120,16 +120,24 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> dict[Any, float]:
         """Return the mean of each measure over all queries of the qrels."""
-        return self.named(self.evaluate(run, self._depth).aggregated)
+        evaluation = self.evaluate(run, self._depth)
+        _warn_without_queries(self.judgments)
+        return self.named(evaluation.aggregated)
 
     def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
+        _warn_without_queries(self.judgments)
         return CalcResults(self.named(evaluation.aggregated), list(evaluation.metrics()))
 
     def named(self, means: dict[Measure, float]) -> dict[Any, float]:
         """Return the means by the names that the user gave."""
         return dict(zip(self.names, means.values(), strict=True))
+
+
+def _warn_without_queries(judgments: Judgments) -> None:
+    if not judgments.n_queries:
+        warn("the qrels have no query; every mean is NaN")
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}

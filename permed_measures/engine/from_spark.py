@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.hits import Hits
+from permed_measures.engine.hits import SOME, Hits
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import checked_frame, columns_of
@@ -183,9 +183,9 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
         *scan.filter(pl.col("slot") < 0)["name"],
         *(judgments.query_ids[query] for query in shared),
     }
-    some_ids = sorted(query_ids)[:2]
+    some_ids = sorted(query_ids)[:SOME]
     if len(shared) and not len(rank):
-        some_ids = [row[0] for row in rows.select("doc_id").limit(2).collect()]
+        some_ids = [row[0] for row in rows.select("doc_id").limit(SOME).collect()]
     return Hits(hits.row, rank, retrieved, len(shared), query_ids, some_ids)
 
 

@@ -19,6 +19,9 @@ from permed_measures.engine.ranks import Scores, TieBreak, ranks_of, scores_diff
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
+SOME = 1000
+"""Ids of a run that warnings look at."""
+
 
 class Hits(NamedTuple):
     """The hits of a whole run, in any order.
@@ -34,7 +37,7 @@ class Hits(NamedTuple):
     query_ids : collection of str
         The queries of the run.
     some_ids : list of str
-        Two ids of the run for a warning: of documents, or of queries where none is judged.
+        Ids of the run for a warning: of some documents, or of queries where none is judged.
     scores_differ : bool
         Whether some query has two scores that differ.
     may_be_grades : bool
@@ -65,7 +68,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
         docs = list(map(_with_string_ids, query_ids, docs))
     rows = _scores(judgments, query, docs)
     ranks = ranks_of(rows, judgments, ties, depth)
-    some_ids = list(islice(chain.from_iterable(docs) if query else named, 2))
+    some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
     grades = judgments.may_be_scores and may_be_grades(run)
     retrieved, differ = rows.end - rows.start, scores_differ(rows)
     return Hits(rows.row, ranks, retrieved, len(query), named, some_ids, differ, grades)
@@ -145,7 +148,7 @@ def _merged(judgments: Judgments, parts: list[Hits]) -> Hits:
     retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
     query_ids = set().union(*(part.query_ids for part in parts))
     of_documents = chain.from_iterable(part.some_ids for part in parts if part.n_shared)
-    some_ids = list(islice(of_documents, 2)) or sorted(query_ids)[:2]
+    some_ids = list(islice(of_documents, SOME)) or sorted(query_ids)[:SOME]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
     n_shared, differ = sum(part.n_shared for part in parts), any(part.scores_differ for part in parts)
     return Hits(row, rank, retrieved, n_shared, query_ids, some_ids, differ, grades)
@@ -171,7 +174,7 @@ def _of_frame(
     rows = Scores(
         score, start, end, lambda position: frame["doc_id"].gather(position).to_list(), row, hit_score
     )
-    some_ids = frame["doc_id"].head(2).to_list() if known.any() else sorted(query_ids)[:2]
+    some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     retrieved, n_shared = end - start, int(known.sum())
     ranks = ranks_of(rows, judgments, ties, depth)

@@ -6,6 +6,7 @@ come first. So a run is never sorted as a whole, and the ids of unjudged documen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -221,6 +222,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
     elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {_two(some_ids)}, the qrels judge {theirs}"
+        hint = _prefixed(some_ids, judgments.documents)
     else:
         return
     _warn(f"{problem}; every value is that of an empty run", hint, path, kind)
@@ -229,6 +231,20 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
 def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] = PermedWarning) -> None:
     prefix, advice = f"{path}: " if path else "", f". {hint}" if hint else ""
     warn(f"{prefix}{problem}{advice}", kind, path)
+
+
+def _prefixed(run_ids: Iterable[str], judged: Iterable[str]) -> str:
+    """Return a hint for ids that meet without what stands before their digits; empty if they do not."""
+    ours, theirs = set(run_ids), set(judged)
+    for ids, others in ((ours, theirs), (theirs, ours)):
+        for each in sorted(ids):
+            bare = re.sub(r"^[^0-9]+", "", each)
+            if bare != each and bare in others:
+                first, second = (each, bare) if ids is ours else (bare, each)
+                return (
+                    f"{shown(first)} of the run may be {shown(second)} of the qrels: give both the same ids"
+                )
+    return ""
 
 
 def _two(ids: Iterable[str]) -> str:

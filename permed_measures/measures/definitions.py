@@ -36,6 +36,7 @@ from ir_measures.measures import AP, RR, Measure, P, R, nDCG
 from permed_measures.measures.parameters import (
     CUTOFF,
     JUDGED_ONLY,
+    NEEDED_CUTOFF,
     REL,
     CheckedMeasure,
     Param,
@@ -349,13 +350,56 @@ class _QMeasure(CheckedMeasure):
     }
 
 
+class _F1(CheckedMeasure):
+    r"""F1 of a query: the harmonic mean of its precision and its recall within the first k.
+
+    .. math::
+
+        \frac{2 \cdot P@k \cdot R@k}{P@k + R@k} = \frac{2 r}{k + R}
+
+    :math:`r` relevant documents are within the first *k*, and :math:`R` are in the qrels.
+
+    Parameters
+    ----------
+    cutoff
+        Ranks that count, at least 1; it cannot be left out (``SetF`` is F1 of the whole list).
+    rel, judged_only
+        As described for all measures (``permed_measures.measures.definitions``).
+
+    Notes
+    -----
+    The mean is that of the queries' values. Papers that print F1 of the mean precision and the mean recall
+    print another number. A query without relevant documents scores 0, and counts.
+
+    References
+    ----------
+    van Rijsbergen. Information Retrieval. 2nd edition, 1979, chapter 7.
+
+    Examples
+    --------
+    One of two relevant documents is within the first 2: precision and recall are 1/2.
+
+    >>> import permed_measures as pm
+    >>> run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    >>> pm.calc_aggregate([pm.F1 @ 2, pm.F1 @ 3], {"q": {"a": 1, "b": 1}}, run)
+    {F1@2: 0.5, F1@3: 0.8}
+    """
+
+    __name__ = "F1"
+    NAME = __name__
+    PRETTY_NAME = "F1 of precision and recall"
+    SHORT_DESC = "The harmonic mean of a query's precision and recall in the top k results."
+    SUPPORTED_PARAMS = {"cutoff": NEEDED_CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
+
+
 GradedAP: Measure = _GradedAP()
 Coverage: Measure = _Coverage()
 VariantNDCG: Measure = _VariantNDCG()
 GAP: Measure = _GAP()
 QMeasure: Measure = _QMeasure()
+F1: Measure = _F1()
 
-_OURS = (GradedAP, Coverage, VariantNDCG, GAP, QMeasure)
+_OURS = (GradedAP, Coverage, VariantNDCG, GAP, QMeasure, F1)
 
 MEASURES: dict[str, Measure] = {str(measure.NAME): measure for measure in _OURS} | {"GradedMAP": GradedAP}
 """Our measures by the names (and the alias) under which ir_measures knows them."""

@@ -27,6 +27,7 @@ WORDS = {
     "QMeasure": "q",
     "SetR": "set_recall",
     "NumRelRet": "num_rel_ret",
+    "F1": "f f1_score f_score f_measure f1_measure",
 }
 """What people call measures besides their names, in whatever case and with whatever separators."""
 
@@ -48,6 +49,7 @@ CHINESE = {
     "SetP": "集合精确率 集合准确率",
     "SetR": "集合召回率",
     "Judged": "标注率 已标注比例",
+    "F1": "F1值 F值 F1分数 F分数",
 }
 """The same in Chinese; a percentage of hits is precision, whatever statisticians call it."""
 
@@ -154,10 +156,6 @@ _ADVICE = {
     **dict.fromkeys(("nerr", "normalizederr"), "ERR over that of the ideal list is not computed"),
     **dict.fromkeys(("mar", "ar", "averagerecall", "meanaveragerecall"), "Average recall is not computed"),
     "map@r": "AP cut at the number of relevant documents of each query is not computed",
-    **dict.fromkeys(
-        ("f", "f1", "fscore", "f1score", "fmeasure", "f1值", "f值", "f1分数"),
-        "SetF is F1 over all returned documents",
-    ),
 }
 """What to say of words for which a measure that is spelled alike would be the wrong one."""
 

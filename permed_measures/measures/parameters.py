@@ -118,6 +118,8 @@ def probabilities(value: Any) -> dict[float | int, float | int]:
     return found
 
 
+NEEDED_CUTOFF = whole(2**31 - 1, desc="ranks that count")
+NEEDED_CUTOFF.required = True
 CUTOFF = whole(2**31 - 1, desc="ranks that count; all if left out")  # ranks are 32-bit integers
 REL = Param(
     number(0),
@@ -151,8 +153,12 @@ class CheckedMeasure(Measure):
         self.validated = True
         self.given = frozenset(params)
 
-    def __call__(self, **params: Any) -> Measure:
+    def __call__(self, *unnamed: Any, **params: Any) -> Measure:
         """Return the measure with other parameters."""
+        if unnamed:
+            hint = f"Write {self.NAME} @ {unnamed[0]}" if isinstance(unnamed[0], int) else "Write name=value"
+            problem = f"{self.NAME} takes parameters by their names (found {shown(unnamed[0])})"
+            raise MeasureError(problem, hint=hint)
         changed: CheckedMeasure = super().__call__(**params)  # type: ignore[no-untyped-call]
         changed.given = self.given | set(params)
         return changed

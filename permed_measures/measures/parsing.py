@@ -94,8 +94,8 @@ def parse_measure(text: MeasureLike) -> Measure:
     text : str or Measure
         ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
         the values Python literals or bare words; any measure that ir_measures has, or one of ours; the
-        heading ``nDCG-exp@10``; or what people call one: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit@10``.
-        A measure is returned as it is.
+        heading ``nDCG-exp@10``, which is also called MSnDCG; or what people call one: ``map``,
+        ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure is returned as it is.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def parse_measure(text: MeasureLike) -> Measure:
             hint="calc_aggregate takes measures, qrels and a run, compare takes qrels, runs and measures",
         )
     registry = {**ir_measures.measures.registry, **MEASURES}
-    parsed = _parse(re.sub(rf"^\s*{SHORT}", EXP_NDCG, text, flags=re.IGNORECASE))
+    parsed = _parse(re.sub(rf"^\s*({SHORT}|MSnDCG)(?=\s*(@|$))", EXP_NDCG, text, flags=re.IGNORECASE))
     if parsed is None or parsed[0] not in registry:
         parsed = _as_people_write(text, parsed)
     name, params, at = parsed

@@ -180,3 +180,51 @@ def test_integer_ids_meet_string_ids():
     frame = pl.DataFrame({"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]})
     for run in (frame.to_pandas(), frame, frame.to_arrow(), {7: {11: 2.0, 12: 1.0}}):
         assert list(pm.calc_aggregate(["RR"], {"7": {"12": 1}}, run).values()) == [0.5]
+
+
+def test_a_query_has_the_same_value_whatever_stands_in_others():
+    qrels = {"a": {"x": 1e15}, "b": {"y": 1.1, "z": 1.2, "w": 1.3}}
+    run = {"a": {"x": 1.0}, "b": {"y": 3.0, "z": 2.0, "w": 1.0}}
+    alone = values_of([pm.QMeasure], {"b": qrels["b"]}, run)
+    assert values_of([pm.QMeasure], qrels, run)["b"] == alone["b"] == [pytest.approx(0.9562, abs=5e-5)]
+    rng = random.Random(9)
+    for _ in range(effort(20, 200)):
+        qrels, run = random_case(rng)
+        qrels = {
+            query: {doc: grade * 10.0 ** rng.randrange(8) for doc, grade in docs.items()}
+            for query, docs in qrels.items()
+        }
+        measures = [
+            random_measure(rng, "QMeasure")(gains=None),
+            pm.VariantNDCG(gain="linear"),
+            pm.parse_measure("infAP"),
+        ]
+        values = values_of(measures, qrels, run)
+        for query, docs in qrels.items():
+            assert values_of(measures, {query: docs}, run)[query] == values[query]
+
+
+@pytest.mark.filterwarnings("error")
+def test_qrels_without_a_query_are_warned_about():
+    for calculate in (pm.calc_aggregate, pm.calc):
+        with pytest.warns(pm.PermedWarning, match=r"^the qrels have no query; every mean is NaN$"):
+            calculate(["P@1"], {}, {"q": {"a": 1.0}})
+    pm.calc_aggregate(["P@1"], {"q": {}}, {})
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "hint"),
+    [
+        ("d-12", "12", "'d-12' of the run may be '12' of the qrels: give both the same ids"),
+        ("12", "MED-12", "'12' of the run may be 'MED-12' of the qrels: give both the same ids"),
+        ("d-12", "13", ""),
+        ("d-12", "e-12", ""),
+    ],
+)
+def test_ids_that_differ_by_what_stands_before_them_are_said(ours, theirs, hint):
+    nested = {"q": {"0": 2.0, ours: 1.0}}
+    frame = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["0", ours], "score": [2.0, 1.0]})
+    for run in (nested, frame, [frame]):
+        with pytest.warns(pm.PermedWarning, match="no retrieved document is judged") as caught:
+            pm.calc_aggregate(["P@1"], {"q": {theirs: 1}}, run)
+        assert str(caught[0].message).endswith(f"that of an empty run{'. ' * bool(hint)}{hint}")

@@ -83,7 +83,8 @@ def test_bad_qrels_and_runs_are_an_error_that_says_where(qrels, run, message):
 def test_an_empty_run_is_no_reason_to_warn():
     for empty in ({}, [], frame(pd.DataFrame)[:0], {"q1": {}}):
         assert list(pm.calc_aggregate("RR", QRELS, empty).values()) == [0]
-    assert math.isnan(*pm.calc_aggregate("RR", {}, RUN).values())
+    with pytest.warns(pm.PermedWarning, match="the qrels have no query"):
+        assert math.isnan(*pm.calc_aggregate("RR", {}, RUN).values())
 
 
 @pytest.mark.parametrize("long", ["9" * 1_000_000, ["9"] * 100_000])

@@ -69,7 +69,7 @@ def test_a_data_set_is_no_run():
 def test_dicts_that_look_swapped_are_warned_about(recwarn, qrels, run, looks_swapped):
     pm.calc_aggregate(["P@1"], qrels, run)
     said = f"the qrels look like a run, and the run looks like qrels. {FIRST}"
-    assert [str(each.message) for each in recwarn] == [said] * looks_swapped
+    assert [str(each.message) for each in recwarn if qrels] == [said] * looks_swapped
 
 
 def test_scores_that_gradedap_cannot_weigh_may_be_a_run():

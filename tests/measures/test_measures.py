@@ -109,6 +109,7 @@ NAME = "a measure is written Name(parameter=value,...)@cutoff"
         ("nDCG(gains={1:9e307,2:1e308})", "numbers up to 1e100 (found"),
         ("GradedAP(10)", NAME),
         ("P(rel=2)", "P needs a cutoff. Write P(rel=2)@10"),
+        ("F1", "F1 needs a cutoff. Write F1@10"),
         ("IPrec(rel=2)", "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
         ("rbp(p=0.9)@10", "for grades. The nearest is RBP(p=0.9,rel=1)@10"),
         (
@@ -122,6 +123,42 @@ def test_a_bad_measure_is_an_error_that_says_what_is_allowed(text, message):
     with pytest.raises(pm.MeasureError) as error:
         pm.evaluator(text, {})
     assert message in str(error.value)
+
+
+def test_parameters_without_a_name_are_an_error_that_says_how_to_write_them():
+    with pytest.raises(pm.MeasureError, match=r"found 10\). Write GradedAP @ 10$"):
+        pm.GradedAP(10)
+    with pytest.raises(pm.MeasureError, match=r"found 'ideal'\). Write name=value$"):
+        pm.GradedAP("ideal")
+
+
+@pytest.mark.parametrize(
+    ("measures", "grades", "note"),
+    [
+        (
+            ["P(rel=9)@10", "AP(rel=3)"],
+            [0, 1, 2],
+            "no grade is as high as the rel of P(rel=9)@10 and AP(rel=3) (the highest is 2); nothing is "
+            "relevant to them",
+        ),
+        (["P(rel=9)@10"], [0, 9], ""),
+        (["P@10"], [0, 0], ""),
+        (
+            ["nDCG-exp@10"],
+            [0, 0.5, 1],
+            "the gain of nDCG(dcg='exp-log2')@10 is 2^grade - 1, for grades such as 0, 1, 2; grade 0.5 gains "
+            "0.414. nDCG takes the grades as gains",
+        ),
+        (["VariantNDCG"], [0, 50, 100], "grade 100 gains 1.27e+30"),
+        (["nDCG", "VariantNDCG(gain=linear)"], [0, 50, 100], ""),
+        (["VariantNDCG"], [-1.5, 0, 1, 2, 10], ""),
+    ],
+)
+def test_grades_that_a_measure_is_not_meant_for_are_noted(measures, grades, note):
+    qrels = {"q": {f"d{number}": grade for number, grade in enumerate(grades)}}
+    notes = pm.evaluator(measures, qrels).notes()
+    assert len(notes) == bool(note)
+    assert note in "".join(notes)
 
 
 @pytest.mark.parametrize(

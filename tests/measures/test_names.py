@@ -35,6 +35,11 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
         ("MRR@10 (dev)", "RR@10"),
         ("准确率@10", "P@10"),
         ("覆盖率@10", "Coverage@10"),
+        ("MSnDCG@10", "nDCG(dcg='exp-log2')@10"),
+        ("f1_10", "F1@10"),
+        ("F1 score@5", "F1@5"),
+        ("f-measure@3", "F1@3"),
+        ("F1值@10", "F1@10"),
     ],
 )
 def test_what_people_write_is_understood(name, measure):
@@ -64,7 +69,6 @@ def test_exact_names_come_first(name):
         ("MPA@10", "there is no measure 'MPA'. Did you mean 'MAP'? `permed-measures measures` lists all"),
         ("DCG@10", "there is no measure 'DCG'. Did you mean 'nDCG'? `permed-measures measures` lists all"),
         ("gmap", "there is no measure 'gmap'. The geometric mean of AP is not computed; `permed-measures "),
-        ("F1", "there is no measure 'F1'. SetF is F1 over all returned documents; `permed-measures "),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
         ("p_0", "a cutoff must be at least 1 (found 'p_0')"),

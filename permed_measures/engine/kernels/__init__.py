@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import binary, checks, graded
-from permed_measures.measures.definitions import GAP, Coverage, GradedAP, QMeasure, VariantNDCG
+from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG
 
 Kernel = Callable[..., NDArray[np.float64]]
 Check = Callable[[Judgments, dict[str, Any]], None]
@@ -36,6 +36,7 @@ SUPPORTED = [
     Supported(VariantNDCG, graded.variant_ndcg, checks.check_exponent),
     Supported(GAP, graded.graded_average_precision),
     Supported(QMeasure, graded.q_measure, checks.check_gains),
+    Supported(F1, binary.f1),
     Supported(ir_measures.nDCG, graded.ndcg, checks.check_exponent),
     Supported(ir_measures.ERR, graded.expected_reciprocal_rank, checks.check_err),
     Supported(ir_measures.RBP, binary.rank_biased_precision),

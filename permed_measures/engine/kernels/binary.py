@@ -63,6 +63,12 @@ def recall(
     return divide(found, num_rel if over == "num_rel" or cutoff is None else np.minimum(num_rel, cutoff))
 
 
+def f1(rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool) -> Floats:
+    """Twice the relevant documents within the first k, over k + R: the harmonic mean of P@k and R@k."""
+    found = rankings.num_rel_ret(rel, cutoff, judged_only)
+    return divide(2 * found, rankings.judgments.num_rel(rel) + cutoff)
+
+
 def success(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
     """1 if a relevant document is within the first k, else 0: Success and Coverage."""
     return (rankings.num_rel_ret(rel, cutoff, judged_only) > 0).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
@@ -10,9 +11,11 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import QRELS_FIRST
-from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.judgments import USUAL_GRADES, Judgments
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.errors import MeasureError
+from permed_measures.markup import listed
+from permed_measures.measures.parameters import values_of
 
 MAX_EXPONENT = 1000
 """Gains up to 2^1000 - 1, so that their sum is finite too."""
@@ -61,7 +64,7 @@ def _check_size(judgments: Judgments) -> None:
 
 def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
     """No grade is too high for its gain: 2^g - 1, or the grade itself."""
-    if given.get("gain") == "exp" or given.get("dcg") == "exp-log2":
+    if _is_exponential(given):
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
         _raise_at_first(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
@@ -76,7 +79,30 @@ def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG
     )
 
 
-def note_on_binary_labels(measure: Measure, judgments: Judgments) -> str:
+def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
+    """Say what the measures do on these grades that one may not expect."""
+    notes = [note for each in measures if (note := _on_binary_labels(each, judgments))]
+    highest = judgments.grade.max(initial=-np.inf)
+    levels = [each for each in measures if (values_of(each).get("rel") or 0) > max(highest, 1)]
+    if levels and len(judgments.grade):
+        what = f"no grade is as high as the rel of {listed(map(str, levels), 3)} (the highest is {highest:g})"
+        notes.append(f"{what}; nothing is relevant to {'it' if len(levels) == 1 else 'them'}")
+    unusual = judgments.grade[(judgments.grade > 0) & (judgments.grade != np.floor(judgments.grade))]
+    if highest > max(USUAL_GRADES):
+        unusual = judgments.grade.max(keepdims=True)
+    exponential = [each for each in measures if _is_exponential(values_of(each))]
+    if exponential and len(unusual):
+        grade, gain = unusual[0], np.exp2(unusual[0]) - 1
+        gains = f"the gain of {listed(map(str, exponential), 3)} is 2^grade - 1, for grades such as 0, 1, 2"
+        notes.append(f"{gains}; grade {grade:g} gains {gain:.3g}. nDCG takes the grades as gains")
+    return notes
+
+
+def _is_exponential(given: Mapping[str, Any]) -> bool:
+    return given.get("gain") == "exp" or given.get("dcg") == "exp-log2"
+
+
+def _on_binary_labels(measure: Measure, judgments: Judgments) -> str:
     """Say that GradedAP weighs every relevant document by less than 1, where all grades are 1."""
     if measure.NAME != "GradedAP" or measure["gains"] is not None or measure["max_rel"] <= 1:
         return ""
