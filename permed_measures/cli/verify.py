@@ -7,18 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli.arguments import FORMAT
+from permed_measures.cli.arguments import WRITING
 from permed_measures.cli.inputs import find_runs, origin_of
+from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
 from permed_measures.records.verify import verify
 
 
 def run(args: Namespace) -> int:
     """Compute the numbers of a record again."""
-    found = verify(args.record, args.qrels, _runs_of(args.run), args.folder)
+    form = format_of(args, [args.record])
+    found = verify(args.record, args.qrels, _runs_of(args.run), args.folder, args.download)
+    format_of(args, [Path(found.origin.qrels), *found.origin.runs.values()])  # what it names is known now
     made = origin_of(args, {})
     found = replace(found, origin=found.origin._replace(command=made.command, options=made.options))
-    print(found.to(args.format or "table"), end="")
+    write_report(found.report(), form, args.output, f"what became of {args.record}")
     return int(not found.ok)
 
 
@@ -41,10 +44,11 @@ COMMAND = Command(
             INPUT,
             "--folder FOLDER",
             "Where the paths of a record begin, or its files are; by default the folder of the record. "
-            "Files outside it are not read.",
+            "Other files are read if the record has their SHA-256, or they are in the folder where you are.",
         ),
-        FORMAT,
+        option(INPUT, "--download", "Download the data set that the record names, if it is not here."),
+        *WRITING,
     ],
-    examples=["base.json", "records/base.json --folder ."],
+    examples=["base.json", "records/base.json --output verified.html"],
     details="Exit status 1 if anything differs, 2 if the record cannot be read or its files are not found.",
 )

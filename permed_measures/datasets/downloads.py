@@ -6,11 +6,16 @@ import hashlib
 import os
 import tempfile
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ir_datasets
-from ir_datasets.util import Download, RequestsDownload
+from ir_datasets.util import Download, DownloadConfig, RequestsDownload
+from ir_datasets.util.download import LocalDownload
 
 from permed_measures.errors import InputError, reason_of
 from permed_measures.files.sources import cached
@@ -71,6 +76,8 @@ class RemoteFile:
         return path
 
     def _download(self, path: Path) -> None:
+        if not _MAY_DOWNLOAD.get():
+            raise _not_here(f"{self.name} is", str(path))
         url = self.url.replace(_HUB, (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,3 +118,49 @@ FILES = {name: RemoteFile(name, **pin) for name, pin in _PINS.items()}
 def files_of(folder: str) -> list[RemoteFile]:
     """Return the files that are kept in a folder of ir_datasets' folder."""
     return [file for name, file in FILES.items() if name.startswith(f"{folder}/")]
+
+
+# --- nothing may be downloaded -----------------------------------------------------------------------
+
+_MAY_DOWNLOAD = ContextVar("may files be downloaded", default=True)
+
+
+def _not_here(what: str, where: str = "") -> InputError:
+    problem = f"{what} not on this machine, and nothing that a record names is downloaded unasked"
+    hint = "Allow it: --download, in Python download=True; or name the qrels: --qrels QRELS"
+    return InputError(problem, where=where, hint=hint)
+
+
+@contextmanager
+def without_downloads(name: str, handler: Any) -> Iterator[None]:
+    """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
+    if _is_missing(handler, set()):
+        raise _not_here(f"the data set {name!r} is")
+    token = _MAY_DOWNLOAD.set(False)
+    try:
+        yield
+    finally:
+        _MAY_DOWNLOAD.reset(token)
+
+
+def _is_missing(part: Any, seen: set[int]) -> bool:
+    """Return whether what ir_datasets reads begins with a download that was not made.
+
+    Its files are objects that hold each other: what is unpacked holds the archive, the archive its addresses.
+    """
+    if id(part) in seen or isinstance(part, (str, bytes, Path, type)) or part is None:
+        return False
+    seen.add(id(part))
+    if isinstance(part, (list, tuple, dict)):
+        return any(_is_missing(each, seen) for each in (part.values() if isinstance(part, dict) else part))
+    inside = getattr(part, "__dict__", {})
+    kept = (inside.get(name) for name in ("_cache_path", "_path", "_extract_path", "extract_path"))
+    if not type(part).__module__.startswith("ir_datasets.") or any(
+        each is not None and Path(each).is_absolute() and Path(each).exists() for each in kept
+    ):
+        return False
+    if isinstance(part, type(DownloadConfig)):  # downloads by name, made when they are asked for
+        return True
+    if isinstance(part, Download):
+        return not any(isinstance(each, LocalDownload) and each.path(False).exists() for each in part.mirrors)
+    return any(_is_missing(each, seen) for each in inside.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -39,6 +40,16 @@ def load(dataset: str) -> Dataset:
     if not loaded.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
     return loaded
+
+
+@contextmanager
+def without_downloads(dataset: str) -> Iterator[None]:
+    """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
+    handler = load(dataset).qrels_handler()
+    from permed_measures.datasets import downloads  # which ir_datasets has loaded by now
+
+    with downloads.without_downloads(dataset, handler):
+        yield
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:

@@ -1,10 +1,12 @@
-"""Records: the values of all queries, and what they depend on, in one JSON file."""
+"""Records: the values of all queries, and what they depend on, in one JSON file; its fields, checked."""
 
 from __future__ import annotations
 
+import copy
 import datetime
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,21 +14,21 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
+from permed_measures.datasets.import_hook import SAMPLE_FOLDER
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, shown
+from permed_measures.errors import InputError, MeasureError, nearest, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.records.shape import RECORD, check_shape
 from permed_measures.results.evaluations import Evaluations, evaluated
 
-FORM = "permed-measures record 3"
+FORM = "permed-measures record 4"
 """How a record begins; the number changes when other versions could not read it."""
 
 _UNSEALED = ("created", "sha256")
@@ -37,7 +39,7 @@ class Record(dict[str, Any]):
     """The content of a record, as JSON has it.
 
     ``sha256`` is the hash of all other fields but ``created``: whatever is edited afterwards is noticed.
-    `source` is the file that it was read from.
+    `source` is the file that it was read from; its paths begin in the folder of that.
     """
 
     source = ""
@@ -64,13 +66,34 @@ class Record(dict[str, Any]):
         return as_json(self, indent=1, allow_nan=False) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all."""
-        write_whole(Path(path), self.to_json().encode(errors="backslashreplace"))
+        """Write it to a file, whole or not at all; the paths in it begin in the folder of that file."""
+        moved = self._moved(Path(path).parent)
+        write_whole(Path(path), moved.to_json().encode(errors="backslashreplace"))
+
+    def _moved(self, folder: Path) -> Record:
+        """Return the record with paths that begin in a folder; what was edited is still seen to be."""
+        moved, is_intact = copy.deepcopy(self), self["sha256"] == self.seal
+        begin, end = (os.path.realpath(each) for each in (Path(self.source).parent, folder))
+        for each in (moved["qrels"], *moved["runs"].values()):
+            if each["path"] and each["path"] != "-":
+                each["path"] = _relative(Path(begin, each["path"]), end)
+        if is_intact:
+            moved["sha256"] = moved.seal
+        return moved
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
         queries = counted(len(self["query_ids"]), "query")
-        return f"<Record of {', '.join(self['runs'])} on {queries}: {', '.join(self['measures'])}>"
+        measures = (f"{k} ({text})" if k != text else k for k, text in self["measures"].items())
+        return f"<Record of {', '.join(self['runs'])} on {queries}: {', '.join(measures)}>"
+
+
+def _relative(path: Path, folder: str) -> str:
+    """Return a path from a folder; that of the packaged sample, or on another drive, as it is."""
+    try:
+        return str(path) if path.is_relative_to(SAMPLE_FOLDER) else os.path.relpath(path, folder)
+    except ValueError:
+        return str(path)
 
 
 def record(
@@ -133,20 +156,23 @@ def record_of(found: Evaluations, order: str, query_ids: str | None, created: bo
     if not judgments.query_ids:
         raise InputError("the qrels have no query")
     is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
-    versions = provenance([])["versions"]
+    about = provenance([], Origin(qrels=origin.qrels, runs=origin.runs))
+    inputs = about.get("inputs", ())
+    qrels: dict[str, Any] = next((each for each in inputs if each["role"] == "qrels"), {})
     made = Record(
         record=FORM,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds") if created else None,
-        versions={name: version for name, version in versions.items() if version},
+        versions={name: version for name, version in about["versions"].items() if version},
         options={"order": order, "query_ids": query_ids},
         qrels={
             "path": origin.qrels if is_file else None,
             "dataset": None if is_file else origin.qrels or None,
+            "sha256": qrels.get("sha256") if is_file else None,  # of the file
             "judgments": hash_of(judgments),
         },
         measures={name_of(measure): str(measure) for measure in found.measures},
         query_ids=list(judgments.query_ids),
-        runs=dict(_runs(found, origin)),
+        runs=dict(_runs(found, {each["name"]: each for each in inputs if each is not qrels})),
     )
     made["sha256"] = made.seal
     return made
@@ -163,10 +189,15 @@ def hash_of(judgments: Judgments) -> str:
     return _hash(json.dumps(rows))
 
 
-def _runs(found: Evaluations, origin: Origin) -> Iterator[tuple[str, dict[str, Any]]]:
+def hash_of_file(path: Path) -> str | None:
+    """Return the SHA-256 of a regular file; None of all else."""
+    [file] = provenance([], Origin(others={"file": path}))["inputs"]
+    digest: str | None = file["sha256"]
+    return digest
+
+
+def _runs(found: Evaluations, files: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what a record has of each run, by name."""
-    inputs = provenance([], Origin(runs=origin.runs)).get("inputs", ())
-    files = {each["name"]: each for each in inputs}
     for name, evaluation in found.evaluations.items():
         file = files.get(name, {})
         rows = dict(zip(evaluation.measures, evaluation.values.tolist(), strict=True))
@@ -185,6 +216,19 @@ def _runs(found: Evaluations, origin: Origin) -> Iterator[tuple[str, dict[str, A
 # --- reading -----------------------------------------------------------------------------------------
 
 _MOST_BYTES = 1 << 28
+
+
+def as_record(given: object) -> Record:
+    """Return the record of a file, or of what its JSON holds."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_record(given)
+    if isinstance(given, Mapping):
+        source = getattr(given, "source", "")
+        found = checked(given, source or "record")
+        found.source = source
+        return found
+    hint = "Name its file, or make one: record(qrels, runs, measures)"
+    raise InputError(f"this is no record (found {type(given).__name__} {shown(given)})", hint=hint)
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
@@ -213,13 +257,13 @@ def read_record(path: str | os.PathLike[str]) -> Record:
 
 def checked(content: Any, where: str) -> Record:
     """Return the content as a record, or raise InputError for the first field that is wrong."""
-    form = content.get("record") if isinstance(content, dict) else None
+    form = content.get("record") if isinstance(content, Mapping) else None
     if form != FORM:
         hint = "Records are written by evaluate --record FILE"
         if isinstance(form, str) and form.startswith(_ANY_FORM):
             hint = "Another version made it: make it again, or verify it with that version"
         raise InputError(f"this is no {FORM} (its field 'record' is {shown(form)})", where=where, hint=hint)
-    check_shape(content, RECORD, where)
+    _check_shape(content, _RECORD, where)
     found = Record(content)
     try:
         names = set(map(name_of, found.measures))
@@ -238,3 +282,57 @@ def checked(content: Any, where: str) -> Record:
 
 
 _ANY_FORM = FORM.rstrip("0123456789")
+
+
+# --- fields ------------------------------------------------------------------------------------------
+
+Shape = Any
+"""A type, several of them, a list of one shape, or an object.
+
+The fields of an object are named; where one of its names is ``str``, it may have any others of that shape.
+"""
+
+_MAYBE_TEXT = (str, type(None))
+
+_RECORD: Shape = {
+    "record": str,
+    "created": _MAYBE_TEXT,
+    "sha256": str,
+    "versions": {"permed-measures": str, str: str},
+    "options": {"order": str, "query_ids": _MAYBE_TEXT},
+    "qrels": {"path": _MAYBE_TEXT, "dataset": _MAYBE_TEXT, "sha256": _MAYBE_TEXT, "judgments": str},
+    "measures": {str: str},
+    "query_ids": [str],
+    "runs": {
+        str: {"path": _MAYBE_TEXT, "sha256": _MAYBE_TEXT, "means": {str: float}, "values": {str: [float]}}
+    },
+}
+"""The fields of a record."""
+
+_WORDS = {str: "a text", _MAYBE_TEXT: "a text or null", float: "a finite number"}
+
+
+def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
+    """Raise InputError for the first field of JSON content that does not fit, with its name."""
+    expected = "an object" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else ""
+    expected = expected or _WORDS[shape]
+    if not _fits(content, shape):
+        raise InputError(f"{key} must be {expected} (found {shown(content)})", where=where)
+    inside = f"{key}." if key else ""
+    if isinstance(shape, list):
+        for number, each in enumerate(content):
+            _check_shape(each, shape[0], where, f"{inside}{number}")
+    if isinstance(shape, dict):
+        for name in shape.keys() - {str} - content.keys():
+            raise InputError(f"{inside}{name} is missing", where=where)
+        for name, each in content.items():
+            if name not in shape and str not in shape:
+                known = nearest(name, list(shape))
+                raise InputError(f"{inside}{name} is no field of a record", where=where, hint=known)
+            _check_shape(each, shape.get(name, shape.get(str)), where, f"{inside}{name}")
+
+
+def _fits(value: Any, shape: Shape) -> bool:
+    if shape is float:
+        return isinstance(value, float) and math.isfinite(value)
+    return isinstance(value, type(shape) if isinstance(shape, (dict, list)) else shape)

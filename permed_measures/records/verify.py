@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.datasets.import_hook import SAMPLE_FOLDER
-from permed_measures.datasets.loading import runs_by_name
+from permed_measures.datasets.loading import runs_by_name, without_downloads
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown, warnings_about
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.records.record import Record, checked, read_record
+from permed_measures.measures.headings import explained
+from permed_measures.records.record import Record, as_record, hash_of_file
 from permed_measures.records.record import record as record_of
 from permed_measures.results.report import Report, Result, Section
 
@@ -61,6 +64,8 @@ class Verification(Result):
     notes : list of str
     origin : Origin
         The record and the files that were read.
+    measures : list of Measure
+        With the names that the record gives them.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Verification(Result):
     n_values: int
     notes: list[str] = field(default_factory=list)
     origin: Origin = field(default_factory=Origin, repr=False)
+    measures: list[Measure] = field(default_factory=list, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -75,15 +81,16 @@ class Verification(Result):
         return not self.differences
 
     def report(self) -> Report:
-        """Say what differs."""
+        """Say what differs, and which measures have another name than their own."""
         again = f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"
         notes = [f"note: {note}" for note in self.notes]
-        texts = [again if self.ok else "not reproduced", *map(str, self.differences), *notes]
+        texts = [again if self.ok else "not reproduced", *map(str, self.differences)]
+        rows = self.differences or [Difference("record", again)]
         return Report(
             self.name,
-            sections=[Section(self.name, texts=texts)],
-            data=lambda: {**self._content(), "provenance": provenance([], self.origin)},
-            rows=lambda: [each._asdict() for each in self.differences],
+            sections=[Section(self.name, texts=[*texts, *explained(self.measures), *notes])],
+            data=lambda: {**self._content(), "provenance": provenance(self.measures, self.origin)},
+            rows=lambda: [each._asdict() for each in rows],
         )
 
     def _content(self) -> dict[str, Any]:
@@ -99,24 +106,30 @@ class Verification(Result):
 
 
 def verify(
-    record: str | os.PathLike[str] | Record,
+    record: str | os.PathLike[str] | Mapping[str, Any],
     qrels: QrelsLike | None = None,
     run: Mapping[str, RunLike] | RunLike | None = None,
     folder: str | os.PathLike[str] | None = None,
+    download: bool = False,
 ) -> Verification:
     """Compute the numbers of a record again, and say what differs.
 
     Parameters
     ----------
     record : path or Record
+        Or what the JSON of a record holds, as a dict.
     qrels : QrelsLike, optional
         If left out, the data set or the file that the record names.
     run : path or other form of a run, or a mapping of them by name, optional
         Likewise. A mapping needs the names of the record; a single run is taken for a record of one.
     folder : path, optional
         Where the files are that a record names: its paths begin there, or the files stand there. If left out,
-        the folder of the record. Nothing outside it is read but what `qrels` and `run` are, data sets, and
-        the packaged sample.
+        its paths begin in the folder of the record. Of what a record names only regular files are read: those
+        in this folder (if left out, in that of the record and in the working directory), the packaged sample,
+        and elsewhere a file whose SHA-256 the record has.
+    download : bool
+        Whether a data set that the record names may be downloaded. Without it one is used that is on this
+        machine.
 
     Returns
     -------
@@ -128,7 +141,8 @@ def verify(
     Raises
     ------
     InputError, MeasureError
-        If the file is no record, the qrels or a run cannot be found, or they cannot be evaluated.
+        If the file is no record, the qrels or a run cannot be found, would have to be downloaded, or cannot
+        be evaluated.
 
     Examples
     --------
@@ -141,12 +155,16 @@ def verify(
     >>> print(verify(made, qrels, {"mine": run}).differences[1])
     mine, RR: mean recorded 0.51, computed 0.5
     """
-    recorded = checked(record, "record") if isinstance(record, Record) else read_record(record)
+    recorded = as_record(record)
     name = recorded.source or "record"
-    files = _Files(recorded, name, Path(folder or Path(name).parent))
+    files = _Files(recorded, name, None if folder is None else Path(folder))
     runs = files.runs(run)
     found_qrels = files.qrels() if qrels is None else qrels
-    with warnings_about(None):  # whoever made the record has seen it
+    foreign = None if download or qrels is not None else files.dataset
+    with (
+        warnings_about(None),  # whoever made the record has seen them
+        without_downloads(foreign) if foreign else nullcontext(),
+    ):
         again = record_of(found_qrels, runs, recorded.measures, **recorded["options"])
     is_same = recorded.version == __version__
     differences = list(_differences(recorded, again, 0.0 if is_same else TOLERANCE))
@@ -155,7 +173,8 @@ def verify(
     given = Origin.of(found_qrels, runs)
     others = {"record": Path(name)} if recorded.source else {}
     origin = Origin(given.command, given.qrels, given.runs, others)
-    return Verification(name, differences, n_values, [] if is_same else [made_by], origin)
+    notes = [] if is_same else [made_by]
+    return Verification(name, differences, n_values, notes, origin, recorded.measures)
 
 
 def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[Difference]:
@@ -198,26 +217,28 @@ def _of_queries(
 
 @dataclass(frozen=True)
 class _Files:
-    """The files that a record names: regular ones in its folder, or in the packaged sample."""
+    """The files that a record names: regular ones in its folders, or those whose hash it has."""
 
     record: Record
     name: str
-    folder: Path
+    folder: Path | None
+
+    @property
+    def dataset(self) -> str | None:
+        """The id of the data set that the qrels are, if they are one; what exists is a file."""
+        name: str | None = self.record["qrels"]["dataset"]
+        return None if name is None or os.path.lexists(name) or name == "-" else name
 
     def qrels(self) -> str:
         """Return the qrels: the id of a data set, or where the file or folder is."""
-        dataset = self.record["qrels"]["dataset"]
-        if dataset is not None and not os.path.lexists(dataset) and dataset != "-":
-            return str(dataset)
-        return self._find(self.record["qrels"]["path"], "qrels", "--qrels FILE")
+        return self.dataset or self._find(self.record["qrels"], "qrels", "--qrels FILE")
 
     def runs(self, given: Any) -> dict[str, Any]:
         """Return the runs by the names of the record."""
         recorded = self.record["runs"]
         if given is None:
             return {
-                name: self._find(each["path"], f"run {name!r}", "--run NAME=FILE")
-                for name, each in recorded.items()
+                name: self._find(each, f"run {name!r}", "--run NAME=FILE") for name, each in recorded.items()
             }
         named = runs_by_name(given)
         if set(recorded) <= set(named):
@@ -227,15 +248,28 @@ class _Files:
         expected = f"the record has the runs {', '.join(map(repr, recorded))}"
         raise InputError(expected, where=self.name, hint="Name a file for each: NAME=FILE")
 
-    def _find(self, path: str | None, what: str, option: str) -> str:
-        """Return where a file is: where its path leads from the folder, or in the folder itself."""
-        places = [self.folder / path, self.folder / Path(path).name] if path and path != "-" else []
-        for place in places:
-            if any(_is_in(place, folder) for folder in (self.folder, SAMPLE_FOLDER)):
+    def _find(self, file: Mapping[str, Any], what: str, option: str) -> str:
+        """Return where a file is: where its path leads, or in a folder itself."""
+        path, beside = file["path"], Path(self.record.source).parent
+        folders = [beside, Path()] if self.folder is None else [self.folder]
+        starts = [folders[0], beside]
+        places = [each / path for each in starts] + [folders[0] / Path(path or "").name]
+        for place in places if path and path != "-" else ():
+            inside = any(_is_in(place, folder) for folder in (*folders, SAMPLE_FOLDER))
+            if inside or _has_hash(place, file["sha256"]):
                 return str(place)
-        problem = f"there is no file {shown(path)} for the {what} in the folder {str(self.folder)!r}"
+        named = " or ".join(dict.fromkeys(repr(str(each)) for each in folders))
+        problem = f"there is no file {shown(path)} for the {what} in the folder {named}"
         hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
         raise InputError(problem, where=self.name, hint=hint)
+
+
+def _has_hash(path: Path, expected: str | None) -> bool:
+    """Return whether whoever made the record had this file: it tells nobody anything new."""
+    try:
+        return expected is not None and hash_of_file(path) == expected
+    except (OSError, ValueError):
+        return False
 
 
 def _is_in(path: Path, folder: Path) -> bool:

@@ -8,17 +8,22 @@ import operator
 import os
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 from commands import run_main
 from effort import effort
+from ir_datasets.util import RequestsDownload
 
 import permed_measures as pm
-from permed_measures.records.record import Record, record
+from permed_measures.records.record import Record, read_record, record
 
 VALUES = (None, True, 7, -1, 10**30, 0.5, "", "x", [], {}, ["x"], {"x": 1}, "delete", "add")
 STEP = effort(41, 2)
 """Every so many mutants are tried; with all of them the test takes minutes."""
+
+
+EDITED = "record: it was edited after it was written: sha256 is not that of its content"
 
 
 def resealed(content):
@@ -52,14 +57,14 @@ def test_an_untouched_record_is_reproduced_wherever_its_files_are(
 ):
     (folder / "records").mkdir()
     made.write("records/eval.json")
-    status, _, err = run_main("verify", "records/eval.json")
-    assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
     again = "records/eval.json\n  reproduced: 192 values computed again, none differs\n"
-    assert run_main("verify", "records/eval.json", "--folder", ".") == (0, again, "")
+    for options in ((), ("--folder", ".")):
+        assert run_main("verify", "records/eval.json", *options) == (0, again, "")
     made.write("eval.json")
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     monkeypatch.chdir(elsewhere)
     assert pm.verify(folder / "records" / "eval.json", folder=folder).ok
+    assert pm.verify(folder / "records" / "eval.json").ok  # by their hashes
     assert pm.verify(folder / "eval.json").ok  # the files stand beside it
     for name in ("eval.json", "lsa.jsonl"):
         shutil.move(folder / name, elsewhere / name)
@@ -73,6 +78,97 @@ def test_an_untouched_record_is_reproduced_wherever_its_files_are(
     assert (status, "the record has the runs 'bm25', 'lsa'" in err) == (2, True)
 
 
+def test_paths_begin_in_the_folder_of_the_record(folder, tmp_path_factory, monkeypatch):
+    for name in ("data", "out", "other"):
+        (folder / name).mkdir()
+    shutil.move(folder / "qrels.jsonl", folder / "data" / "q.jsonl")
+    shutil.move(folder / "lsa.jsonl", folder / "data" / "r.jsonl")
+    line = "evaluate data/q.jsonl data/r.jsonl -m RR --record out/rec.json"
+    assert run_main(*line.split())[0] == 0
+    written = json.loads((folder / "out" / "rec.json").read_text())
+    assert (written["qrels"]["path"], written["runs"]["r"]["path"]) == ("../data/q.jsonl", "../data/r.jsonl")
+    assert run_main("verify", "out/rec.json")[0] == 0
+    read_record("out/rec.json").write("other/rec.json")
+    line = line.replace("data/", f"{folder}/data/").replace("out", "other").replace("rec.json", "again.json")
+    assert run_main(*line.split())[0] == 0
+    other, again = (read_record(f"other/{name}.json") for name in ("rec", "again"))
+    assert (other["sha256"], other["runs"]) == (again["sha256"], again["runs"])
+    (folder / "data" / "r.jsonl").write_text((folder / "bm25.jsonl").read_text())
+    status, out, _ = run_main("verify", "out/rec.json")
+    assert (status, "run r: the file is not that of the record" in out) == (1, True)
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))  # where nothing vouches for the changed file
+    status, _, err = run_main("verify", folder / "out" / "rec.json")
+    assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
+    assert run_main("verify", folder / "out" / "rec.json", "--folder", folder)[0] == 1
+
+
+@pytest.mark.parametrize("dataset", ["medcorpus", "litsearch/specific", "nfcorpus/test", "vaswani"])
+def test_a_record_starts_no_download(dataset, folder, monkeypatch):
+    content = record("permed-sample", "bm25.jsonl", "RR")
+    content["qrels"]["dataset"] = dataset
+    resealed(content).write("foreign.json")
+    monkeypatch.setenv("IR_DATASETS_HOME", str(folder / "home"))
+    asked = []
+    monkeypatch.setattr(RequestsDownload, "stream", lambda self: asked.append(self.url) or 1 / 0)
+    status, out, err = run_main("verify", "foreign.json")
+    assert (status, out, asked) == (2, "", [])
+    assert "not on this machine" in err
+    assert "Allow it: --download" in err
+    with pytest.raises(pm.InputError, match="not on this machine"):
+        pm.verify("foreign.json")
+    for line in (["--download"], ["--qrels", dataset]):  # this one somebody has asked for
+        assert run_main("verify", "foreign.json", *line)[0] == 2
+        assert asked
+        asked.clear()
+    content["qrels"]["dataset"] = "permed-sample"
+    assert pm.verify(resealed(content)).ok
+
+
+def test_a_record_may_be_the_dict_of_its_json(made):
+    assert pm.verify(json.loads(made.to_json())).ok
+    edited = json.loads(made.to_json())
+    edited["created"], edited["versions"]["python"] = None, "2.7"
+    assert texts(pm.verify(edited)) == [EDITED]
+    for wrong, message in (
+        (["x"], "found list"),
+        (3, "found int"),
+        ({}, "this is no permed-measures record"),
+    ):
+        with pytest.raises(pm.InputError, match=message):
+            pm.verify(wrong)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_measure_with_another_name_is_named():
+    made = record("qrels.jsonl", "bm25.jsonl", {"AP@10": "P@1", "RR": "RR"})
+    assert repr(made) == "<Record of bm25 on 48 queries: AP@10 (P@1), RR>"
+    made.write("eval.json")
+    status, out, _ = run_main("verify", "eval.json")
+    assert (status, out.splitlines()[2:]) == (0, ["  AP@10 is P@1"])
+    provenance = json.loads(run_main("verify", "eval.json", "--format", "json")[1])["provenance"]
+    assert [(each["measure"], each.get("heading")) for each in provenance["measures"]] == [
+        ("P@1", "AP@10"),
+        ("RR", None),
+    ]
+    record("qrels.jsonl", "bm25.jsonl", ["P@1"]).write("eval.json")
+    assert len(run_main("verify", "eval.json")[1].splitlines()) == 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_verified_record_has_a_line_in_each_format_and_goes_to_a_file(made):
+    made.write("eval.json")
+    again = "reproduced: 192 values computed again, none differs"
+    assert run_main("verify", "eval.json", "--format", "csv")[1] == (
+        f'part,text,largest\nrecord,"{again}",0.0\n'
+    )
+    assert run_main("verify", "eval.json", "--output", "verified.html")[:2] == (0, "")
+    assert again in (Path("verified.html")).read_text()
+    for name in ("eval.json", "qrels.jsonl", "lsa.jsonl"):
+        before = Path(name).read_bytes()
+        status, _, err = run_main("verify", "eval.json", "--output", name)
+        assert (status, "would overwrite" in err, Path(name).read_bytes()) == (2, True, before)
+
+
 def test_it_says_what_differs(made, folder):
     """A changed mean, a changed value, other labels, another file: each by its name, and how much."""
     edited = copy.deepcopy(made)
@@ -81,7 +177,7 @@ def test_it_says_what_differs(made, folder):
     edited["runs"]["bm25"]["means"]["GradedAP@10"] = 0.5
     true = made["runs"]["bm25"]["means"]["GradedAP@10"]
     expected = [
-        "record: it was edited after it was written: sha256 is not that of its content",
+        EDITED,
         f"bm25, GradedAP@10: mean recorded 0.5, computed {true!r}",
         "lsa, nDCG@10: 2 of 48 queries differ, most 'sample_01_4': "
         f"recorded {values[3]!r}, computed {values[3] - 0.25!r}",
