@@ -96,8 +96,9 @@ def files(data, tmp_path_factory):
     for name in ("a.trec", "b.trec"):
         shutil.copy(folder / "runs" / "bm25.trec", folder / name)
     (folder / "records").mkdir()
-    pm.record(labels, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"]).write(folder / "base.json")
-    shutil.copy(folder / "base.json", folder / "records")
+    made = pm.record(labels, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"])
+    for name in ("base.json", "eval.json", "records/base.json"):
+        made.write(folder / name)
     return folder
 
 
