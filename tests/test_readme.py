@@ -96,7 +96,7 @@ def files(data, tmp_path_factory):
     for name in ("a.trec", "b.trec"):
         shutil.copy(folder / "runs" / "bm25.trec", folder / name)
     (folder / "records").mkdir()
-    made = pm.record(labels, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"])
+    made = pm.record(folder / labels.name, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"])
     for name in ("base.json", "eval.json", "records/base.json"):
         made.write(folder / name)
     return folder
