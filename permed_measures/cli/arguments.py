@@ -26,7 +26,8 @@ ASKED_MEASURES = (
         MEASURES,
         "-m, --measure MEASURE",
         "A measure: GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: "
-        f"{', '.join(PRESETS)}. Can be repeated; NAME=MEASURE gives it a heading.",
+        f"{', '.join(PRESETS)}. Can be repeated, and left out before names after the runs; NAME=MEASURE "
+        "gives it a heading.",
         dest="measures",
     ),
     option(MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none."),

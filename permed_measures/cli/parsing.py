@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from permed_measures.errors import InputError
+from permed_measures.cli.messages import print_message
+from permed_measures.errors import InputError, PermedError
 
 PROGRAM = "permed-measures"
 
@@ -99,14 +100,58 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
     Besides the arguments the result has the name (`command`), and the whole line as it was typed (`line`).
     """
     parser = _parser(f"{PROGRAM} {name}", summary, command)
-    parsed = parser.parse_intermixed_args(words)
+    parsed, left = parser.parse_known_intermixed_args(words)
+    if ("measures" in parsed or "measure" in parsed) and not any(word.startswith("-") for word in left):
+        left = _with_measures_apart(parser, command, parsed, left)
+    if left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
     parsed.command, parsed.line = name, shlex.join([PROGRAM, name, *words])
     return parsed
+
+
+def _with_measures_apart(
+    parser: _Parser, command: Command, parsed: argparse.Namespace, left: list[str]
+) -> list[str]:
+    """Take the words that are measures from among the files after QRELS; return the words that are left."""
+    files = [each for each in command.arguments if each.names[0].isalpha()][1:]
+    given = [getattr(parsed, each.names[0]) for each in files]
+    words = [word for each in given for word in (each if isinstance(each, list) else [each])] + left
+    asked = [word for word in words if _is_measure(word)]
+    words = [word for word in words if word not in asked]
+    for each in files:
+        [name], takes = each.names, each.keywords.get("nargs")
+        if not words and takes != "*":
+            parser.error(f"the following arguments are required: {each.keywords['metavar']}")
+        setattr(parsed, name, words if takes else words[0])
+        words = [] if takes else words[1:]
+    if "measures" in parsed:
+        parsed.measures = [*parsed.measures, *asked]
+    elif asked:
+        if len(asked) > 1 or parsed.measure is not None:
+            parser.error(f"only one measure can be named (found also {asked[-1]})")
+        [parsed.measure] = asked
+    return words
+
+
+def _is_measure(word: str) -> bool:
+    """Return whether a word among the runs is a measure; where there is a file of that name, it is not."""
+    from permed_measures.measures.parsing import named_measures
+
+    try:
+        named_measures(word)
+    except PermedError:
+        return False
+    if Path(word).exists() or Path(word.rpartition("=")[2]).exists():
+        print_message(f"note: {word} is taken as a file; -m {shlex.quote(word)} is the measure")
+        return False
+    return True
 
 
 def _parser(program: str, summary: str, command: Command) -> _Parser:
     width = help_width()
     positionals = [_usage(each.keywords) for each in command.arguments if each.names[0].isalpha()]
+    kinds = [each.keywords.get("dest") for each in command.arguments if "--measure" in each.names]
+    positionals += ["[MEASURE...]" if kind == "measures" else "[MEASURE]" for kind in kinds]
     examples = [f"{program} {example}".rstrip() for example in command.examples]
     parser = _Parser(
         prog=program,

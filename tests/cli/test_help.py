@@ -36,8 +36,9 @@ def test_help_fits_the_terminal_and_is_whole(monkeypatch, name):
 def test_the_usage_has_the_arguments_as_they_can_be_given(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     usages = {name: run_cli(name, "-h")[0].splitlines()[0].partition("[options]")[2] for name in COMMANDS}
-    assert usages["evaluate"] == " QRELS [RUN...]"
-    assert (usages["compare"], usages["reranking"]) == (" QRELS RUN...", " QRELS BEFORE AFTER")
+    assert usages["evaluate"] == " QRELS [RUN...] [MEASURE...]"
+    assert usages["compare"] == " QRELS RUN... [MEASURE...]"
+    assert usages["reranking"] == " QRELS BEFORE AFTER [MEASURE]"
     assert (usages["demo"], usages["convert"]) == ("", " IN OUT")
     assert max(map(len, run_cli("compare", "-h")[0].splitlines())) <= 100
 

@@ -1,5 +1,6 @@
 """Measures on the command line: names of one's own, --rel, and what is noted of a choice."""
 
+import csv
 import json
 import re
 import shlex
@@ -107,3 +108,42 @@ def test_the_command_line_of_ir_measures_does_what_the_readme_says():
     assert "unknown measure: GradedAP@10" in outputs[0].stderr
     [value] = values_of("GradedAP@10")
     assert outputs[1].stdout == f"GradedAP@10\t{value:.4f}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "qrels run.trec nDCG@10 AP@10",  # as ir_measures has it
+        "qrels run.trec -m nDCG@10 AP@10",
+        "qrels nDCG@10 run.trec AP@10",
+        "qrels -m nDCG@10 run.trec -m AP@10",
+    ],
+)
+def test_names_of_measures_may_stand_among_the_files(line):
+    metrics, _ = evaluated(line)
+    assert list(metrics) == ["nDCG@10", "AP@10"]
+    shown, _ = run_cli("compare", *line.split(), "other.trec", "--format", "csv")
+    assert {row["measure"] for row in csv.DictReader(shown.splitlines())} == {"nDCG@10", "AP@10"}
+
+
+def test_a_file_named_like_a_measure_is_a_file():
+    Path("P@1").write_text(Path("run.trec").read_text())
+    stdout, stderr = run_cli("evaluate", "qrels", "P@1", "RR", "x=P@1", "first=AP@1", "--format", "json")
+    assert [(each["run"], list(each["metrics"])) for each in json.loads(stdout)] == [
+        ("P@1", ["RR", "first"]),
+        ("x", ["RR", "first"]),
+    ]
+    assert "note: P@1 is taken as a file; -m P@1 is the measure" in stderr.splitlines()
+
+
+def test_a_reranking_has_one_measure():
+    shown, _ = run_cli("reranking", "qrels", "P@1", "run.trec", "other.trec")
+    assert shown.startswith("P@1: ")
+    for words, problem in (
+        (["run.trec", "other.trec", "P@1", "P@2"], "only one measure can be named"),
+        (["run.trec", "P@1"], "the following arguments are required: AFTER"),
+        (["run.trec", "other.trec", "third.trec"], "unrecognized arguments: third.trec"),
+        (["run.trec", "other.trec", "P@1", "--typo"], "unrecognized arguments: P@1 --typo"),
+    ):
+        with pytest.raises(pm.InputError, match=re.escape(problem)):
+            run_cli("reranking", "qrels", *words)
