@@ -34,8 +34,7 @@ from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import alias_of, values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.results.findings import grouped
-from permed_measures.results.how import how_made, titled
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table
 
 TOLERANCE = 1e-9

@@ -28,7 +28,7 @@ provider evaluation
 files: sources formats cleaning order text streams read inspection whole write provenance
 datasets: import_hook readers downloads catalogue loading __init__ pyterrier
 intervals named_runs
-results: latex table page report findings run_notes how evaluations evaluation_report collections
+results: latex table page report findings evaluations evaluation_report collections
 spark
 people: agreement corrected tables
 comparisons: paired tests wilcoxon corrections power results rows

@@ -14,7 +14,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.results.collections import MEAN, CollectionMeans
-from permed_measures.results.evaluations import Evaluations, evaluated
+from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 PLACE = "{collection}"
 """What stands in the path of a run for the name of the collection."""
@@ -85,9 +85,10 @@ def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[st
         measures = chosen_measures(args, inputs)
         if not measures:
             raise InputError("no measure was named", hint="Name those of all collections: -m nDCG@10")
-        inputs.notes[:] = [note for note in inputs.notes if note not in said]
+        evaluator = PermedEvaluator(measures, inputs.judgments)
+        inputs.notes[:] = [note for note in [*inputs.notes, *evaluator.notes()] if note not in said]
         said.update(inputs.notes)
-        evaluations, notes = evaluated(PermedEvaluator(measures, inputs.judgments), inputs.runs)
+        evaluations, notes = evaluate_all(evaluator, inputs.runs)
     return Evaluations(measures, evaluations, notes=notes)
 
 

@@ -22,7 +22,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, evaluated, with_judged
+from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -47,7 +47,7 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
         inputs.notes.extend(evaluator.notes())
-        evaluations, notes = evaluated(evaluator, inputs.runs)
+        evaluations, notes = evaluate_all(evaluator, inputs.runs)
     for note in groups.notes() if groups else ():
         print_message(f"note: {note}")
     origin = origin_of(args, files)

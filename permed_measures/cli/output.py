@@ -71,7 +71,14 @@ def check_folder(output: Path) -> None:
 
 def _is_among(output: Path, read: Iterable[Path]) -> bool:
     """Return whether a file to write is one that is read."""
-    return output.is_file() and any(path.is_file() and output.samefile(path) for path in read)
+    return any(path.is_file() and _is_one_file(output, path) for path in read)
+
+
+def _is_one_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, which need not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def check_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
@@ -79,7 +86,7 @@ def check_record(record: Path | None, output: Path | None, read: Iterable[Path])
     if record is None:
         return
     check_folder(record)
-    if record == output or _is_among(record, read):
+    if (output is not None and _is_one_file(record, output)) or _is_among(record, read):
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 

@@ -12,8 +12,7 @@ from permed_measures.comparisons.moves import Moves, Pairs
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
-from permed_measures.results.how import titled
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, titled
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class PairedRuns:
             with naming(run_name):
                 evaluation = evaluator.evaluate(run)
             rankings = replace(evaluation.rankings)  # without what was kept to compute the measures
-            return evaluation.values, rankings, notes_of(run_name, rankings)
+            return evaluation.values, rankings, notes_of(run_name, rankings, evaluator.measures)
 
         values, rankings = {}, {}
         for run_name in runs:

@@ -17,8 +17,7 @@ from permed_measures.comparisons.wording import interval_method
 from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import name_of
 from permed_measures.people.tables import agreement_json, flat
-from permed_measures.results.how import how_made, titled
-from permed_measures.results.report import Report, Section
+from permed_measures.results.report import Report, Section, how_made, titled
 
 
 def comparison_report(result: ComparisonResult) -> Report:

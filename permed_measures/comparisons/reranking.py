@@ -78,7 +78,7 @@ def reranking(
     their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
     k ranks of both runs, k the cutoff of the measure: the measure of CLPR's memory ablation, in which pairs
     that are right in both runs count below the line too. A query that a run lacks scores 0, and its relevant
-    documents are not retrieved; the notesretrieved; the notes say how many there are.
+    documents are not retrieved; the notes say how many there are.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
     with naming(name):
         evaluation = evaluator.evaluate(run)
     [values], rankings = evaluation.values, evaluation.rankings
-    return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings))
+    return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
 
 
 def _nested(name: str, run: RunLike) -> Nested:

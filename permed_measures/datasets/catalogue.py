@@ -64,11 +64,17 @@ class Queries(BaseQueries):  # type: ignore[misc]
 class Qrels(BaseQrels):  # type: ignore[misc]
     """Judgments that are read when they are needed.
 
-    `read` returns them as ``{query_id: {doc_id: relevance}}``; `definitions` says what each grade means.
+    `read` returns them as ``{query_id: {doc_id: relevance}}``; `path` returns the file that they are from;
+    `definitions` says what each grade means.
     """
 
-    def __init__(self, read: Callable[[], Nested], definitions: dict[int, str]) -> None:
-        self._read, self._definitions = read, definitions
+    def __init__(
+        self, read: Callable[[], Nested], path: Callable[[], Path], definitions: dict[int, str]
+    ) -> None:
+        self._read, self._path, self._definitions = read, path, definitions
+
+    def qrels_path(self) -> Path:
+        return self._path()
 
     def qrels_iter(self) -> Iterator[GenericQrel]:
         for query_id, documents in self.qrels_nested().items():
@@ -93,7 +99,7 @@ class Qrels(BaseQrels):  # type: ignore[misc]
             ids = [query.query_id for query in queries.queries_iter()]
             return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
 
-        return Qrels(read, self._definitions)
+        return Qrels(read, self._path, self._definitions)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
@@ -181,7 +187,7 @@ Handlers = tuple[Docs, Queries, Qrels]
 
 
 def _labels(path: Callable[[], Path], definitions: dict[int, str]) -> Qrels:
-    return Qrels(lambda: readers.read_labels(path()), definitions)
+    return Qrels(lambda: readers.read_labels(path()), path, definitions)
 
 
 def _turns(path: Callable[[], Path]) -> Queries:

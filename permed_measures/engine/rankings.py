@@ -213,7 +213,7 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
     judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return
-    kind, hint = PermedWarning, ""
+    kind, hint, every = PermedWarning, "", "every value"
     if not rankings.n_shared:
         kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
         problem = f"the run and the qrels share no query: the run has {_two(some_ids)}, the qrels {theirs}"
@@ -222,10 +222,11 @@ def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) 
     elif not len(found.row) and rankings.retrieved.any():
         theirs = _two(judgments.documents)
         problem = f"no retrieved document is judged: the run has {_two(some_ids)}, the qrels judge {theirs}"
+        every = "every value but NumRet"
         hint = _prefixed(some_ids, judgments.documents)
     else:
         return
-    _warn(f"{problem}; every value is that of an empty run", hint, path, kind)
+    _warn(f"{problem}; {every} is that of an empty run", hint, path, kind)
 
 
 def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] = PermedWarning) -> None:

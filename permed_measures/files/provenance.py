@@ -11,15 +11,27 @@ from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.engine.inputs import STDIN
+from permed_measures.markup import listed
+from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import alias_of, values_of
 
-CONVENTIONS = (
-    "Every query of the qrels counts; one that the run lacks, or that has no relevant document, scores 0.",
-    "Queries of the run that the qrels lack are ignored.",
-    "Documents are ranked by score descending, compared as float32; ties by document id descending.",
-    "Documents that are unjudged or have a negative grade take up ranks and are not relevant.",
-)
-"""What all measures share, unless their description says otherwise."""
+OF_QRELS = ("NumQ", "NumRel")
+"""The measures that count the qrels, whatever was retrieved."""
+
+ORDERS = {
+    "score": "Documents are ranked by score descending, compared as float32; ties by document id descending.",
+    "list": "Documents are ranked as the files of the runs list them, whatever their scores.",
+}
+"""What ranks documents, by the option ``order``."""
+
+_OTHERS = {
+    "query-ids": "Query ids of runs are rewritten to match the qrels ({}).",
+    "max-passage": "Ids of runs have the document before {!r}: its best part is kept.",
+    "duplicates": "Of a document that a run lists twice for a query, one row is kept: the {}.",
+    "ignore-self": "A document whose id is that of the query is left out.",
+}
+"""What else options do to runs while they are read; by default nothing."""
+_DEFAULTS = (None, "", False, "refuse")
 
 
 class Origin(NamedTuple):
@@ -56,6 +68,55 @@ class Origin(NamedTuple):
         return cls(qrels=os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "", runs=files)
 
 
+def conventions_of(measures: Iterable[Measure], options: Mapping[str, Any]) -> list[str]:
+    r"""Say which queries count and how documents were ranked, by these measures with these options.
+
+    Examples
+    --------
+    >>> from ir_measures import Bpref
+    >>> print(*conventions_of([Bpref], {"order": "list"})[2:], sep="\n")
+    Documents are ranked as the files of the runs list them, whatever their scores.
+    Documents that are unjudged or have a negative grade are left out before the others are ranked.
+    """
+    measures = list(measures)
+    names, given = [str(measure.NAME) for measure in measures], [values_of(measure) for measure in measures]
+    known = list(zip(headings_of(measures), names, given, strict=True))
+    return [
+        _which_queries([text for text, name, values in known if _counts_more(name, values)], len(known)),
+        "Queries of the run that the qrels lack are ignored.",
+        ORDERS[options.get("order", "score")],
+        *_which_documents(known),
+        *(text.format(options[name]) for name, text in _OTHERS.items() if options.get(name) not in _DEFAULTS),
+    ]
+
+
+def _counts_more(name: str, given: Mapping[str, Any]) -> bool:
+    """Return whether a query without results or relevant documents may have another value than 0."""
+    counts = name in (*OF_QRELS, "Judged") or (name == "NumRet" and given["rel"] is None)
+    return counts or given.get("negative") == "keep"
+
+
+def _which_queries(others: list[str], n_measures: int) -> str:
+    every = "Every query of the qrels counts"
+    if others and len(others) == n_measures:
+        return f"{every}."
+    but = f" on all but {listed(others)}" if others else ""
+    return f"{every}; one that the run lacks, or that has no relevant document, scores 0{but}."
+
+
+def _which_documents(known: list[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
+    """Say what unjudged documents and negative grades do."""
+    condensed = [text for text, name, given in known if given.get("judged_only") or name == "Bpref"]
+    said = "Documents that are unjudged or have a negative grade"
+    if condensed and len(condensed) == len(known):
+        yield f"{said} are left out before the others are ranked."
+    else:
+        left_out = f"; for {listed(condensed)} they are left out" if condensed else ""
+        yield f"{said} take up ranks and are not relevant{left_out}."
+    if keep := [text for text, _, given in known if given.get("negative") == "keep"]:
+        yield f"A negative grade is a loss on {listed(keep)}."
+
+
 def provenance(
     measures: Iterable[Measure],
     origin: Origin | None = None,
@@ -68,7 +129,8 @@ def provenance(
     ----------
     measures : iterable of Measure
     origin : Origin, optional
-        Files are read once more, for their hashes.
+        Files are read once more, for their hashes. Its options say how documents were ranked; without
+        options by score.
     seed : int, optional
         Where something is random.
     packages : iterable of str
@@ -81,13 +143,13 @@ def provenance(
         - ``versions``: of permed-measures, Python, ir-measures, numpy, polars and `packages`.
         - ``measures``: for each its name as it prints (``measure``), a ``description``, and the values of all
           ``parameters``, defaults included (null where there is none); its ``heading`` if the user named it.
-        - ``conventions``: what all measures share, in sentences.
+        - ``conventions``: which queries count and how documents were ranked, in sentences (`conventions_of`).
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
         - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
-          ``name``; then ``dataset``, an id, or ``path`` with ``bytes`` and ``sha256`` of the file as it is
-          stored. Both are null for folders, and for standard input (``-``) and other pipes, which can be
-          read only once.
+          ``name``; then ``dataset``, an id, or ``path``, with ``bytes`` and ``sha256`` of the file as it is
+          stored; of a data set, of the file of its labels. Both are null for folders, for standard input
+          (``-``) and other pipes, which can be read only once, and for a data set without such a file.
 
     Examples
     --------
@@ -97,7 +159,7 @@ def provenance(
     """
     import platform
 
-    installed = ("ir-measures", "numpy", "polars", *packages)
+    measures, installed = list(measures), ("ir-measures", "numpy", "polars", *packages)
     content: dict[str, Any] = {
         "versions": {
             "permed-measures": __version__,
@@ -113,7 +175,7 @@ def provenance(
             }
             for measure in measures
         ],
-        "conventions": list(CONVENTIONS),
+        "conventions": conventions_of(measures, origin.options if origin is not None else {}),
     }
     if seed is not None:
         content["seed"] = seed
@@ -138,7 +200,7 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
     if origin.qrels == "-" or os.path.lexists(origin.qrels):
         yield {"role": "qrels", **_file(Path(origin.qrels))}
     elif origin.qrels:
-        yield {"role": "qrels", "dataset": origin.qrels}
+        yield {"role": "qrels", "dataset": origin.qrels, **_stored(_labels_of(origin.qrels))}
     for name, path in origin.runs.items():
         yield {"role": "run", "name": name, **_file(path)}
     for role, path in origin.others.items():
@@ -146,10 +208,25 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    if path == STDIN or not path.is_file():
-        return {"path": "-" if path == STDIN else str(path), "bytes": None, "sha256": None}
+    return {"path": "-" if path == STDIN else str(path), **_stored(path)}
+
+
+def _stored(path: Path | None) -> dict[str, Any]:
+    """Return size and hash of a file as it is stored; null of what is no file, or can be read only once."""
+    if path is None or path == STDIN or not path.is_file():
+        return {"bytes": None, "sha256": None}
     import hashlib  # which loads OpenSSL
 
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"path": str(path), "bytes": path.stat().st_size, "sha256": digest}
+    return {"bytes": path.stat().st_size, "sha256": digest}
+
+
+def _labels_of(dataset: str) -> Path | None:
+    """Return the file of the labels of a data set, which were read; None where there is no such file."""
+    import ir_datasets
+
+    try:
+        return Path(ir_datasets.load(dataset).qrels_path())
+    except Exception:  # of any data set of ir_datasets: numbers are worth having without
+        return None

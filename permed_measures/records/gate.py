@@ -18,7 +18,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.results.evaluations import Evaluations, evaluated
+from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Table
 
@@ -186,7 +186,7 @@ def _refuse_incomplete(floors: Any, drops: Any, baseline: object) -> None:
 def _evaluated(run: Any, evaluator: PermedEvaluator) -> tuple[dict[Measure, float], list[str]]:
     """Return the means of a run, and what is to be known about it."""
     name = run_name(path_of(run) or run)
-    evaluations, notes = evaluated(evaluator, loaded_runs({name: run}))
+    evaluations, notes = evaluate_all(evaluator, loaded_runs({name: run}))
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
     means = evaluations[name].values.mean(axis=1).tolist()
     return dict(zip(evaluator.measures, means, strict=True)), found.notes_on(name)

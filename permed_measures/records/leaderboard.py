@@ -25,7 +25,7 @@ from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
 from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, evaluated, objects, records_of, with_judged
+from permed_measures.results.evaluations import Evaluations, evaluate_all, objects, records_of, with_judged
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Cell, Table
 
@@ -217,7 +217,7 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     notes: dict[str, list[str]] = {}
     for name in runs:
         with naming(name):
-            evaluations, noted = evaluated(evaluator, {name: runs[name]})
+            evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
         found |= evaluations
         notes |= noted
     if not found:

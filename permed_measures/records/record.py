@@ -26,7 +26,7 @@ from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.results.evaluations import Evaluations, evaluated
+from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 FORM = "permed-measures record 4"
 """How a record begins; the number changes when other versions could not read it."""
@@ -144,7 +144,7 @@ def record(
     loaded = loaded_qrels(qrels)
     read = loaded_runs(given, order=order, rewriting=query_ids, qrels=loaded)
     evaluator = PermedEvaluator(measures_of(measures), loaded)
-    evaluations, _ = evaluated(evaluator, read)
+    evaluations, _ = evaluate_all(evaluator, read)
     found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, given))
     return record_of(found, order, query_ids, created)
 

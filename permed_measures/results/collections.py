@@ -16,8 +16,7 @@ from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.findings import apart, best_of
-from permed_measures.results.how import how_made
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table, is_same, ranked
 
 MEAN = "mean"

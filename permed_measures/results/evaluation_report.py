@@ -12,10 +12,10 @@ from ir_measures.measures import Measure
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of
 from permed_measures.measures.parameters import cutoff_of
+from permed_measures.named_runs import scored_without_results
 from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
 from permed_measures.results.findings import highest
-from permed_measures.results.how import how_made, titled
-from permed_measures.results.report import Report, Section
+from permed_measures.results.report import Report, Section, how_made, titled
 from permed_measures.results.table import NONE, Cell, Table, ranked
 
 BEST = "best possible"
@@ -211,7 +211,8 @@ def _queries(found: Evaluations) -> str:
     """Say what the queries are, and whether the runs have them all."""
     every = "every run" if len(found.evaluations) > 1 else "the run"
     partly = any(found.n_lacking(run) for run in found.evaluations)
-    return f"{found.about()}; {'a query without results scores 0' if partly else f'all are in {every}'}"
+    said = f"a query without results {scored_without_results(found.measures)}"
+    return f"{found.about()}; {said if partly else f'all are in {every}'}"
 
 
 def _explanations(found: Evaluations, columns: list[_Column], chosen: list[_Column]) -> Iterator[str]:

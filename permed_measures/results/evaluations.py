@@ -19,8 +19,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import notes_of
-from permed_measures.results.run_notes import run_notes
+from permed_measures.named_runs import notes_of, run_notes
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -40,7 +39,7 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     return list(dict.fromkeys([*measures, *judged]))
 
 
-def evaluated(
+def evaluate_all(
     evaluator: PermedEvaluator, runs: Mapping[str, RunLike]
 ) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
     """Evaluate runs, one after the other; return what `run_notes` says of each too."""
@@ -173,7 +172,7 @@ class Evaluations:
 
     def notes_on_queries(self, name: str) -> list[str]:
         """Return how many queries a run lacks, and has besides."""
-        return notes_of(name, self.evaluations[name].rankings)
+        return notes_of(name, self.evaluations[name].rankings, self.measures)
 
     def n_lacking(self, name: str) -> int:
         """Return for how many queries a run retrieves nothing."""

@@ -17,8 +17,7 @@ from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
-from permed_measures.results.how import how_made, titled
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Table
 from permed_measures.uncertainties.label_errors import Floats, LabelErrors
 

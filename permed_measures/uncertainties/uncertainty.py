@@ -149,7 +149,7 @@ def uncertainty(
         intervals = measure_intervals(asked, found.values.T, cluster, level)
         labels = _labels(found, errors, draws, seed, level)
         rows += _corrected(_rows(name, found, intervals, scale, labels), found, people, level)
-        notes += notes_of(name, found.rankings)
+        notes += notes_of(name, found.rankings, asked)
     n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
     how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
     return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))

@@ -11,7 +11,8 @@ import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.files.provenance import CONVENTIONS, Origin, provenance
+from permed_measures.datasets import SAMPLES
+from permed_measures.files.provenance import ORDERS, Origin, conventions_of, provenance
 from permed_measures.measures.parameters import values_of
 
 
@@ -41,7 +42,7 @@ def test_each_run_of_an_evaluation_names_its_own_files(files):
     assert {"qrels", "runs", "measures", "format"}.isdisjoint(first["options"])
     versions = {"permed-measures": pm.__version__, "numpy": np.__version__}
     assert {**versions, "ir-measures": version("ir_measures")}.items() <= first["versions"].items()
-    assert first["conventions"] == list(CONVENTIONS)
+    assert ORDERS["list"] in first["conventions"]
     graded, judged = first["measures"]
     assert (graded["measure"], judged["measure"]) == ("GradedAP@10", "Judged@10")
     assert graded["parameters"] == values_of(pm.GradedAP @ 10)
@@ -57,6 +58,56 @@ def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
         best = described("run", files / "other.trec", name="best")
         assert found["inputs"][-1] == {**best, "path": str(files / "other.trec")}
         assert "command" not in found
+
+
+TAKE_UP = "Documents that are unjudged or have a negative grade take up ranks and are not relevant"
+
+
+@pytest.mark.parametrize(
+    ("measures", "options", "said", "unsaid"),
+    [
+        ("P@1", {}, [ORDERS["score"], "scores 0.", f"{TAKE_UP}."], [ORDERS["list"], "left out"]),
+        ("P@1", {"order": "list"}, [ORDERS["list"]], ["float32", "by document id"]),
+        (
+            "nDCG(judged_only=True)@5 P@1",
+            {},
+            [f"{TAKE_UP}; for nDCG(judged_only=True)@5 they are left out."],
+            [],
+        ),
+        ("Bpref AP(judged_only=True)", {}, ["are left out before the others are ranked."], ["take up"]),
+        ("P@1 NumRel NumRet Judged@1", {}, ["scores 0 on all but NumRel, NumRet and Judged@1."], []),
+        ("NumRet(rel=1)", {}, ["scores 0."], []),
+        ("NumQ", {}, ["Every query of the qrels counts."], ["scores 0"]),
+        (
+            "VariantNDCG(negative='keep')",
+            {},
+            ["A negative grade is a loss on VariantNDCG(negative='keep')."],
+            [],
+        ),
+        (
+            "P@1",
+            {"duplicates": "best", "ignore-self": True},
+            ["one row is kept: the best.", "is left out."],
+            [],
+        ),
+        ("P@1", {"duplicates": "refuse", "max-passage": "", "query-ids": None}, [], ["kept", "rewritten"]),
+    ],
+)
+def test_conventions_are_those_of_the_measures_and_options(measures, options, said, unsaid):
+    found = " ".join(conventions_of(map(pm.parse_measure, measures.split()), options))
+    assert [text for text in said if text not in found] == []
+    assert [text for text in unsaid if text in found] == []
+
+
+def test_a_part_of_a_data_set_has_the_hash_of_its_file_and_what_has_no_file_has_none(
+    data, dataset_cache, monkeypatch
+):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
+    labels = described("qrels", data / "medcorpus" / "query_to_texts.jsonl", dataset="medcorpus/turn/1")
+    [found] = provenance([], Origin(qrels="medcorpus/turn/1"))["inputs"]
+    assert found == {key: labels[key] for key in labels if key != "path"}
+    [none] = provenance([], Origin(qrels="no/such"))["inputs"]
+    assert (none["bytes"], none["sha256"]) == (None, None)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
@@ -110,6 +161,7 @@ def test_every_command_names_what_it_read(command, inputs, files):
         for one in found["inputs"]:
             one.pop("name", None)
         if inputs is None:
-            assert found["inputs"][0] == {"role": "qrels", "dataset": "permed-sample"}
+            labels = described("qrels", SAMPLES[0].qrels, dataset="permed-sample")
+            assert found["inputs"][0] == {key: labels[key] for key in labels if key != "path"}
         else:
             assert found["inputs"] == [described(role.strip(), files / name) for role, name in inputs.items()]

@@ -113,7 +113,9 @@ def test_files_that_are_no_records_are_refused(folder, made):
 
 def test_a_record_does_not_overwrite_what_it_is_made_from(folder):
     before = (folder / "bm25.jsonl").read_bytes()
-    refused = dict.fromkeys(("bm25.jsonl", "qrels.jsonl", "out.csv"), "would overwrite")
+    refused = dict.fromkeys(
+        ("bm25.jsonl", "qrels.jsonl", "out.csv", "./out.csv", folder / "out.csv"), "would overwrite"
+    )
     for place, message in {**refused, "no/such.json": "there is no folder 'no'"}.items():
         line = f"evaluate qrels.jsonl bm25.jsonl -m RR --output out.csv --record {place}"
         status, _, err = run_main(*line.split())

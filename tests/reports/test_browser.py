@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ir_measures import ScoredDoc
 from reporting import HOSTILE
 
 import permed_measures as pm
@@ -277,6 +278,23 @@ def test_a_query_opens_by_click_key_and_address(browser, path):
         assert "sample_03_2" in dialog.text_content()
         page.get_by_role("button", name="Close").click()
         dialog.wait_for(state="hidden")
+
+
+@pytest.mark.thorough
+def test_of_a_run_that_was_not_read_again_a_page_says_nothing(browser, tmp_path):
+    qrels = {"q": {"a": 1, "b": 1}, "r": {"a": 1, "b": 1}}
+    seen = {q: {"a": 3.0, "x": 2.0, "b": 1.0} for q in qrels}
+    once = [
+        ScoredDoc(q, d, s) for q, d, s in (("q", "b", 3.0), ("q", "y", 2.0), ("r", "b", 2.0), ("r", "a", 1.0))
+    ]
+    result = compare(qrels, {"seen": seen, "once": iter(once)}, "RR", baseline="seen")
+    (tmp_path / "once.html").write_text(result.to("html"), encoding="utf-8")
+    with opened(browser, tmp_path / "once.html") as page:
+        for query, moves in (("q", ["∅", "?", "#1"]), ("r", ["#2", "∅", "#1"])):
+            page.goto(f"{(tmp_path / 'once.html').as_uri()}#q={query}")
+            page.locator("#query-title", has_text=query).wait_for()
+            assert page.locator("[data-side=left] .move").all_text_contents() == moves
+        assert "?: not known" in page.locator(".grades").text_content()
 
 
 @pytest.mark.thorough

@@ -70,6 +70,14 @@ SAID = [
 ]
 
 
+def test_ranks_and_sentences_go_by_values_whatever_the_digits(collections):
+    path = collections({"a": (4, 0, 1), "b": (3, 0, 1)})  # on average 2/3 and 0.58
+    found = " ".join(evaluate(path, "--digits", 0).split())
+    assert "a has the highest mean P@1, 0.7, and the highest P@1 on 3 of 3 collections." in found
+    assert f"1 0 1 1 1{TO}1" in found
+    assert "Whichever collection is left out, no run has a higher mean than a." in found
+
+
 @pytest.mark.parametrize(("a", "b", "said"), SAID)
 def test_the_highest_mean_is_named_and_whether_one_collection_decides(collections, a, b, said):
     assert said in " ".join(evaluate(collections({"a": a, "b": b})).split())
@@ -131,3 +139,10 @@ def test_what_is_said_of_a_measure_is_said_once(collections, tmp_path):
         pm.write_qrels({query: {"d": 2} for query in QRELS[name]}, tmp_path / f"{name}.qrels")
     stderr = run_cli("evaluate", path, "-m", "nDCG@10")[1]
     assert stderr.count("nDCG@10 is trec_eval's") == 1
+
+
+def test_binary_labels_are_noted_once(collections):
+    path = collections({"a": (4, 0)})
+    stderr = run_cli("evaluate", path, "-m", "GradedAP@10")[1]
+    assert stderr.count("the labels are binary, so GradedAP@10 is half of AP@10") == 1
+    assert "the labels are binary" not in run_cli("evaluate", path, "-m", "AP@10")[1]

@@ -1,9 +1,13 @@
 """The report of evaluations: its marks, its columns and what it says are those of the numbers."""
 
+import base64
+import gzip
 import json
+import re
 
 import pytest
 from commands import run_cli, run_main
+from reporting import Page
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
@@ -124,6 +128,46 @@ def test_the_finding_is_that_of_the_means():
     found = report(RUNS, "P@1", by=lambda query: query[0], macro=True)
     assert found.finding[0] == "new has the highest P@1 (macro): 1.0000."
     assert report(RUNS, "RR", qrels={}).finding == []
+
+
+def test_findings_and_marks_go_by_values_whatever_the_digits():
+    qrels = {f"q{number}": {"d": 1} for number in range(20)}
+    runs = {
+        name: {q: {"d": 1.0} if place < n else {"x": 1.0} for place, q in enumerate(qrels)}
+        for name, n in (("b", 6), ("a", 7))
+    }
+    found = evaluation_report(evaluations(runs, "P@1 Success@1", qrels=qrels), 1)
+    assert found.finding[:2] == ["a has the highest P@1: 0.35.", "Highest on Success@1: a."]
+    [section] = found.sections
+    assert cells(section.tables[0].rows) == [["b", ("0.3", 2), ("0.3", 2)], ["a", ("0.3", 1), ("0.3", 1)]]
+    assert "second best underlined, by all digits." in section.tables[0].sentences()[0]
+
+
+def test_an_ideal_ranking_stands_below_the_runs_of_a_page_and_copies_are_in_order_of_the_table():
+    found = report(RUNS, "GradedAP(max_rel=9)", by="_([0-9])$")
+    rows = Page(found.to("html")).rows
+    assert [row[1] for row in rows[1:5]] == ["new", "mid", "old", "best possible"]
+    [table] = found.sections[0].tables
+    assert [row[1].text for row in table.blocks[0]] == ["old", "new", "mid", "best possible"]
+    assert copies_of(found.to("html")) == [{form: table.to(form) for form in ("latex", "markdown", "csv")}]
+
+
+def copies_of(page):
+    """Return what the buttons of a page copy."""
+    packed = re.search(r'id="data">(.*?)</script>', page)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))["copies"]
+
+
+def test_a_query_without_results_counts_in_what_counts_the_qrels():
+    runs = {"old": {"a_1": {"d": 1.0}, "a_2": {"d": 1.0}}}
+    for measures, said in (
+        ("P@1", "scores 0"),
+        ("P@1 NumRel NumQ", "scores 0, but counts in NumRel and NumQ"),
+        ("NumRel", "counts in NumRel"),
+    ):
+        found = evaluations(runs, measures)
+        assert f"; a query without results {said}" in evaluation_report(found).sections[0].tables[0].caption
+        assert found.notes_on("old")[0].endswith(f"; it {said}")
 
 
 def test_notes_stand_below_unless_columns_count_them():

@@ -484,7 +484,8 @@ function showRankings(list, query, left, right) {
       const item = documentItem(list, place, known?.grade);
       item.tabIndex = 0;
       item.prepend(element("span", { class: "rank" }, String(number + 1)));
-      if (run !== other && place >= 0) item.append(moveOf(list, Boolean(known), number + 1, rank, other));
+      const isKnown = !list.rankings[other][query].includes(-1);
+      if (run !== other && place >= 0) item.append(moveOf(list, Boolean(known), number + 1, rank, other, isKnown));
       return item;
     });
     const nothing = element("li", { class: "note" }, "Nothing was retrieved.");
@@ -495,11 +496,16 @@ function showRankings(list, query, left, right) {
   byId("query-notes").replaceChildren(...notes.map((note) => element("p", { class: "note" }, note)));
 }
 
-/** Say where a document stands in the other run: a sign to look at, and words. All ranks of judged ones are known. */
-function moveOf(list, isJudged, rank, other, run) {
-  const lacking = isJudged ? `not retrieved by ${list.runs[run]}` : `not among the first ${list.depth} of ${list.runs[run]}`;
-  const about = other === null ? lacking : `rank ${other} in ${list.runs[run]}`;
-  return element("span", { class: "move", title: about }, other === null ? "∅" : other === rank ? "=" : `#${other}`);
+/**
+ * Say where a document stands in the other run: a sign to look at, and words. All ranks of judged ones are known;
+ * an unjudged one may be any of those that the other run has, where these could not be read.
+ */
+function moveOf(list, isJudged, rank, other, run, isKnown) {
+  const name = list.runs[run];
+  const unjudged = isKnown ? `not among the first ${list.depth} of ${name}` : `may be among the first of ${name}, whose unjudged documents are not known`;
+  const about = other !== null ? `rank ${other} in ${name}` : isJudged ? `not retrieved by ${name}` : unjudged;
+  const sign = other === null ? (isJudged || isKnown ? "∅" : "?") : other === rank ? "=" : `#${other}`;
+  return element("span", { class: "move", title: about }, sign);
 }
 
 /** Make the item of a document: grade, title or id. */
@@ -525,7 +531,7 @@ function gradeMark(list, grade) {
 function showGrades(list) {
   const marks = [...list.grades.map((grade) => [grade, `grade ${grade}`]), [undefined, "unjudged"]];
   const items = marks.map(([grade, about]) => element("li", {}, gradeMark(list, grade), about));
-  const moves = `#4: rank 4 on the other side; =: the same rank; ∅: not among its first ${list.depth}, or if judged, not retrieved`;
+  const moves = `#4: rank 4 on the other side; =: the same rank; ∅: not among its first ${list.depth}, or if judged, not retrieved${list.unread.some(Boolean) ? "; ?: not known" : ""}`;
   document.querySelector(".grades").replaceChildren(...items, element("li", {}, moves));
 }
 

@@ -10,7 +10,7 @@ from commands import run_main
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.results.run_notes import run_notes
+from permed_measures.named_runs import run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
 TIED = "run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending"
