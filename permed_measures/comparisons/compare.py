@@ -12,12 +12,12 @@ from permed_measures.comparisons.judged import every_label_is_relevant, judged_n
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.pictures import with_pictures
 from permed_measures.comparisons.report import comparison_report
-from permed_measures.comparisons.results import LEVELS, ComparisonResult, ComparisonRow, Options
+from permed_measures.comparisons.results import LEVEL, ComparisonResult, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import check_choice, check_whole_number
+from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, headings_of
@@ -179,6 +179,8 @@ def compare(
     if every_label_is_relevant(paired):  # then Judged@k is P@k
         paired = replace(paired, judged={})
     groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
+    if groups and not groups.values:
+        raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
     grouped = paired if groups is None else replace(paired, group=groups.group)
     [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
@@ -220,7 +222,7 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
 
 def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
-    rows, families = rows_of(parts, options)
+    rows, families, critical = rows_of(parts, options)
     return [
         Comparison(
             of_part,
@@ -236,6 +238,7 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
             interval=options.interval,
             equivalence_margin=options.equivalence_margin,
             detect=options.detect,
+            critical=critical,
         )
         for of_part, paired in zip(rows, parts, strict=True)
     ]
@@ -249,8 +252,8 @@ def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -
     """Note where there are too few clusters for what was asked."""
     units = counted(paired.n_clusters, paired.unit)
     least = 2.0 ** (1 - paired.n_clusters)  # of 2 of all sign patterns
-    if "randomization" in options.tests and least >= LEVELS[0]:
-        yield f"randomization: with {units} no p-value is below {LEVELS[0]}, whatever the runs"
+    if "randomization" in options.tests and least >= LEVEL:
+        yield f"randomization: with {units} no p-value is below {LEVEL}, whatever the runs"
     if paired.n_clusters < _SMALL and any(row.interval for row in rows):
         level = f"{100 * options.level:.10g}%"
         yield f"interval: with {units} coverage may be below {level} where differences are skewed"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding, outcome
+from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, outcome
+from permed_measures.comparisons.tests import direction_of
 from permed_measures.comparisons.wording import interval_heading
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
@@ -47,25 +48,30 @@ def corrected_section(result: ComparisonResult) -> list[Section]:
     heading, n = interval_heading(result), len(lines)
     of_all = result.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    digits = 4 if result.digits is None else result.digits
-    return [section_of(result.agreement, DIFFERENCES, headings, lines, interval, digits)]
+    return [section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)]
 
 
 def what_changes(result: ComparisonResult) -> Iterator[str]:
     """Say which differences people's labels turn round, and which significant ones they leave open."""
-    test = deciding(result.rows[0].tests)
-    known = [row for row in result.rows if row.people and row.people.interval]
-    significant = [row for row in known if outcome(row, test)]
-    opposite = [row for row in known if _side(row) * row.difference < 0]
-    open_ = [row for row in significant if _side(row) == 0]
+    known = [row for row in result.rows if row.people and row.people.value is not None]
+    significant = [row for row in known if row.people and row.people.interval and outcome(row)]
+    opposite = [row for row in known if _direction(row) * direction_of(row.difference) < 0]
+    open_, interval = [row for row in significant if _side(row) == 0], interval_heading(result)
     said = []
     if opposite:
-        said += [f"{_share(result, opposite, known, 'difference')} the opposite sign"]
+        n = sum(_side(row) * row.difference < 0 for row in opposite)
+        surely = f", {n:,} of them surely (0 is outside the {interval})" if n else ""
+        said += [f"{named_rows(result, opposite, known, 'difference')} the opposite sign{surely}"]
     if open_:
-        of = _share(result, open_, significant, "significant difference")
-        said += [f"{of} 0 inside the {interval_heading(result)}"]
+        of = named_rows(result, open_, significant, "significant difference")
+        said += [f"{of} 0 inside the {interval}"]
     if said:
         yield f"Corrected by people's labels, {', and '.join(said)}."
+
+
+def _direction(row: ComparisonRow) -> int:
+    """Return the sign of the difference by people's labels."""
+    return direction_of(row.people.value or 0.0) if row.people else 0
 
 
 def _side(row: ComparisonRow) -> int:
@@ -74,7 +80,14 @@ def _side(row: ComparisonRow) -> int:
     return (low > 0) - (high < 0)
 
 
-def _share(result: ComparisonResult, rows: list[ComparisonRow], of: list[ComparisonRow], noun: str) -> str:
+def named_rows(
+    result: ComparisonResult,
+    rows: Sequence[ComparisonRow],
+    of: Sequence[ComparisonRow],
+    noun: str,
+    verb: tuple[str, str] = ("has", "have"),
+) -> str:
+    """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     named = listed((f"{row.run} against {row.baseline} on {short[row.measure]}" for row in rows), _NAMED)
-    return f"{len(rows):,} of {counted(len(of), noun)} ({named}) {'has' if len(rows) == 1 else 'have'}"
+    return f"{len(rows):,} of {counted(len(of), noun)} ({named}) {verb[len(rows) > 1]}"

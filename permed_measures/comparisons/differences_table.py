@@ -7,16 +7,15 @@ from collections.abc import Iterator
 
 from permed_measures.comparisons.corrections import correction_of
 from permed_measures.comparisons.results import (
-    EQUIVALENCE,
+    LEVEL,
     ComparisonResult,
     ComparisonRow,
     deciding,
+    is_significant,
 )
-from permed_measures.comparisons.tests import SignificanceTest
+from permed_measures.comparisons.tests import EQUIVALENCE, SignificanceTest
 from permed_measures.comparisons.wording import (
     CORRECTION_NAMES,
-    LEVELS,
-    TEST_NAMES,
     families,
     interval_heading,
     interval_method,
@@ -25,11 +24,11 @@ from permed_measures.comparisons.wording import (
     method_of,
     p_or_dash,
     shown,
-    signed,
+    test_name,
 )
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
-from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.results.table import NONE, Cell, Table, number
 
 _ADJUSTED = "(adj.)"
 """What the heading of an adjusted p-value ends with."""
@@ -88,17 +87,24 @@ def _rows(
         labels = [*([group] if result.by else []), short[row.measure], row.run]
         labels += [row.baseline] if result.baseline is None else []
         percent = None if row.relative is None else 100 * row.relative
-        cells = [shown(result, row.difference, "+"), signed(percent, "+.1f")]
-        cells += [interval_of(result, row)] if intervals else []
-        cells += [f"{row.wins:,}/{row.ties:,}/{row.losses:,}", signed(row.effect_size, "+.2f")]
+        cells = [
+            Cell(shown(result, row.difference, "+"), value=row.difference),
+            Cell(number(percent, "+.1f"), value=percent),
+        ]
+        if intervals:
+            cells += [Cell(interval_of(result, row), value=row.interval[0] if row.interval else None)]
+        cells += [
+            Cell(f"{row.wins:,}/{row.ties:,}/{row.losses:,}", value=row.wins),
+            Cell(number(row.effect_size, "+.2f"), value=row.effect_size),
+        ]
         for name in result.rows[0].tests:
             cells += _p_values(row.tests[name], name in adjusted)
-        yield [*map(Cell, [*labels, *cells])]
+        yield [*map(Cell, labels), *cells]
 
 
-def _p_values(test: SignificanceTest, adjusted: bool) -> list[str]:
+def _p_values(test: SignificanceTest, adjusted: bool) -> list[Cell]:
     """Write the p-values of a test."""
-    return [p_or_dash(test.p), p_or_dash(test.adjusted)] if adjusted else [p_or_dash(test.p)]
+    return [Cell(p_or_dash(p), value=p) for p in ([test.p, test.adjusted] if adjusted else [test.p])]
 
 
 # --- how it was computed -----------------------------------------------------------------------------
@@ -120,11 +126,17 @@ def _notes(result: ComparisonResult, tests: dict[str, str], adjusted: list[str])
 
 def _about_test(result: ComparisonResult, name: str) -> str:
     """Say what a test is and how it was computed."""
-    if name == EQUIVALENCE:
-        margin = f"±{result.equivalence_margin:g}"
-        return f"that Δ is beyond the equivalence margin {margin}, by two one-sided t-tests"
+    if name in EQUIVALENCE:
+        return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.equivalence_margin:g}")
     seed = f", seed {result.seed}" if is_random(result, name) else ""
-    return f"{TEST_NAMES.get(name, name)} ({method_of(result, name)}{seed})"
+    return f"{test_name(name)} ({method_of(result, name)}{seed})"
+
+
+_EQUIVALENCE = (
+    "that Δ is -{0} or below, by a one-sided t-test",
+    "that Δ is +{0} or above, by a one-sided t-test",
+    "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
+)
 
 
 def _correction(result: ComparisonResult, name: str, heading: str, adjusted: bool) -> str:
@@ -159,18 +171,30 @@ def _about_intervals(result: ComparisonResult) -> str:
 
 
 def _around_zero(result: ComparisonResult) -> Iterator[str]:
-    """Say why intervals contain 0 where the adjusted p is below 0.05, if some do."""
-    found = n_rows = 0
-    for row in (row for _, each in result.sections() for row in each.rows):
-        test = deciding(row.tests)
-        p = row.tests[test].adjusted if test else None
-        if row.interval:
-            n_rows += 1
-            found += p is not None and p < LEVELS["†"] and row.interval[0] <= 0 <= row.interval[1]
-    simultaneous = result.interval == "simultaneous"
-    why = "max-T steps down, the intervals do not" if simultaneous else "they are not of the same test"
-    if found:
-        yield f"{found:,} of {counted(n_rows, 'interval')} with 0 inside though p (adj.) < 0.05: {why}"
+    """Say why intervals contain 0 where p is below 0.05, if some do."""
+    found, n_rows = Counter[str](), 0
+    for _, part in result.sections():
+        for row in part.rows:
+            n_rows += row.interval is not None
+            if row.interval and row.interval[0] <= 0 <= row.interval[1] and is_significant(row):
+                found[_why_around_zero(part, row)] += 1
+    p = f"p {_ADJUSTED}" if result.correction != "none" else "p"
+    for why, n in found.items():
+        yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
+
+
+def _why_around_zero(part: ComparisonResult, row: ComparisonRow) -> str:
+    """Say why an interval contains 0 though the test that decides finds a difference."""
+    test = deciding(row.tests)
+    why = [f"they have the level {part.level_in_percent}"] if part.level > 1 - LEVEL else []
+    if part.critical is None:
+        why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
+    elif abs(row.tests[test].statistic or 0.0) <= part.critical and part.families[test] > 1:
+        why += ["max-T steps down, the intervals do not"]
+    return ", and ".join(why) or "clusters differ in size, which counts in an interval and not in p"
+
+
+_WHOSE = {"randomization": "that of the randomization test", "wilcoxon": "Wilcoxon's"}
 
 
 def _about_power(result: ComparisonResult) -> Iterator[str]:

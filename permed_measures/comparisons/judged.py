@@ -51,7 +51,7 @@ def judged_headings(result: ComparisonResult) -> list[str]:
 def judged_cells(whole: ComparisonResult, part: ComparisonResult, run: str) -> list[Cell]:
     """Return the share that is judged of a run, on the queries of a part."""
     shares = [_share(part.paired, run, number) for number in _columns(whole.paired).values()]
-    return [Cell(NONE if share is None else shown(part, share)) for share in shares]
+    return [Cell(NONE if share is None else shown(part, share), value=share) for share in shares]
 
 
 def judged_shares(result: ComparisonResult) -> dict[str, dict[str, float | None]]:

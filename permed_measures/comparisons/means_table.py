@@ -8,16 +8,15 @@ from string import ascii_lowercase
 
 from permed_measures.comparisons.corrections import correction_of
 from permed_measures.comparisons.judged import about_judged, judged_cells, judged_headings
-from permed_measures.comparisons.results import ComparisonResult, better_pairs, deciding
+from permed_measures.comparisons.results import LEVEL, MARKS, ComparisonResult, better_pairs, deciding
 from permed_measures.comparisons.wording import (
     CORRECTION_NAMES,
-    LEVELS,
-    TEST_NAMES,
     families,
     in_clusters,
     is_random,
     method_of,
     shown,
+    test_name,
 )
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of
@@ -78,10 +77,10 @@ def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]
     if part.baseline is not None:
         tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
         daggers = {
-            row.run: next((mark for mark, level in LEVELS.items() if p < level), "") for row, p in tested
+            row.run: next((mark for mark, level in MARKS.items() if p < level), "") for row, p in tested
         }
         return [daggers.get(run, "") for run in runs]
-    better, named = better_pairs(rows, name), list(zip(letters, runs, strict=False))
+    better, named = better_pairs(rows), list(zip(letters, runs, strict=False))
     return ["".join(letter for letter, other in named if (run, other) in better) for run in runs]
 
 
@@ -99,12 +98,12 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
     if result.baseline is None and not letters:
         return f"No significance marks: more runs than {len(ascii_lowercase)} letters"
     if result.baseline is None:
-        marks = f"Letters name the runs that a run is significantly better than, p < {LEVELS['†']}"
+        marks = f"Letters name the runs that a run is significantly better than, p < {LEVEL}"
     else:
-        shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(LEVELS.items()))
+        shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(MARKS.items()))
         marks = f"{shown} against {result.baseline}"
     seed = f", seed {result.seed}" if is_random(result, name) else ""
-    return f"{marks}: {TEST_NAMES.get(name, name)} ({method_of(result, name)}{seed}), {_correction(result)}"
+    return f"{marks}: {test_name(name)} ({method_of(result, name)}{seed}), {_correction(result)}"
 
 
 def _correction(result: ComparisonResult) -> str:

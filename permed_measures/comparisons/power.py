@@ -7,6 +7,9 @@ import math
 POWER = 0.8
 """How often a difference is to be found, as Sakai and most textbooks have it."""
 
+MOST_UNITS = 10**15
+"""Of more there is no number: they are as good as infinitely many."""
+
 _LARGE = 100_000
 """Student's t of so many units is normal."""
 
@@ -15,7 +18,7 @@ def needed(error: float, n_units: int, difference: float, level: float) -> int |
     """Return how many units a t-test needs to find a difference with a power of 0.8.
 
     The standard deviation of a unit is that of these: the standard error times the root of their number.
-    None where there is no variance.
+    None where there is no variance, and where it would be more than `MOST_UNITS`.
 
     References
     ----------
@@ -32,8 +35,11 @@ def needed(error: float, n_units: int, difference: float, level: float) -> int |
 
     if not error > 0:
         return None
-    effect = difference / (error * math.sqrt(n_units))
-    of_normal = float(ndtri((1 + level) / 2) + ndtri(POWER)) / effect
+    deviation = error * math.sqrt(n_units)
+    of_normal = float(ndtri((1 + level) / 2) + ndtri(POWER)) * (deviation / difference)
+    effect = difference / deviation
+    if of_normal > math.sqrt(MOST_UNITS):
+        return None
     n = max(math.ceil(of_normal**2), 2)
     while n < _LARGE and _power(effect, n, level) < POWER:
         n += 1

@@ -69,7 +69,7 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
         "runs": list(map(one_line, rankings)),
         "measures": headings_of(result.measures),
         "baseline": list(rankings).index(result.baseline) if result.baseline else 0,
-        "digits": 4 if result.digits is None else result.digits,
+        "digits": result.decimals,
         "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),
         "depth": depth,
         "rankings": placed,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
@@ -39,46 +39,48 @@ def comparison_report(result: ComparisonResult) -> Report:
 
 # --- other programs --------------------------------------------------------------------------------
 
-_MEANS = ("mean", "baseline_mean", "difference", "relative")
-_COUNTS = ("wins", "ties", "losses", "effect_size")
 _HOW = ("correction", "level", "resamples", "seed")
-_BOUNDS = ("low", "high")
-_OTHERS = ("measure", "run", "baseline", "needed", "clusters", "reasons")
 
 
 def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
-    by = f"{result.by} (group)" if result.by in {*_MEANS, *_BOUNDS, *_COUNTS, *_OTHERS, *_HOW} else result.by
+    tests = list(result.rows[0].tests)
+    how = {"clusters": result.paired.clusters or None, **{name: getattr(result, name) for name in _HOW}}
     for label, part in result.sections():
         for row in part.rows:
-            yield {
-                **({by: label} if by else {}),
-                "measure": name_of(row.measure),
-                "run": row.run,
-                "baseline": row.baseline,
-                **{name: getattr(row, name) for name in _MEANS},
-                **dict(zip(_BOUNDS, row.interval or (None, None), strict=True)),
-                **{name: getattr(row, name) for name in _COUNTS},
-                **{
-                    f"{name}_{bound}": (row.intervals.get(name) or (None, None))[i]
-                    for name in _MEANS[:2]
-                    for i, bound in enumerate(_BOUNDS)
-                },
-                **{
-                    f"{name} {column}": getattr(row.tests[name], column)
-                    for name in result.rows[0].tests
-                    for column in ("p", "adjusted")
-                },
-                "needed": row.needed,
-                "clusters": result.paired.clusters or None,
-                **{name: getattr(result, name) for name in _HOW},
-                "reasons": _reasons(row),
-                **(
-                    {f"people_{name}": each for name, each in flat(row.people).items()}
-                    if result.agreement
-                    else {}
-                ),
-            }
+            numbers = _flat(row, tests, people=result.agreement is not None) | how
+            by = f"{result.by} (group)" if result.by in numbers else result.by
+            yield {**({by: label} if by else {}), **numbers}
+
+
+def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, Any]:
+    """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
+    expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "measure": lambda measure: {"measure": name_of(measure)},
+        "interval": lambda interval: _ends("", interval),
+        "intervals": lambda found: (
+            _ends("mean_", found["mean"]) | _ends("baseline_mean_", found["baseline_mean"])
+        ),
+        "tests": lambda found: {
+            f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
+        },
+        "reasons": lambda _: {"reasons": _reasons(row)},
+        "people": lambda found: (
+            {f"people_{name}": each for name, each in flat(found).items()} if people else {}
+        ),
+    }
+    columns: dict[str, Any] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        columns |= expanded[each.name](value) if each.name in expanded else {each.name: value}
+    return columns
+
+
+_OF_TESTS = ("p", "adjusted", "statistic")
+
+
+def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, float | None]:
+    return dict(zip((f"{name}low", f"{name}high"), interval or (None, None), strict=True))
 
 
 def _reasons(row: ComparisonRow) -> str | None:

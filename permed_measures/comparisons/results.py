@@ -23,50 +23,54 @@ class ComparisonRow:
 
     Attributes
     ----------
-    run, baseline : str
     measure : Measure
+    run, baseline : str
     mean, baseline_mean : float
         Over all queries of the qrels; of counts such as NumRet too, not their sum.
     difference : float
         The mean of the differences run - baseline.
+    std_error : float
+        Its cluster-robust standard error; 0 where the differences do not vary.
     relative : float or None
         The difference over the absolute value of the baseline's mean; None where that mean is 0.
-    wins, ties, losses : int
-        Queries on which the run is above the baseline, equal (within 1e-12), below.
     interval : (float, float) or None
         Confidence interval of the difference; with max-T simultaneous for all rows. None where the
         differences do not vary.
+    wins, ties, losses : int
+        Queries on which the run is above the baseline, equal (within 1e-12), below.
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
-    tests : dict of str to SignificanceTest
-        By name: those that were asked for; with `equivalence_margin` also ``equivalence``.
-    reasons : dict of str to str
-        Why a field is None: by ``relative``, ``interval``, ``effect_size``.
     intervals : dict of str to (float, float) or None
         Confidence intervals of ``mean`` and ``baseline_mean``, each by itself.
+    tests : dict of str to SignificanceTest
+        By name: those that were asked for; with `equivalence_margin` also ``non-inferiority``,
+        ``non-superiority`` and ``equivalence``.
     needed : int or None
         With `detect`, how many queries (or clusters) one uncorrected t-test at 1 - level needs to find that
         difference with a power of 0.8.
+    reasons : dict of str to str
+        Why a field is None: by ``interval``, ``needed``.
     people : Corrected or None
         What the difference would be by people's labels, if a sample of these was given.
     """
 
+    measure: Measure
     run: str
     baseline: str
-    measure: Measure
     mean: float
     baseline_mean: float
     difference: float
+    std_error: float
     relative: float | None
+    interval: tuple[float, float] | None
     wins: int
     ties: int
     losses: int
-    interval: tuple[float, float] | None
     effect_size: float | None
+    intervals: dict[str, tuple[float, float] | None]
     tests: dict[str, SignificanceTest]
+    needed: int | None
     reasons: dict[str, str]
-    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    needed: int | None = None
     people: Corrected | None = None
 
 
@@ -109,6 +113,8 @@ class ComparisonResult:
         As they were asked for.
     agreement : Agreement or None
         Of the qrels and people's labels, if a sample of these was given.
+    critical : float or None
+        With max-T the T of which the simultaneous intervals are.
     """
 
     rows: list[ComparisonRow]
@@ -131,6 +137,7 @@ class ComparisonResult:
     equivalence_margin: float | None = None
     detect: float | None = None
     agreement: Agreement | None = None
+    critical: float | None = None
 
     @property
     def n_queries(self) -> int:
@@ -148,6 +155,11 @@ class ComparisonResult:
         return f"baseline {self.baseline}" if self.baseline else "every pair"
 
     @property
+    def decimals(self) -> int:
+        """Number of decimals of means and differences in tables and sentences."""
+        return 4 if self.digits is None else self.digits
+
+    @property
     def level_in_percent(self) -> str:
         """The level of the intervals, such as ``95%``."""
         return f"{100 * self.level:.10g}%"
@@ -163,14 +175,14 @@ class ComparisonResult:
         yield ("(all)" if self.by else "", self)
 
 
-LEVELS = (0.05, 0.01)
-"""The levels of significance that papers use: a result is significant where p is below."""
+MARKS = {"‡": 0.01, "†": 0.05}
+"""The significance marks, and the p below which they are set."""
+
+LEVEL = MARKS["†"]
+"""A difference is significant where its p, adjusted if p-values are, is below."""
 
 TESTS = ("randomization", "t-test", "wilcoxon")
 """The tests, in the order in which they decide about marks."""
-
-EQUIVALENCE = "equivalence"
-"""The test that another option asks for: that there is no difference."""
 
 
 def deciding(tests: Mapping[str, SignificanceTest]) -> str:
@@ -178,17 +190,23 @@ def deciding(tests: Mapping[str, SignificanceTest]) -> str:
     return next((name for name in TESTS if name in tests and not tests[name].naive), "")
 
 
-def outcome(row: ComparisonRow, test: str) -> int:
-    """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise."""
-    p = row.tests[test].adjusted if test else None
-    if p is None or p >= LEVELS[0]:
-        return 0
-    return (row.difference > 0) - (row.difference < 0)
+def is_significant(row: ComparisonRow) -> bool:
+    """Return whether the test that decides, if any, finds a difference."""
+    p = row.tests[test].adjusted if (test := deciding(row.tests)) else None
+    return p is not None and p < LEVEL
 
 
-def better_pairs(rows: Iterable[ComparisonRow], test: str) -> set[tuple[str, str]]:
+def outcome(row: ComparisonRow) -> int:
+    """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise.
+
+    It goes by the direction of the test, which may be another than that of the means.
+    """
+    return row.tests[deciding(row.tests)].direction if is_significant(row) else 0
+
+
+def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
     """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    found = [(row.run, row.baseline, outcome(row, test)) for row in rows]
+    found = [(row.run, row.baseline, outcome(row)) for row in rows]
     return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T, correction_of
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.power import needed
-from permed_measures.comparisons.results import EQUIVALENCE, ComparisonRow, Options
+from permed_measures.comparisons.power import MOST_UNITS, needed
+from permed_measures.comparisons.results import ComparisonRow, Options
 from permed_measures.comparisons.tests import (
     SignificanceTest,
     as_student,
+    direction_of,
     effect_sizes,
-    equivalence_test,
+    equivalence_tests,
     n_patterns,
     randomize,
     sign_patterns,
@@ -30,7 +31,9 @@ from permed_measures.intervals import (
     mean_and_error,
     mean_intervals,
     measure_intervals,
+    no_variance,
 )
+from permed_measures.markup import plural
 
 Tests = dict[str, list[SignificanceTest]]
 """The outcomes of each test, by its name: a list with those of each row."""
@@ -38,7 +41,7 @@ Tests = dict[str, list[SignificanceTest]]
 
 def rows_of(
     parts: Sequence[PairedRuns], options: Options
-) -> tuple[list[list[ComparisonRow]], dict[str, int]]:
+) -> tuple[list[list[ComparisonRow]], dict[str, int], float | None]:
     """Compare on each set of queries, with one correction over the p-values of all.
 
     Returns
@@ -47,11 +50,14 @@ def rows_of(
         For each set of queries: measures in their order, then pairs.
     dict of str to int
         The number of p-values that were corrected together by test.
+    float or None
+        The critical value of max-T, where that is the correction.
     """
     tests = [_tests(paired, options) for paired in parts]
     critical = _randomize(parts, options, tests) if "randomization" in options.tests else None
     sizes = {name: _corrected(name, options, tests) for name in tests[0]}
-    return [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)], sizes
+    rows = [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)]
+    return rows, sizes, critical
 
 
 # --- tests -----------------------------------------------------------------------------------------------
@@ -73,8 +79,10 @@ def _tests(paired: PairedRuns, options: Options) -> Tests:
         for name in _TESTS.keys() & found.keys():
             found[name] += _TESTS[name](differences, paired)
         if options.equivalence_margin is not None:
-            equivalent = equivalence_test(differences, paired.cluster, options.equivalence_margin)
-            found.setdefault(EQUIVALENCE, []).extend(equivalent)
+            for name, each in equivalence_tests(
+                differences, paired.cluster, options.equivalence_margin
+            ).items():
+                found.setdefault(name, []).extend(each)
     return found
 
 
@@ -89,14 +97,21 @@ def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Te
     places = parts[0].places() + starts[:, None, None]  # the same pairs in each part
     used, pairs = np.unique(places, return_inverse=True)
     outcome = randomize(sums[:, used], pairs.reshape(-1, 2), options.resamples, options.seed, options.level)
-    p, adjusted = (each.reshape(len(parts), -1).tolist() for each in (outcome.p, outcome.adjusted))
+    columns = [each.reshape(len(parts), -1).tolist() for each in outcome[:3]]  # p, adjusted, statistic
     draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
     is_adjusted = options.correction == MAX_T
-    for paired, found, *columns in zip(parts, tests, p, adjusted, strict=True):
+    for paired, found, *of_part in zip(parts, tests, *columns, strict=True):
         method = sign_patterns(n_clusters, paired.unit, options.resamples)
         found["randomization"] = [
-            SignificanceTest(p=each, adjusted=by_max_t if is_adjusted else None, method=method, draws=draws)
-            for each, by_max_t in zip(*columns, strict=True)
+            SignificanceTest(
+                p=p,
+                adjusted=adjusted if is_adjusted else None,
+                statistic=statistic,
+                direction=direction_of(statistic),
+                method=method,
+                draws=draws,
+            )
+            for p, adjusted, statistic in zip(*of_part, strict=True)
         ]
     return outcome.critical if is_adjusted else None
 
@@ -119,29 +134,37 @@ def _corrected(name: str, options: Options, tests: Sequence[Tests]) -> int:
 # --- estimates -------------------------------------------------------------------------------------------
 
 
+class _Estimates(NamedTuple):
+    """What is estimated of a difference."""
+
+    interval: Estimate
+    std_error: float
+    effect_size: float | None
+
+
 def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: float | None) -> list[ComparisonRow]:
     """Build the rows of a set of queries."""
     means = {
         run: measure_intervals(paired.measures, values.T, paired.cluster, options.level)
         for run, values in paired.values.items()
     }
+    simultaneous = None if critical is None else as_student(critical, paired.n_clusters)
     rows: list[ComparisonRow] = []
     for number, measure in enumerate(paired.measures):
         differences = paired.differences(number)
-        simultaneous = None if critical is None else as_student(critical, paired.n_clusters)
         within = [difference_range(measure)] * len(paired.pairs)
         intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
-        effects, errors = effect_sizes(differences), mean_and_error(differences, paired.cluster)[1]
-        for column, (run, baseline) in enumerate(paired.pairs):
+        errors = mean_and_error(differences, paired.cluster)[1].tolist()
+        for column, estimates in enumerate(zip(intervals, errors, effect_sizes(differences), strict=True)):
+            pair = paired.pairs[column]
+            of_means = [means[run][number].value for run in pair]
+            row = _row(paired, number, pair, differences[:, column], _Estimates(*estimates), options)
             own = {name: each[len(rows)] for name, each in tests.items()}
-            of_means = {"mean": means[run][number].value, "baseline_mean": means[baseline][number].value}
-            estimates = {"interval": intervals[column], "effect_size": effects[column]}
-            row = _row(paired, number, (run, baseline), differences[:, column], estimates, own)
-            units = None
-            if options.detect is not None:
-                units = needed(float(errors[column]), paired.n_clusters, options.detect, options.level)
-            rows.append(replace(row, intervals=of_means, needed=units))
+            rows.append(replace(row, tests=own, intervals=dict(zip(_MEANS, of_means, strict=True))))
     return rows
+
+
+_MEANS = ("mean", "baseline_mean")
 
 
 def _row(
@@ -149,25 +172,40 @@ def _row(
     number: int,
     pair: tuple[str, str],
     differences: Floats,
-    estimates: dict[str, Any],
-    tests: dict[str, SignificanceTest],
+    found: _Estimates,
+    options: Options,
 ) -> ComparisonRow:
+    """Build a row, without its tests and the intervals of its means."""
     mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
     difference = float(differences.mean())
-    interval: Estimate = estimates["interval"]
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    units, lacks = _needed(paired, found.std_error, options)
+    reasons = {"interval": found.interval.reason, "needed": lacks}
     return ComparisonRow(
-        *pair,
         paired.measures[number],
+        *pair,
         mean,
         baseline_mean,
-        difference=difference,
+        difference,
+        found.std_error,
         relative=difference / abs(baseline_mean) if baseline_mean else None,
+        interval=found.interval.value,
         wins=wins,
         ties=len(differences) - wins - losses,
         losses=losses,
-        interval=interval.value,
-        effect_size=estimates["effect_size"],
-        tests=tests,
-        reasons={} if interval.value else {"interval": interval.reason},
+        effect_size=found.effect_size,
+        intervals={},
+        tests={},
+        needed=units,
+        reasons={name: reason for name, reason in reasons.items() if reason},
     )
+
+
+def _needed(paired: PairedRuns, error: float, options: Options) -> tuple[int | None, str]:
+    """Return how many units the difference asked for needs, or why that is not known."""
+    if options.detect is None:
+        return None, ""
+    if not error:
+        return None, no_variance(paired.n_clusters, paired.unit)
+    units = needed(error, paired.n_clusters, options.detect, options.level)
+    return units, "" if units else f"more than {MOST_UNITS:,} {plural(paired.unit)}"

@@ -27,7 +27,10 @@ class SignificanceTest:
     adjusted : float or None
         Corrected for the number of p-values of the same test.
     statistic : float or None
-        t; Wilcoxon's smaller rank sum; for the randomization test the mean difference.
+        t; Wilcoxon's smaller rank sum; T of the randomization test, with its sign.
+    direction : {1, 0, -1}
+        The sign of what the test goes by: T, t, or W+ - W-. It need not be that of the mean difference: ranks
+        of many small differences may outweigh a few large ones.
     naive : bool
         Whether queries of one cluster were treated as independent: the p-value is too small where they are
         correlated.
@@ -42,6 +45,7 @@ class SignificanceTest:
     p: float | None = None
     adjusted: float | None = None
     statistic: float | None = None
+    direction: int = 0
     naive: bool = False
     method: str
     reason: str = ""
@@ -63,12 +67,15 @@ class Randomized(NamedTuple):
     Attributes
     ----------
     p, adjusted : ndarray of float64, shape (n_columns,)
+    statistic : ndarray of float64, shape (n_columns,)
+        T with the sign of the sum.
     critical : float
         What the largest T* of all columns does not exceed, at the level.
     """
 
     p: Floats
     adjusted: Floats
+    statistic: Floats
     critical: float
 
 
@@ -115,7 +122,8 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     differences = sums[:, pairs[:, 0]] - sums[:, pairs[:, 1]]
     scale = np.sqrt((differences**2).sum(axis=0))
     scale[scale <= TIE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
-    observed = np.abs(differences.sum(axis=0)) / scale
+    statistic = differences.sum(axis=0) / scale
+    observed = np.abs(statistic)
     order = np.argsort(observed, kind="stable")  # the last is the most extreme
     (first, second), scale, least = pairs[order].T, scale[order], observed[order] - _EQUAL
     alone, together, largest = np.zeros(len(order), int), np.zeros(len(order), int), []
@@ -130,7 +138,17 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     n = sum(map(len, largest)) + added
     p, adjusted = (added + alone) / n, np.maximum.accumulate(((added + together) / n)[::-1])[::-1]
     back = np.argsort(order)
-    return Randomized(p[back], adjusted[back], critical_value(np.concatenate(largest), added, level))
+    critical = critical_value(np.concatenate(largest), added, level)
+    return Randomized(p[back], adjusted[back], statistic, critical)
+
+
+def direction_of(statistic: float) -> int:
+    """Return the sign of a statistic; 0 where there is nothing but rounding.
+
+    >>> direction_of(-2.5), direction_of(1e-12)
+    (-1, 0)
+    """
+    return 0 if abs(statistic) <= _EQUAL else 1 if statistic > 0 else -1
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
@@ -233,19 +251,24 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
     is_known = (error > 0) | ~differences.any(axis=0)
     return [
-        SignificanceTest(p=float(p[i]), statistic=float(t[i]), method=method)
+        SignificanceTest(p=float(p[i]), statistic=float(t[i]), direction=direction_of(t[i]), method=method)
         if is_known[i]
         else SignificanceTest(method=method, reason=no_variance(n_units, unit))
         for i in range(len(p))
     ]
 
 
-def equivalence_test(differences: Floats, cluster: Ints, margin: float) -> list[SignificanceTest]:
+EQUIVALENCE = ("non-inferiority", "non-superiority", "equivalence")
+"""The tests of a margin: that a difference is not below minus it, not above it, and neither."""
+
+
+def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict[str, list[SignificanceTest]]:
     """Compute the p-values of two one-sided tests: whether the mean difference is within ± `margin`.
 
-    It is the larger p of the cluster-robust t-tests that the mean is above -margin and below margin: below
-    alpha where Student's interval of level 1 - 2 alpha is within the range. Where the differences do not vary
-    there is none: nothing is known of how others vary.
+    These are the cluster-robust t-tests that the mean is above -margin (non-inferiority) and that it is below
+    margin (non-superiority); equivalence has the larger p of both, below alpha where Student's interval of
+    level 1 - 2 alpha is within the range. Where the differences do not vary there is none: nothing is known
+    of how others vary.
 
     References
     ----------
@@ -256,15 +279,22 @@ def equivalence_test(differences: Floats, cluster: Ints, margin: float) -> list[
 
     n_units, unit = units_of(differences, cluster)
     mean, error = mean_and_error(differences, cluster)
-    t = np.divide(margin - np.abs(mean), error, out=np.zeros_like(mean), where=error > 0)
-    p = stdtr(max(n_units - 1, 1), -t)
-    method = f"two one-sided tests of ±{margin:g}, {counted(n_units - 1, 'degree')} of freedom"
-    return [
-        SignificanceTest(p=float(p[i]), statistic=float(mean[i]), method=method)
-        if error[i] > 0
-        else SignificanceTest(method=method, reason=no_variance(n_units, unit))
-        for i in range(len(p))
-    ]
+    above, below = (
+        np.divide(each, error, out=np.zeros_like(mean), where=error > 0)
+        for each in (margin + mean, margin - mean)
+    )
+    degrees = f"{counted(n_units - 1, 'degree')} of freedom"
+    one, two = f"a one-sided test, {degrees}", f"two one-sided tests of ±{margin:g}, {degrees}"
+    found, statistics = {}, (above, below, np.minimum(above, below))
+    for name, t, method in zip(EQUIVALENCE, statistics, (one, one, two), strict=True):
+        p = stdtr(max(n_units - 1, 1), -t)
+        found[name] = [
+            SignificanceTest(p=float(p[i]), statistic=float(t[i]), method=method)
+            if error[i] > 0
+            else SignificanceTest(method=method, reason=no_variance(n_units, unit))
+            for i in range(len(p))
+        ]
+    return found
 
 
 def effect_sizes(differences: Floats) -> list[float | None]:

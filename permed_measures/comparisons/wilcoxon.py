@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from permed_measures.comparisons.tests import SignificanceTest
+from permed_measures.comparisons.tests import SignificanceTest, direction_of
 from permed_measures.intervals import Floats, Ints
 from permed_measures.markup import counted
 
@@ -51,7 +51,8 @@ def _wilcoxon(values: Floats) -> SignificanceTest:
     p = _exact(ranks, smaller) if is_exact else stats.wilcoxon(values, method="asymptotic").pvalue
     how = "exact" if is_exact else "normal approximation"
     method = f"signed ranks of {counted(n, 'non-zero difference')}, {how}"
-    return SignificanceTest(p=float(p), statistic=smaller / 2, method=method)
+    direction = direction_of(2 * positive - n * (n + 1))
+    return SignificanceTest(p=float(p), statistic=smaller / 2, direction=direction, method=method)
 
 
 def _exact(ranks: Ints, smaller: int) -> float:

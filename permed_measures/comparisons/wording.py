@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from permed_measures.comparisons.corrections import MAX_T, correction_of
-from permed_measures.comparisons.results import ComparisonResult, ComparisonRow
+from permed_measures.comparisons.results import MARKS, ComparisonResult, ComparisonRow
 from permed_measures.markup import counted
-from permed_measures.results.table import NONE
+from permed_measures.results.table import NONE, number
 
-LEVELS = {"‡": 0.01, "†": 0.05}
-"""The significance marks, and the p below which they are set."""
 CORRECTION_NAMES = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
 }
-TEST_NAMES = {
+_TEST_NAMES = {
     "randomization": "randomization test",
     "wilcoxon": "Wilcoxon's test",
 }
-"""Tests by name as a sentence has them."""
-_SMALL = 1e-4
+_LEAST_P = 1e-4
+"""Of a smaller p a table says that it is smaller."""
+
+
+def test_name(test: str) -> str:
+    """Return the name of a test as a sentence has it."""
+    return _TEST_NAMES.get(test, test)
 
 
 def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
@@ -32,7 +35,7 @@ def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
 
 def p_or_dash(value: float | None) -> str:
     """Format a p-value for a table."""
-    return NONE if value is None else f"<{_SMALL:.4f}" if value < _SMALL else shown_p(value)
+    return NONE if value is None else f"<{_LEAST_P:.4f}" if value < _LEAST_P else shown_p(value)
 
 
 def shown_p(value: float) -> str:
@@ -46,14 +49,24 @@ def shown_p(value: float) -> str:
     enough = (
         decimals
         for decimals in range(4, 13)
-        if all((round(value, decimals) < level) == (value < level) for level in LEVELS.values())
+        if all((round(value, decimals) < level) == (value < level) for level in MARKS.values())
     )
     return f"{value:.{next(enough, 4)}f}"
 
 
 def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
     """Format a mean, or with ``+`` as its sign a difference."""
-    return f"{value + 0.0:{sign}.{4 if result.digits is None else result.digits}f}"
+    return number(value, f"{sign}.{result.decimals}f")
+
+
+def not_zero(value: float, decimals: int) -> str:
+    """Format a value, with more decimals where it would print as 0 and is not.
+
+    >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
+    ('0.5', '0.006', '0.0')
+    """
+    tried = (number(value, f".{places}f") for places in range(decimals, 13))
+    return next((text for text in tried if float(text)), number(value, f".{decimals}f"))
 
 
 def p_of_sentences(result: ComparisonResult, name: str) -> str:
@@ -85,11 +98,6 @@ def interval_of(result: ComparisonResult, row: ComparisonRow) -> str:
     if row.interval is None:
         return NONE
     return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
-
-
-def signed(value: float | None, form: str) -> str:
-    """Format a number with its sign; a dash for None."""
-    return NONE if value is None else format(value + 0.0, form)
 
 
 def in_clusters(result: ComparisonResult) -> str:

@@ -22,21 +22,25 @@ class Agreement:
     levels : ndarray, shape (n_levels,)
         The grades, ascending.
     counts : ndarray, shape (n_levels, n_levels)
-        How many documents have a grade in the qrels (row) and one by people (column); negative grades are
-        left out.
+        How many documents have a grade in the qrels (row) and one by people (column).
+    left_out : int
+        How many have a grade below 0 in the qrels or by people, as of labels that failed.
     """
 
     levels: Floats
     counts: Floats
+    left_out: int = 0
 
     @classmethod
     def of(cls, labels: Floats, people: Floats) -> Agreement:
-        """Count the pairs of grades of some documents."""
+        """Count the pairs of grades of some documents; NaN is no grade."""
         both = (labels >= 0) & (people >= 0)
+        left_out = int((~np.isnan(labels) & ~np.isnan(people)).sum() - both.sum())
         levels = np.unique([labels[both], people[both]])
         n = len(levels)
         row, column = (np.searchsorted(levels, each[both]) for each in (labels, people))
-        return cls(levels, np.bincount(row * n + column, minlength=n * n).reshape(n, n).astype(np.float64))
+        counts = np.bincount(row * n + column, minlength=n * n).reshape(n, n).astype(np.float64)
+        return cls(levels, counts, left_out)
 
     @property
     def n(self) -> int:

@@ -6,9 +6,9 @@ where both are known.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
-from permed_measures.intervals import Range, critical_of, difference_range, range_of
+from permed_measures.intervals import Range, critical_of, difference_range, range_of, sums_of
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import values_of
 from permed_measures.people.agreement import Agreement, grades_by, relabelled
@@ -161,7 +161,9 @@ class People:
         Otherwise the units are the documents within the cutoff that the model judged, of a difference those
         that only one of both runs has there, and s is assumed to be a simple random sample of these, each as
         likely as any other, whatever its label. The estimate is then unbiased for P@k, a sum over documents;
-        other measures, in which the label of one document changes what another one counts, have none.
+        other measures, in which the label of one document changes what another one counts, have none. If
+        people judged all of these documents of some queries, and none of others, the units are queries again:
+        those that have such documents, since others add 0 by any labels.
 
         Where all values are 0 or 1, as of documents in P@k, or -1, 0 or 1, the interval is Bonett and
         Price's: a unit labelled too high and one labelled too low are added to the sample for the variance,
@@ -192,7 +194,7 @@ class People:
     def _of_documents(
         self, measure: Measure, signed: dict[int, JudgedRankings], level: float, within: Range
     ) -> Corrected:
-        """Estimate the sum of the P@k of rankings, each by its sign."""
+        """Estimate the sum of the P@k of rankings, each by its sign, from documents or from whole queries."""
         params = values_of(measure)
         if measure.NAME != "P" or params["judged_only"]:
             return Corrected(reason="people judged parts of queries, which is enough for P@k only")
@@ -200,10 +202,16 @@ class People:
         for sign, rankings in signed.items():
             counted_as[rankings.within(params["cutoff"]).row] += sign
         unit = np.flatnonzero(counted_as)
-        scale = len(unit) / params["cutoff"] / judgments.n_queries * counted_as[unit]  # of a mean over units
         grade, people = judgments.grade[unit], self.grades[unit]
-        ours, theirs = (scale * (each >= params["rel"]) for each in (grade, people))
-        return estimate(ours, theirs, ~np.isnan(people), level, within, "document")
+        known = ~np.isnan(people)
+        share = counted_as[unit] / params["cutoff"] / judgments.n_queries  # of the mean
+        ours, theirs = (share * (each >= params["rel"]) for each in (grade, people))
+        query = np.unique(judgments.query[unit], return_inverse=True)[1]
+        n_known, n_all = np.bincount(query, known), np.bincount(query)
+        if ((n_known == 0) | (n_known == n_all)).all() and n_known.max(initial=0) > 1:
+            ours, theirs = sums_of(np.stack([ours, theirs], axis=1), query).T
+            return estimate(ours * len(n_all), theirs * len(n_all), n_known > 0, level, within)
+        return estimate(ours * len(unit), theirs * len(unit), known, level, within, "document")
 
 
 def estimate(
@@ -240,17 +248,21 @@ def estimate(
     slope = float(((f - f.mean()) * (y - y.mean())).sum()) / varies if varies > 0 else 0.0
     weight = min(max(slope, 0.0), 1.0)
 
-    def interval(weight: float, degrees: int) -> tuple[float, tuple[float, float]]:
+    def reach(weight: float, lost: int, m: int) -> float:
+        """Return half the width of the interval of m units that vary as these n, with n - lost degrees."""
         rest = y - weight * f
-        middle = float(rest.mean() + weight * ours.mean())
-        square = float(((rest - rest.mean()) ** 2).sum()) + added * most**2
-        size = n + added if added else degrees
-        reach = float(ndtri((1 + level) / 2)) if added else critical_of(level, degrees + 1)
-        half = reach * float(np.sqrt(square / size / (n + added) * (1 - n / total)))
+        square = float(((rest - rest.mean()) ** 2).sum())
+        variance = (square * m / n + added * most**2) / (m + added) if added else square / (n - lost)
+        quantile = float(ndtri((1 + level) / 2)) if added else critical_of(level, m - lost + 1)
+        return quantile * float(np.sqrt(variance / (m + added) * (1 - m / total)))
+
+    def interval(weight: float, lost: int) -> tuple[float, tuple[float, float]]:
+        middle, half = float((y - weight * f).mean() + weight * ours.mean()), reach(weight, lost, n)
         return middle, (max(middle - half, within[0]), min(middle + half, within[1]))
 
-    value, ends = interval(weight, n - 2)
+    value, ends = interval(weight, 2)
     if ends[0] == ends[1] and n < total:
         return Corrected(value, None, None, weight, n, total, unit, None, "no variance in the sample")
-    more = ceil(1 / (0.25 / n + 0.75 / total)) - n
-    return Corrected(value, ends, interval(0.0, n - 1)[1], weight, n, total, unit, more)
+    aim = reach(weight, 2, n) / 2
+    more = bisect_left(range(n, total + 1), True, key=lambda m: reach(weight, 2, m) <= aim)
+    return Corrected(value, ends, interval(0.0, 1)[1], weight, n, total, unit, more)

@@ -10,7 +10,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.results.report import Section
-from permed_measures.results.table import NONE, Table
+from permed_measures.results.table import NONE, Cell, Table, number
 
 
 class Line(NamedTuple):
@@ -65,9 +65,11 @@ def section_of(
         "Krippendorff's alpha (ordinal)": agreement.alpha,
     }
     values = (f"{name} {NONE if value is None else f'{value:.3f}'}" for name, value in named.items())
+    n_left, every = agreement.left_out, agreement.n + agreement.left_out
+    left = f"{n_left:,} {'has' if n_left == 1 else 'have'} a grade below 0, which is left out; of the others "
     texts = [
-        f"Of {counted(agreement.n, 'document')} that people judged too, {same} have the same grade in the "
-        f"qrels, {higher} a higher one and {lower} a lower one.",
+        f"Of {counted(every, 'document')} that people judged too, {left if n_left else ''}{same} have the "
+        f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
     corrected = _corrected(kind, headings, lines, interval, digits)
@@ -78,7 +80,7 @@ def _grades(agreement: Agreement) -> Table:
     """Return how many documents have a grade in the qrels (a line each) and one by people."""
     grades = [f"{level:g}" for level in agreement.levels]
     rows = [
-        [grade, *(f"{n:,.0f}" for n in counts)]
+        [Cell(grade), *(Cell(f"{n:,.0f}", value=n) for n in counts.tolist())]
         for grade, counts in zip(grades, agreement.counts, strict=True)
     ]
     caption = "Documents by their grade in the qrels and by people"
@@ -92,18 +94,22 @@ def _corrected(
 ) -> Table:
     """Return a line for each number: as it is, as people would have it, and what more labels would do."""
 
-    def shown(value: float | None) -> str:
-        return NONE if value is None else f"{value + 0.0:{kind.sign}.{digits}f}"
+    def shown(value: float | None) -> Cell:
+        return Cell(number(value, f"{kind.sign}.{digits}f"), value=value)
 
-    rows = [
+    def ends(interval: tuple[float, float] | None) -> Cell:
+        low, high = interval or (None, None)
+        return Cell(f"{shown(low).text} {shown(high).text}" if interval else NONE, value=low)
+
+    rows: list[list[str | Cell]] = [
         [
             *names,
             shown(value),
             shown(found.value),
-            " ".join(map(shown, found.interval or [])) or NONE,
-            " ".join(map(shown, found.alone or [])) or NONE,
-            f"{found.sampled:,} of {found.units:,}" if found.units else NONE,
-            NONE if found.more is None else f"{found.more:,}",
+            ends(found.interval),
+            ends(found.alone),
+            Cell(f"{found.sampled:,} of {found.units:,}", value=found.sampled) if found.units else NONE,
+            Cell(NONE if found.more is None else f"{found.more:,}", value=found.more),
         ]
         for names, value, found in lines
     ]
@@ -119,6 +125,7 @@ def _corrected(
         *interval[1:],
         "People alone: the interval without the labels of the qrels",
         f"To halve: how many more {' or '.join(map(plural, units))} people must judge to halve the interval",
+        *_few(lines),
         *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
     ]
     return Table.of(
@@ -132,11 +139,24 @@ def _corrected(
     )
 
 
+_ENOUGH = 10
+"""Of fewer sampled queries the interval has the truth less often than it says."""
+
+
+def _few(lines: Sequence[Line]) -> list[str]:
+    """Say that there are too few queries for intervals to be trusted, if so."""
+    sampled = [found.sampled for _, _, found in lines if found.unit == "query" and found.interval]
+    if min(sampled, default=_ENOUGH) >= _ENOUGH:
+        return []
+    return [f"Fewer than {_ENOUGH} sampled queries: an interval may have the truth less often than it says"]
+
+
 def agreement_json(agreement: Agreement) -> dict[str, Any]:
     """Return what the JSON holds of the agreement."""
     return {
         "grades": agreement.levels.tolist(),
         "counts": agreement.counts.tolist(),
+        "left_out": agreement.left_out,
         "kappa": agreement.kappa,
         "quadratic_kappa": agreement.quadratic_kappa,
         "alpha": agreement.alpha,

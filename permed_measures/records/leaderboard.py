@@ -236,7 +236,7 @@ def _entries(found: Evaluations, p_values: Sequence[float | None]) -> list[Entry
 
 def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[float | None], str]:
     """Return the p-values of the differences from the first run, and say how they were computed."""
-    [rows], _ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
+    [rows], *_ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
     tests = [row.tests["randomization"] for row in rows]
     unit = paired.clusters
     named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name

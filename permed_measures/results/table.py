@@ -20,6 +20,18 @@ MEASURE = "measure"
 """The heading of a column that names measures."""
 
 
+def number(value: float | None, form: str) -> str:
+    """Format a number; a dash for None, and no minus before what prints as 0.
+
+    >>> number(-0.00001, "+.4f"), number(-0.1, ".1f"), number(None, ".1f")
+    ('+0.0000', '-0.1', '—')
+    """
+    if value is None:
+        return NONE
+    text = format(value, form)
+    return format(0.0, form) if not text.strip("+-0.,") else text
+
+
 class Cell(NamedTuple):
     """A cell: what is printed, and the value it is printed from.
 

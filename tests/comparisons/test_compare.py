@@ -1,5 +1,6 @@
 """Comparisons of runs: hand-made cases, clusters, families, notes and errors."""
 
+import csv
 import json
 import random
 
@@ -11,6 +12,7 @@ import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.corrections import CORRECTIONS
 from permed_measures.comparisons.queries import query_details
+from permed_measures.comparisons.tests import EQUIVALENCE
 from permed_measures.datasets import SAMPLES
 
 RESAMPLES = 1000
@@ -196,6 +198,7 @@ def test_errors_and_warnings_name_the_run_or_its_file(tmp_path):
         ({"qrels": {}}, "the qrels have no query"),
         ({"measures": []}, "there is no measure to compare by"),
         ({"clusters": "conversation_id"}, r"a pattern with one group for the query ids"),
+        ({"by": lambda _: None}, "by puts no query of the qrels into a group. None and NaN are no groups"),
     ],
 )
 def test_what_is_refused(change, message):
@@ -288,13 +291,69 @@ def test_equivalence_and_the_queries_of_a_difference_are_reported_when_they_are_
     assert row.needed > 60
     text = " ".join(result.to("table").split())
     for part in (
+        "non-inferiority p: that Δ is -0.5 or below, by a one-sided t-test; non-inferiority p (adj.): "
+        "Holm over 2 p-values of all _(.)$ groups, and over 2 p-values of all queries.",
+        "non-superiority p: that Δ is +0.5 or above, by a one-sided t-test; ",
         "equivalence p: that Δ is beyond the equivalence margin ±0.5, by two one-sided t-tests; "
         "equivalence p (adj.): Holm over 2 p-values of all _(.)$ groups, and over 2 p-values of all queries.",
         "clusters needed for a difference of 0.02 (80% power), for one uncorrected t-test: "
         f"{row.needed:,} (P@1), {result.rows[1].needed:,} (RR).",
     ):
         assert part in text
-    assert {"needed", "equivalence p"} <= set(result.to_polars().columns)
+    columns = set(result.to_polars().columns)
+    assert {"needed", "std_error", "randomization statistic"} <= columns
+    assert {f"{name} {of}" for name in EQUIVALENCE for of in ("p", "adjusted", "statistic")} <= columns
     plain = compare(qrels, {"old": old, "new": new}, "P@1", "old")
     assert plain.rows[0].needed is None
     assert "80%" not in plain.to("table")
+
+
+def test_frame_csv_and_json_have_the_same_fields_of_a_row():
+    """Every field of a row is in each, whatever the options; a pair of numbers as two columns."""
+    how = {"by": "_(.)$", "equivalence_margin": 0.1, "detect": 0.1, "human": QRELS, "resamples": 99}
+    result = compare(QRELS, RUNS, "P@1", "bm25", **how)
+    row = json.loads(result.to("json"))["rows"][0]
+    expected = {"_(.)$", "clusters", "correction", "level", "resamples", "seed"}
+    for name, value in row.items():
+        if name in ("interval", "intervals", "people"):
+            values = {"": value} if name == "interval" else value
+            prefix = "people_" if name == "people" else ""
+            for key, each in values.items():
+                dash = f"{key}_" if key else ""
+                pair = [f"{prefix}{dash}{end}" for end in ("low", "high")]
+                expected |= set(pair if isinstance(each, list) else [f"{prefix}{key}"])
+        elif name == "tests":
+            expected |= {f"{test} {of}" for test in value for of in ("p", "adjusted", "statistic")}
+        else:
+            expected.add(name)
+    frame = result.to_polars()
+    assert set(frame.columns) == expected
+    lines = result.to("csv").splitlines()
+    assert lines[0].split(",") == frame.columns
+    assert {len(line) for line in csv.reader(lines)} == {len(frame.columns)}
+    first = frame.rows(named=True)[-2]
+    assert [first[name] for name in ("std_error", "difference", "wins")] == [
+        row[name] for name in ("std_error", "difference", "wins")
+    ]
+    assert first["randomization statistic"] == row["tests"]["randomization"]["statistic"]
+
+
+@pytest.mark.parametrize(("detect", "known"), [(1e-300, False), (5e-324, False), (1e-3, True)])
+def test_a_difference_that_no_collection_could_find_needs_no_number(detect, known):
+    [row] = compare(*runs_of([1, 2, 0, 3]), "NumRet", detect=detect).rows
+    assert (row.needed is not None) == known
+    more = {"needed": "more than 1,000,000,000,000,000 queries"}
+    assert row.reasons == ({} if known else more)
+    [row] = compare(*runs_of([1, 1, 1, 1]), "NumRet", detect=0.1).rows
+    assert row.reasons["needed"] == "no variance between queries"
+
+
+def test_the_standard_error_and_the_statistics_are_those_of_the_tests():
+    result = compare(QRELS, RUNS, "P@1", "bm25", tests=EVERY_TEST, resamples=99)
+    for row, (d,) in zip(result.rows, result.paired.differences(0).T[:, None], strict=True):
+        sums = np.bincount(result.paired.cluster, d)
+        t = row.tests["t-test"].statistic
+        assert row.difference / row.std_error == pytest.approx(t)
+        assert row.tests["randomization"].statistic == pytest.approx(sums.sum() / np.sqrt((sums**2).sum()))
+        for name in EVERY_TEST:
+            assert row.tests[name].direction == np.sign(t)

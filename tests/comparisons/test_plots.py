@@ -120,7 +120,7 @@ def test_measures_share_a_scale_where_they_can(against_old):
 
 
 FILLED = "filled: p < 0.05 (randomization, adjusted)"
-FEW = "fewer than 5 queries, or no variance"
+FEW_DRAWS = "no CI: too few queries or resamples for a simultaneous interval"
 LETTERS = "letters: significantly better than these runs, p < 0.05 (randomization, adjusted)"
 INVALID = "no significance test was run that is valid here"
 AT_ONCE = "bar: 95% CI, for all differences at once"
@@ -135,8 +135,9 @@ MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
         (RUNS, {"correction": "none", "level": 0.8}, ["bar: 80% CI", "filled: p < 0.05 (randomization)"]),
         (RUNS, {"tests": "t-test"}, ["bar: 95% CI", "filled: p < 0.05 (t-test, adjusted)"]),
         (RUNS, {"tests": "wilcoxon", "clusters": "^(.*)_"}, ["bar: 95% CI", INVALID]),
-        ({**RUNS, "copy": RUNS["old"]}, {}, [AT_ONCE, f"no bar: {FEW}", FILLED]),
-        (RUNS, {"clusters": "_(.)$"}, [f"no CI: {FEW.replace('queries', 'clusters')}", FILLED]),
+        ({**RUNS, "copy": RUNS["old"]}, {}, [AT_ONCE, "no bar: no variance between queries", FILLED]),
+        (RUNS, {"clusters": "_(.)$"}, ["no CI: fewer than 5 clusters", FILLED]),
+        (RUNS, {"resamples": 10}, [FEW_DRAWS, FILLED]),
         (MANY, {"baseline": None, "resamples": 1000}, ["bar: 95% CI of the mean"]),
         (dict([*MANY.items()][:26]), {"baseline": None}, ["bar: 95% CI of the mean", LETTERS]),
         (RUNS, {"baseline": None, "tests": ()}, ["bar: 95% CI of the mean", INVALID]),
@@ -149,6 +150,18 @@ def test_bars_points_and_letters_are_explained_where_there_are_any(runs, options
     assert bool(ax.collections) == ("bar" in said[0])
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert ("run 3  d" in names) == (LETTERS in said)
+
+
+@pytest.mark.parametrize(("n", "lines"), [(3, [3]), (4, [3, 1]), (6, [3, 3])])
+def test_more_than_three_measures_stand_in_lines_of_three(n, lines):
+    measures = ["RR", "P@1", "P@2", "nDCG@3", "AP", "R@2"][:n]
+    axes = plot_forest(made(measures=measures))
+    assert axes[0].figure.axes == axes
+    width, height = axes[0].figure.get_size_inches()
+    assert width / height < 4.6
+    places = [(ax.get_subplotspec().rowspan.start, ax.get_subplotspec().colspan.start) for ax in axes]
+    assert places == [(line, column) for line, many in enumerate(lines) for column in range(many)]
+    assert [ax.get_xlabel().split()[-1] for ax in axes] == measures
 
 
 # --- which, and where --------------------------------------------------------------------------------

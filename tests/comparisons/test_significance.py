@@ -21,7 +21,7 @@ from permed_measures.comparisons.power import needed
 from permed_measures.comparisons.tests import (
     as_student,
     effect_sizes,
-    equivalence_test,
+    equivalence_tests,
     least_p,
     randomize,
     sign_patterns,
@@ -205,14 +205,18 @@ def test_the_clustered_t_test_is_that_of_statsmodels(n, n_clusters):
         assert ours.p == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-9)
 
 
-def test_equivalence_is_statsmodels():
-    d = np.random.default_rng(0).exponential(0.1, size=60) - 0.09
-    [found] = equivalence_test(d[:, None], np.arange(60), 0.03)
-    theirs, *_ = DescrStatsW(d).ttost_mean(-0.03, 0.03)
-    assert found.p == pytest.approx(theirs, rel=1e-9)
+@pytest.mark.parametrize("shift", [-0.09, -0.11])
+def test_equivalence_and_its_two_sides_are_statsmodels(shift):
+    d = np.random.default_rng(0).exponential(0.1, size=60) + shift
+    found = equivalence_tests(d[:, None], np.arange(60), 0.03)
+    p, (t_above, p_above, _), (t_below, p_below, _) = DescrStatsW(d).ttost_mean(-0.03, 0.03)
+    ours = {name: (each.p, each.statistic) for name, [each] in found.items()}
+    assert ours["non-inferiority"] == pytest.approx((p_above, t_above), rel=1e-9)
+    assert ours["non-superiority"] == pytest.approx((p_below, -t_below), rel=1e-9)
+    assert ours["equivalence"] == pytest.approx((p, min(t_above, -t_below)), rel=1e-9)
     for same in (np.zeros((5, 1)), np.ones((5, 1))):
-        [none] = equivalence_test(same, np.arange(len(same)), 0.02)
-        assert (none.p, none.reason) == (None, "no variance between queries")
+        for [none] in equivalence_tests(same, np.arange(len(same)), 0.02).values():
+            assert (none.p, none.reason) == (None, "no variance between queries")
 
 
 def test_equal_differences_of_rounded_values_have_no_variance():
@@ -258,7 +262,7 @@ def clustered(draw):
 
 
 def outcomes_of(d, cluster):
-    return [*t_test(d, cluster), *wilcoxon_test(d), *equivalence_test(d, cluster, 0.2)]
+    return [*t_test(d, cluster), *wilcoxon_test(d), *equivalence_tests(d, cluster, 0.2)["equivalence"]]
 
 
 @settings(max_examples=effort(25, 60), deadline=None)

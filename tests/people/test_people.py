@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from commands import run_cli
 from effort import effort
+from scipy import stats
 from simulations import people as simulation
 
 import permed_measures as pm
@@ -52,8 +53,24 @@ def test_the_estimate_is_cochrans_regression_estimator():
     assert found.interval == pytest.approx((found.value - half, found.value + half), rel=1e-6)
     half = 2.160369 * np.sqrt(people[sampled].var(ddof=1) * (1 / 14 - 1 / 40))
     assert np.ptp(found.alone) == pytest.approx(2 * half, rel=1e-6)
-    n = found.sampled + found.more
-    assert 1 / n - 1 / 40 <= (1 / 14 - 1 / 40) / 4 < 1 / (n - 1) - 1 / 40
+
+
+@pytest.mark.parametrize(("n", "more"), [(3, 1), (5, 5), (14, 13), (39, 1), (40, 0)])
+def test_to_halve_an_interval_takes_the_first_number_of_units_of_which_it_has_half_the_width(n, more):
+    """Student's t of a few units falls faster than their root: of three, one more is enough."""
+    rng = np.random.default_rng(0)
+    ours = rng.normal(size=40)
+    people, sampled = 0.5 * ours + rng.normal(size=40), np.arange(40) < n
+    found = estimate(ours, people, sampled, 0.95)
+    widths = [stats.t.ppf(0.975, m - 2) * np.sqrt(1 / m - 1 / 40) for m in range(n, 41)]
+    assert found.more == next(m for m, width in enumerate(widths) if width <= widths[0] / 2) == more
+
+
+def test_to_halve_the_interval_of_a_proportion_takes_its_two_added_units_into_account():
+    people = np.array([0.0, 1] * 100)
+    found = estimate(np.full(200, 0.5) * people, people * 0.5, np.arange(200) < 20, 0.95)
+    widths = [np.sqrt(2 * 0.25 / (m + 2) ** 2 * (1 - m / 200)) for m in range(20, 201)]
+    assert found.more == next(m for m, width in enumerate(widths) if width <= widths[0] / 2)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -142,6 +159,29 @@ def test_which_way_the_labels_lean_is_said(up, shares):
     assert f"Of 4 documents that people judged too, 50 % have the same grade in the qrels, {shares}" in text
 
 
+def test_labels_below_0_are_counted_and_said():
+    model = {q: {"a": 1, "b": -1, "c": -1} for q in ("q1", "q2", "q3")}
+    people = {q: {"a": 1, "b": 1, "c": 0} for q in model}
+    result = pm.uncertainty(model, {"q1": {"a": 1.0}}, "P@1", human=people)
+    text = " ".join(str(result).split())
+    assert (
+        "Of 9 documents that people judged too, 6 have a grade below 0, which is left out; of the others "
+        "100 % have the same grade in the qrels, 0 % a higher one and 0 % a lower one."
+    ) in text
+    assert json.loads(result.to("json"))["agreement"]["left_out"] == 6
+    text = str(pm.uncertainty(people, {"q1": {"a": 1.0}}, "P@1", human=people))
+    assert "below 0" not in text
+
+
+@pytest.mark.parametrize(("n", "said"), [(9, True), (10, False)])
+@pytest.mark.parametrize("command", ["uncertainty", "compare"])
+def test_fewer_than_ten_sampled_queries_are_noted(command, n, said):
+    people, model, runs = made(20)
+    how = {"baseline": "a"} if command == "compare" else {}
+    text = str(getattr(pm, command)(model, runs, "nDCG@3", human=some(people, n), **how))
+    assert ("Fewer than 10 sampled queries: an interval may have the truth" in " ".join(text.split())) == said
+
+
 @pytest.mark.parametrize("command", ["uncertainty", "compare"])
 def test_the_command_says_what_the_function_says(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -172,18 +212,40 @@ def test_errors(options, message):
         pm.uncertainty({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "P@1", **options)
 
 
+def first_of(people, runs, depth):
+    """Return people's labels of what one of the runs has within the depth, of every third query."""
+    tops = {q: {d for run in runs for d in sorted(run[q], key=run[q].get)[-depth:]} for q in people}
+    return {q: {d: people[q][d] for d in tops[q]} for q in [*people][::3]}
+
+
+@pytest.mark.parametrize(("depth", "unit"), [(3, "query"), (2, "document")])
+def test_all_documents_within_the_cutoff_and_no_deeper_are_a_sample_of_queries(depth, unit):
+    people, model, runs = made(30, 8)
+    sample = first_of(people, [runs["a"]], depth)
+    [row] = pm.uncertainty(model, runs["a"], "P@3", human=sample).rows
+    assert row.people.unit == unit
+    if unit == "query":
+        ours, theirs = (
+            np.array([value.value for value in pm.iter_calc(["P@3"], qrels, runs["a"])])
+            for qrels in (model, people)
+        )
+        expected = estimate(ours, theirs, np.arange(30) % 3 == 0, 0.95)
+        assert (row.people.value, *row.people.interval) == pytest.approx((expected.value, *expected.interval))
+        assert (row.people.sampled, row.people.units) == (10, 30)
+
+
 # --- with two runs ---
 
 
 @pytest.mark.parametrize("left_out", [[], ["d0"]], ids=["whole queries", "documents"])
 def test_with_all_labels_of_people_the_difference_is_theirs(left_out):
-    """A document that both runs have within the cutoff, or neither, is no unit: d0 has no label of people."""
+    """A document that both runs have within the cutoff, or neither, does not count: d0 has no label."""
     people, model, runs = made(8)
     for docs in (*runs["a"].values(), *runs["b"].values()):
         docs |= dict.fromkeys(left_out, 100.0)
     sample = {query: {d: g for d, g in docs.items() if d not in left_out} for query, docs in people.items()}
     measures = ["P@2", "P@3"] if left_out else ["P@2", "nDCG@3", "AP"]
-    units = 16 if left_out else 8
+    units = 8
     for row in pm.compare(model, runs, measures, "a", human=sample).rows:
         [theirs] = pm.compare(people, runs, [row.measure], "a").rows
         assert (row.people.value, *row.people.interval) == pytest.approx([theirs.difference] * 3)
@@ -220,17 +282,22 @@ QUERIES = [f"q{i:02}" for i in range(20)]
 RUNS = {name: {q: {"x": -y, "y": y} for q in QUERIES} for name, y in (("new", 1.0), ("old", -1.0))}
 
 
+OPPOSITE = "1 of 1 difference (old against new on P@1) has the opposite sign"
+OPEN = "1 of 1 significant difference (old against new on P@1) has 0 inside the 95% CI"
+
+
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ([(0, 1)] * 18 + [(1, 0)] * 2, "1 of 1 difference (old against new on P@1) has the opposite sign"),
         (
-            [(0, 1), (1, 0)] * 10,
-            "1 of 1 significant difference (old against new on P@1) has 0 inside the 95% CI",
+            [(0, 1)] * 18 + [(1, 0)] * 2,
+            f"{OPPOSITE}, 1 of them surely (0 is outside the 95% CI)",
         ),
+        ([(0, 1), (1, 0)] * 10, f"{OPPOSITE}, and {OPEN}"),
+        ([(1, 0), (0, 1)] * 10, OPEN),
         ([(1, 0)] * 18 + [(0, 1)] * 2, ""),
     ],
-    ids=["opposite", "open", "the same"],
+    ids=["surely opposite", "opposite", "open", "the same"],
 )
 def test_it_is_said_where_people_turn_a_difference_round_or_leave_it_open_and_never_otherwise(labels, said):
     model = {query: {"x": 1, "y": 0} for query in QUERIES}
@@ -256,6 +323,17 @@ def test_differences_by_group_are_not_corrected():
     assert result.to_polars()["people_value"].to_list() == [None, None, result.rows[-1].people.value]
 
 
+def test_a_difference_by_whole_queries_within_the_cutoff_is_that_of_queries():
+    """A query without a document that one run alone has there adds 0, and is no unit."""
+    people, model, runs = made(30, 8)
+    runs["b"] |= {q: runs["a"][q] for q in [*runs["a"]][:12]}
+    [row] = pm.compare(model, runs, "P@3", "a", human=first_of(people, runs.values(), 3)).rows
+    assert (row.people.unit, row.people.sampled, row.people.units) == ("query", 6, 18)
+    [all_] = pm.compare(model, runs, "P@3", "a", human={q: dict(docs) for q, docs in people.items()}).rows
+    [theirs] = pm.compare(people, runs, "P@3", "a").rows
+    assert all_.people.value == pytest.approx(theirs.difference)
+
+
 # --- how often the intervals hold ---
 
 
@@ -269,6 +347,13 @@ def test_intervals_hold_what_people_would_have_found(kind, n, whole, pair):
     held, width = collection.held(rng, n, whole, experiments)
     assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
     assert (width < 0.95).all() if kind == "biased" else (width < 1.05).all()
+
+
+@pytest.mark.parametrize("pair", [False, True], ids=["mean", "difference"])
+def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(pair):
+    rng, experiments = np.random.default_rng(0), effort(100, 400)
+    held, _ = simulation.synthetic(rng, "biased", ["P@10"], pair).held(rng, 50, "first ten", experiments)
+    assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
 
 
 def test_labels_of_the_trec_rag_track_are_corrected(data):

@@ -3,7 +3,8 @@
 Queries have 20 documents with a grade of 0, 1 or 2 by people. A run scores them by that and noise, and
 another one by that and more noise: the numbers are means of the first, and differences of both. The model's
 labels are those of people, more or less often changed, mostly upwards; or drawn without looking. People judge
-a random sample of documents, or whole queries. The truth is the number by people's labels of everything.
+a random sample of documents, or whole queries, or of some queries all that the runs have among their first
+ten. The truth is the number by people's labels of everything.
 Printed are, for each measure, the share of intervals that hold it, and their width over that of the interval
 by people's labels alone.
 
@@ -61,15 +62,19 @@ class Collection:
         self.people = People.of(people, self.judgments)
 
     def sample(self, rng, n, whole):
-        """Return what is found of a sample of n documents, or of n whole queries."""
+        """Return what is found of a sample of n documents, of n whole queries, or of their first ten."""
         query = self.judgments.query
         if whole:
             taken = np.isin(query, rng.choice(self.judgments.n_queries, n, replace=False))
+            if whole == "first ten":
+                first = [each.within(10).row for each in self.rankings]
+                taken &= np.isin(np.arange(len(query)), np.concatenate(first))
         else:
             taken = np.isin(np.arange(len(query)), rng.choice(len(query), n, replace=False))
         grades = np.where(taken, self.people.grades, np.nan)
         queries = np.bincount(query[taken], minlength=self.judgments.n_queries) > 0
-        people = People(grades, Agreement.of(self.judgments.grade, grades), whole, queries, [])
+        agreement = Agreement.of(self.judgments.grade, grades)
+        people = People(grades, agreement, whole is True, queries, [])
         run, *baseline = map(partial(people.on, self.measures), self.rankings, self.values)
         return [*people.corrected(run, 0.95, *baseline)]
 
@@ -108,18 +113,21 @@ def rag25(rng, pair=False):
 
 def main(experiments=1000):
     rng, kinds = np.random.default_rng(0), [*LABELS, *["rag25"] * ("PERMED_DATA" in os.environ)]
-    for pair, kind, whole in itertools.product((False, True), kinds, (False, True)):
+    for pair, kind, whole in itertools.product((False, True), kinds, (False, True, "first ten")):
         if kind == "rag25":
             collection = None if whole else rag25(rng, pair)
+        elif whole == "first ten":
+            collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@5"], pair)
         elif whole:
             collection = synthetic(rng, kind, ["nDCG@10", "AP@10", "P@1", "GradedAP@10"], pair)
         else:
             collection = synthetic(rng, kind, ["P@10", "P(rel=2)@10", "P@5" if pair else "P@20"], pair)
         for n in ((20, 50, 100) if whole else (50, 200, 1000)) if collection else ():
             found = collection.held(rng, n, whole, max(experiments // 3, 20) if whole else experiments)
-            name = f"{'differences' if pair else 'means'}: {kind}, {n} {'queries' if whole else 'documents'}"
+            units = {False: "documents", True: "queries", "first ten": "queries, first ten"}[whole]
+            name = f"{'differences' if pair else 'means'}: {kind}, {n} {units}"
             shares = (f"{held:.3f} {width:.2f}" for held, width in zip(*found, strict=True))
-            print(f"{name:32}", *shares, sep="  ", flush=True)
+            print(f"{name:44}", *shares, sep="  ", flush=True)
 
 
 if __name__ == "__main__":

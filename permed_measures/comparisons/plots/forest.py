@@ -20,7 +20,7 @@ from permed_measures.comparisons.plots.style import (
     wrapped,
 )
 from permed_measures.comparisons.results import (
-    LEVELS,
+    LEVEL,
     ComparisonResult,
     ComparisonRow,
     better_pairs,
@@ -28,7 +28,7 @@ from permed_measures.comparisons.results import (
     outcome,
 )
 from permed_measures.errors import InputError
-from permed_measures.intervals import FEW
+from permed_measures.intervals import FEW, no_variance
 from permed_measures.markup import counted, plural
 
 if TYPE_CHECKING:
@@ -133,15 +133,14 @@ def panels_of(comparison: ComparisonResult, measures: Sequence[int]) -> list[lis
 def _differences(comparison: ComparisonResult, index: int) -> Iterator[Point]:
     """Yield the difference of each run to the baseline."""
     for row in comparison.rows_of(index):
-        looks = {1: "better", -1: "worse", 0: "open"}[outcome(row, deciding(row.tests))]
+        looks = {1: "better", -1: "worse", 0: "open"}[outcome(row)]
         yield Point(row.run, "", row.difference, row.interval, looks)
 
 
 def _means(comparison: ComparisonResult, index: int) -> Iterator[Point]:
     """Yield the mean of each run, and the runs that it is significantly better than."""
     rows: list[ComparisonRow] = comparison.rows_of(index)
-    values, test = comparison.paired.values, deciding(rows[0].tests)
-    better = better_pairs(rows, test)
+    values, better = comparison.paired.values, better_pairs(rows)
     intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
     intervals |= {row.run: row.intervals["mean"] for row in rows}
     letters = dict(zip(values, ascii_lowercase, strict=False)) if _has_letters(comparison) else {}
@@ -159,17 +158,14 @@ def _has_letters(comparison: ComparisonResult) -> bool:
 
 def explained(comparison: ComparisonResult, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
-    test, n_rows = (
-        deciding(comparison.rows[0].tests),
-        sum(len(part.rows) for _, part in comparison.sections()),
-    )
+    test = deciding(comparison.rows[0].tests)
+    n_rows = sum(len(part.rows) for _, part in comparison.sections())
     at_once = ", for all differences at once" * (comparison.interval == "simultaneous" and n_rows > 1)
     bar = f"bar: {comparison.level_in_percent} CI{at_once if comparison.baseline else ' of the mean'}"
-    few = f"fewer than {FEW} {plural(comparison.paired.unit)}, or no variance"
     bars = {point.interval is not None for point in chain(*panels)}
     said = [bar] * (True in bars)
-    said += [f"no {'bar' if said else 'CI'}: {few}"] * (False in bars)
-    adjusted = f"p < {LEVELS[0]} ({test}{', adjusted' * (comparison.correction != 'none')})"
+    said += [f"no {'bar' if said else 'CI'}: {_why_no_bar(comparison)}"] * (False in bars)
+    adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.correction != 'none')})"
     if not test:
         return [*said, "no significance test was run that is valid here"]
     if comparison.baseline:
@@ -178,17 +174,34 @@ def explained(comparison: ComparisonResult, panels: list[list[Point]]) -> list[s
     return [*said, *[letters] * _has_letters(comparison)]
 
 
+def _why_no_bar(comparison: ComparisonResult) -> str:
+    """Say why points have no bar."""
+    if comparison.n_clusters < FEW:
+        return f"fewer than {FEW} {plural(comparison.paired.unit)}"
+    if not comparison.baseline:
+        return no_variance(comparison.n_clusters, comparison.paired.unit)
+    return " or ".join(dict.fromkeys(row.reasons["interval"] for row in comparison.rows if not row.interval))
+
+
 # --- drawing -----------------------------------------------------------------------------------------
+
+_MOST_COLUMNS = 3
+"""So many measures stand side by side; more make further lines of panels."""
 
 
 def _axes_of(ax: Any, panels: list[list[Point]]) -> list[Axes]:
     """Return an Axes for each panel, side by side in a new figure if none are given."""
     n = len(panels)
     if ax is None:
-        figure: Figure = matplotlib(".pyplot").figure(
-            figsize=(1.6 + 2.3 * n, 0.19 * len(panels[0]) + 1.2), layout="constrained"
-        )
-        return list(figure.subplots(1, n, sharey=True, sharex=one_scale(panels), squeeze=False)[0])
+        n_columns = min(n, _MOST_COLUMNS)
+        n_lines = -(-n // n_columns)
+        size = 1.6 + 2.3 * n_columns, n_lines * (0.19 * len(panels[0]) + 1.2)
+        figure: Figure = matplotlib(".pyplot").figure(figsize=size, layout="constrained")
+        one = one_scale(panels)
+        axes = list(figure.subplots(n_lines, n_columns, sharey=True, sharex=one, squeeze=False).flat)
+        for each in axes[n:]:
+            each.remove()
+        return axes[:n]
     given = list(ax) if isinstance(ax, Iterable) else [ax]
     if len(given) != n:
         hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
