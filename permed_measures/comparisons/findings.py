@@ -73,8 +73,8 @@ def _verdicts(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
         yield f"No difference has a p-value ({test})."
     else:
         if not any(map(is_significant, result.rows)):
-            on_all = " on all queries" if result.by else ""
-            yield f"No difference{on_all} is significant ({_level(result)})."
+            over_all = " over all queries" if result.by else ""
+            yield f"No difference{over_all} is significant ({_level(result)})."
         elif result.baseline:
             yield _against(result, result.baseline)
         else:

@@ -38,8 +38,8 @@ def test_csv_and_json_have_every_number_as_it_was_computed():
         labels = {"turn_number": label, "measure": str(row.measure), "run": row.run, "baseline": row.baseline}
         assert line.items() >= {**labels, **how, "seed": "0"}.items()
         numbers = {name: getattr(row, name) for name in NUMBERS}
-        numbers |= {f"{name} p": test.p for name, test in row.tests.items()}
-        numbers |= {f"{name} adjusted": test.adjusted for name, test in row.tests.items()}
+        for name, test in row.tests.items():
+            numbers |= {f"{name} {of}": getattr(test, of) for of in ("p", "adjusted", "statistic")}
         bounds = {"": row.interval, **{f"{name}_": ends for name, ends in row.intervals.items()}}
         for name, ends in bounds.items():
             numbers |= dict(zip((f"{name}low", f"{name}high"), ends or (None, None), strict=True))
