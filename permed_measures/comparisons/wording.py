@@ -63,7 +63,7 @@ def not_zero(value: float, decimals: int) -> str:
     """Format a value, with more decimals where it would print as 0 and is not.
 
     >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
-    ('0.5', '0.006', '0.0')
+    ('0.5', '0.01', '0.0')
     """
     tried = (number(value, f".{places}f") for places in range(decimals, 13))
     return next((text for text in tried if float(text)), number(value, f".{decimals}f"))

@@ -23,7 +23,17 @@ def rows_of(result):
     return list(csv.DictReader(io.StringIO(result.to("csv"))))
 
 
-NUMBERS = ["mean", "baseline_mean", "difference", "relative", "effect_size", "wins", "ties", "losses"]
+NUMBERS = [
+    "mean",
+    "baseline_mean",
+    "difference",
+    "std_error",
+    "relative",
+    "effect_size",
+    "wins",
+    "ties",
+    "losses",
+]
 
 
 def test_csv_and_json_have_every_number_as_it_was_computed():
