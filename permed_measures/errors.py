@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from permed_measures.progress import hidden
+
 
 class PermedError(ValueError):
     """Something that permed-measures refuses: what is wrong, where, and what to do.
@@ -108,7 +110,8 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
         if frame.f_code.co_filename.startswith(_FOLDER):
             level = number
         frame = frame.f_back
-    warnings.warn(warning, stacklevel=level)
+    with hidden():
+        warnings.warn(warning, stacklevel=level)
 
 
 _FOLDER = str(Path(__file__).parent)

@@ -18,7 +18,7 @@ FOLDER = Path(pm.__file__).parent
 ROOT = Path(__file__).parents[1]
 
 LAYERS = """
-errors markup terminal frames
+progress errors markup terminal frames
 measures: parameters definitions headings names parsing
 engine: inputs tables forms judgments query_ids first_documents
 engine: ranks hits from_spark rankings
@@ -136,7 +136,7 @@ def test_imports_go_one_way():
         assert not later, name
 
 
-CORE = ("errors", "markup", "frames", "measures", "engine", "evaluation", "provider")
+CORE = ("progress", "errors", "markup", "frames", "measures", "engine", "evaluation", "provider")
 """What an evaluation of qrels and runs in memory needs."""
 
 

@@ -26,8 +26,8 @@ ASKED_MEASURES = (
         MEASURES,
         "-m, --measure MEASURE",
         "A measure: GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: "
-        f"{', '.join(PRESETS)}. Can be repeated, and left out before names after the runs; NAME=MEASURE "
-        "gives it a heading.",
+        f"{', '.join(PRESETS)}. Can be repeated; names may stand after the runs; NAME=MEASURE "
+        "gives a heading.",
         dest="measures",
     ),
     option(MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none."),
@@ -48,7 +48,7 @@ LEVEL = option(ADVANCED, "--level P", "Level of the confidence intervals: 0.95."
 FORMAT = option(OUTPUT, "--format FORMAT", f"One of {', '.join(FORMATS)}.", choices=FORMATS)
 WRITING = (
     FORMAT,
-    option(OUTPUT, "--output FILE", "Write to a file. Its ending chooses the format, or --format does."),
+    option(OUTPUT, "--output FILE", "Write to a file; its ending chooses the format."),
 )
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")

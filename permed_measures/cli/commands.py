@@ -9,12 +9,14 @@ import signal
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NoReturn
 
 from permed_measures import __version__
 from permed_measures.cli.messages import message_of, print_message
 from permed_measures.cli.parsing import PROGRAM, Command, help_width, parse
 from permed_measures.errors import InputError, nearest
+from permed_measures.progress import quiet
 
 COMMANDS = {
     "demo": "Evaluate the packaged sample: three rankings for synthetic conversations about medicine.",
@@ -55,7 +57,9 @@ def run(words: Sequence[str]) -> int:
         hint = nearest(name, COMMANDS) if kind == "command" else ""
         raise InputError(f"no such {kind}: {name}", hint=hint or f"See {PROGRAM} --help")
     command = command_of(name)
-    return command.run(parse(name, COMMANDS[name], command, rest)) or 0
+    args = parse(name, COMMANDS[name], command, rest)
+    with quiet() if args.quiet else nullcontext():
+        return command.run(args) or 0
 
 
 def command_of(name: str) -> Command:

@@ -57,7 +57,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 ELSEWHERE = {
     *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure"),
-    *("format", "output", "record"),
+    *("format", "output", "record", "quiet"),
 }
 """What a provenance says in other words than as options, and where the result was written."""
 

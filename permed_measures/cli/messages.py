@@ -15,6 +15,7 @@ from permed_measures.errors import (
     warnings_shown_by,
 )
 from permed_measures.markup import one_line
+from permed_measures.progress import hidden
 
 
 def print_message(text: str) -> None:
@@ -24,7 +25,8 @@ def print_message(text: str) -> None:
         return
     from permed_measures.terminal import paragraph
 
-    print(paragraph(text, 2, sys.stderr), file=sys.stderr)
+    with hidden():
+        print(paragraph(text, 2, sys.stderr), file=sys.stderr)
 
 
 @contextmanager

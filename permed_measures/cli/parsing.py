@@ -66,6 +66,13 @@ def repeatable(group: str, form: str, text: str, **keywords: Any) -> Argument:
     return option(group, form, text, action="append", default=[], **keywords)
 
 
+_EVERYWHERE = (
+    option(OUTPUT, "--quiet", "Show no progress of long work."),
+    option(OUTPUT, "-h, --help", "Show this help.", action="help"),
+)
+"""What every command takes."""
+
+
 class Command(NamedTuple):
     """A command: what it does with its arguments, and what its help says.
 
@@ -163,7 +170,7 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
         allow_abbrev=False,
     )
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
-    for each in (*command.arguments, option(OUTPUT, "-h, --help", "Show this help.", action="help")):
+    for each in (*command.arguments, *_EVERYWHERE):
         groups[each.group].add_argument(*each.names, **each.keywords)
     return parser
 
