@@ -33,7 +33,7 @@ def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
     """
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"this is no TOML file ({error})", where=str(path)) from None
     qrels, runs = (_texts(content, key, path) for key in ("qrels", "runs"))
     if unknown := sorted(set(content) - {"qrels", "runs"}):

@@ -63,7 +63,7 @@ def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...
         table = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"is no TOML ({error})", where=str(path)) from None
     return _conventions(table, str(path))
 

@@ -13,6 +13,7 @@ from permed_measures.files.formats import Format, Layout
 from permed_measures.files.read import read_qrels
 from permed_measures.files.sources import Source, cached
 from permed_measures.files.text import TextFile
+from permed_measures.frames import pl
 
 
 class ConversationQuery(NamedTuple):
@@ -136,8 +137,6 @@ def _document(content: dict[str, Any], _: int) -> TitledDoc:
 
 
 def _rows(path: Path, *columns: str) -> Iterator[tuple[Any, ...]]:
-    import polars as pl
-
     rows = pl.scan_parquet(path, glob=False).select(*columns)
     for frame in rows.collect_batches(chunk_size=_BATCH, maintain_order=True):
         yield from frame.iter_rows()

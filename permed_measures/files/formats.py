@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
@@ -78,8 +79,19 @@ def trec_run(columns: list[str], _: int) -> Row:
     """Read query, Q0, document, rank, score and tag; the rank may be any text."""
     if len(columns) < 6:  # trec_eval too ignores what follows the sixth
         raise ValueError(f"{len(columns)} columns")
-    query_id, _q0, doc_id, rank, score = columns[:5]
+    query_id, q0, doc_id, rank, score = columns[:5]
+    if len(columns) > 9 and _has_another(columns, q0):  # else they are a tag of several words
+        raise ValueError("two lines of a run in one, for a line end is missing,")
     return query_id, doc_id, _score(score), _rank(rank)
+
+
+def _has_another(columns: list[str], q0: str) -> bool:
+    """Return whether a line of a run begins again: after a query there is Q0, and then a score."""
+    for place in range(6, len(columns) - 3):
+        with suppress(ValueError):
+            if columns[place] in (q0, "Q0", "q0", "0") and _score(columns[place + 3]) is not None:
+                return True
+    return False
 
 
 def table_qrels(row: dict[str, str], _: int) -> Row:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from permed_measures.engine.inputs import location, repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
@@ -14,11 +13,9 @@ from permed_measures.files.read import kind_of
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import parquet_run, read_parquet_qrels, text_frames
 from permed_measures.files.text import TextFile
+from permed_measures.frames import pl
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _GRADES = 20
 """The number of different grades that are counted one by one."""
@@ -67,8 +64,6 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
 
 def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
     """Return query_id, doc_id, value and rank of all rows; an empty list is a row without a document."""
-    import polars as pl
-
     schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
     if not source.is_parquet:
         frames = text_frames(TextFile.recognised(source, holds))

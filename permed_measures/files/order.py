@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import location
+from permed_measures.frames import pl
 from permed_measures.markup import counted
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
@@ -69,8 +66,8 @@ def contradicted(
 
 def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
     """Return what `contradicted` does, of rows with query_id, doc_id, score and rank."""
-    import polars as pl
-
+    if frame["rank"].null_count() == len(frame) or _falls(frame):
+        return {}
     rank, same = pl.col("rank"), pl.col("query_id") == pl.col("query_id").shift()
     has_rank = pl.col("rank").fill_null(-1) >= 0
     if not frame.select(has_rank.all()).item():
@@ -82,6 +79,17 @@ def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
     rises = frame.filter(same & (rank > rank.shift()) & (score > score.shift()))
     first = rises.unique("query_id", keep="first", maintain_order=True)
     return dict(first.select("query_id", "doc_id").iter_rows())
+
+
+def _falls(frame: pl.DataFrame) -> bool:
+    """Return whether each query stands together, and in it ranks rise and scores fall, as in most files."""
+    runs = frame["query_id"].rle().struct.unnest()
+    if frame["rank"].null_count() or runs["value"].n_unique() < len(runs):
+        return False
+    score, rank = frame["score"].to_numpy(), frame["rank"].to_numpy()
+    is_wrong = (score[1:] > score[:-1]) | (rank[1:] <= rank[:-1])
+    is_wrong[runs["len"].to_numpy().cumsum()[:-1] - 1] = False  # between two queries
+    return not is_wrong.any()
 
 
 def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) -> str:

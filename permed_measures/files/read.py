@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import Batches, location, number, string_id
 from permed_measures.errors import InputError, shown, warn
@@ -15,10 +15,7 @@ from permed_measures.files.order import contradicted, note_of, scores_by_order
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
 from permed_measures.files.text import TextFile
-
-if TYPE_CHECKING:
-    import polars as pl
-
+from permed_measures.frames import pl
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
@@ -80,11 +77,13 @@ def read_run(
     path : str or path-like
         A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
         as PyTerrier's frames); or labels in JSONL, whose order is a run. Compressed or in Parquet as
-        `read_qrels` has it, and refused for the same reasons.
+        `read_qrels` has it, and refused for the same reasons. A folder of Parquet parts, as Spark and Hive
+        write it, is one run.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
-        of ranks where all documents of the query have one, otherwise the lines. Lists without
-        scores are always ranked by their order: the score is -1 for the first document, -2 for the second, …
+        of ranks where all documents of the query have one, otherwise the lines; also those of TREC, CSV and
+        TSV qrels whose rows are in ranked order. Lists without scores are always ranked by their order: the
+        score is -1 for the first document, -2 for the second, …
     duplicates : {'refuse', 'first', 'best'}, default 'refuse'
         Of a document that is listed twice for a query keep the first row, or the one that ranks best.
     max_passage : str, default ''
@@ -214,7 +213,7 @@ def load(
         return Loaded(_cleaned(source, cleaning, order == "list"))
     if source.is_parquet:
         return Loaded(parquet_run(source))
-    file = TextFile.recognised(source, "run")
+    file = TextFile.recognised(source, "run", order == "list")
     return _load_labels(file, labels) if file.format.kind == "qrels" else _load_run(file, order == "list")
 
 
@@ -261,7 +260,7 @@ def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
         rows = (row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows())
         table, ranks = cleaned(rows, how, by_list, scanned.duplicate_error)
     else:
-        file = TextFile.recognised(source, "run")
+        file = TextFile.recognised(source, "run", by_list)
         by_list = by_list or file.format.kind == "qrels"
         table, ranks = cleaned(file.rows(), how, by_list, file.duplicate_error)
     _score_by_order(table, ranks, source, by_list)

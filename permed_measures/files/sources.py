@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import stat
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.engine.inputs import STDIN
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
@@ -26,6 +27,9 @@ _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
 _HEAD = 1 << 16
 """Bytes that are enough to recognise most formats."""
+_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 23
+"""Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
+compressed file can hold any number of them."""
 _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
@@ -43,10 +47,21 @@ def _open_zstd(file: BinaryIO) -> Any:
 _OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {"gzip": gzip.open, "zstd": _open_zstd}
 
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
+
+
+def check_path(path: Path) -> None:
+    """Raise InputError for a path that no file can have."""
+    if "\0" in str(path):
+        raise InputError("a path may not hold a NUL", where=shown(str(path)))
+
+
 class Source:
     """A file that may be compressed, or a pipe, or standard input."""
 
     def __init__(self, path: Path) -> None:
+        check_path(path)
         self.path = STDIN if str(path) == "-" else path
 
     @cached_property
@@ -76,45 +91,81 @@ class Source:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether this is a Parquet file."""
+        """Whether this is a Parquet file, or a folder of its parts."""
         return self._type == "Parquet"
 
     @cached_property
+    def parts(self) -> list[Path]:
+        """The files whose bytes these are: one, or those of a folder of Parquet parts."""
+        return (self.content.is_dir() and parquet_parts(self.content)) or [self.content]
+
+    @property
     def size(self) -> int:
         """The number of bytes, compressed if it is."""
-        return self.content.stat().st_size
+        return sum(size for size, *_ in self._state)
+
+    @cached_property
+    def _state(self) -> list[tuple[int, int, int]]:
+        """Size, time and number of the files when they were first looked at."""
+        return _state_of(self.parts)
 
     @cached_property
     def _type(self) -> str | None:
-        with self.content.open("rb") as file:
-            first = file.read(4)
-        return next((name for magic, name in _TYPES.items() if first.startswith(magic)), None)
+        self._state  # noqa: B018 - before the first byte is read
+        return _type_of(self.parts[0])
 
-    def chunks(self, size: int | None = None) -> Iterator[bytes]:
-        """Yield about `size` bytes at a time, to the end of a line."""
-        size = size or _CHUNK
+    def check_unchanged(self) -> None:
+        """Raise InputError if the file was cut, or grew, since it was first looked at."""
+        if _state_of(self.parts) != self._state:
+            problem = "the file has changed while it was read"
+            raise InputError(problem, where=str(self.path), hint="Read it again when it is complete")
+
+    def chunks(self, size: int | None = None) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the number of the first line, how many end, and about `size` bytes, to the end of a line."""
+        first, empty = 1, 0
         try:
-            with self.content.open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
+            with self.parts[0].open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
-                while data := content.read(size) + content.readline():
-                    yield data
+                while data := content.read(size or _CHUNK):
+                    data += self._rest_of_line(content, data, first)
+                    n_lines = data.count(b"\n")
+                    yield first, n_lines, data
+                    empty = empty + len(data) if data.isspace() else 0
+                    if empty > _EMPTY:
+                        raise self._error(f"more than {_EMPTY >> 20} MB of empty lines", first + n_lines)
+                    first += n_lines
+        except InputError:
+            raise
         except Exception as error:  # each decompressor has its own
             if self._type is None:
                 raise
             problem = f"cannot be decompressed as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
+        self.check_unchanged()
+
+    def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
+        start = data[data.rfind(b"\n") + 1 :][:_HEAD].lstrip()
+        most = _JSON_LINE if start.startswith(b"{") else _LINE
+        rest = content.readline(most)
+        if len(rest) == most:
+            problem = f"a line of more than {most >> 20} MB"
+            raise self._error(problem, first + data.count(b"\n"))
+        return rest
+
+    def _error(self, problem: str, line: int) -> InputError:
+        return InputError(
+            problem, where=self.location(line), hint="No run or qrels have such; correct the file"
+        )
 
     def read(self) -> bytes:
         """Return the whole content."""
-        return b"".join(self.chunks())
+        return b"".join(data for _, _, data in self.chunks())
 
     def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
-        first = 1
-        for chunk in self.chunks(size or _TEXT):
+        for first, _, chunk in self.chunks(size or _TEXT):
             yield from self.lines_of(chunk, first)
-            first += chunk.count(b"\n")
 
     def head(self) -> Iterator[tuple[int, str]]:
         """Yield the lines as `lines` does, to look at the first."""
@@ -124,14 +175,57 @@ class Source:
         """Yield the number and the text of each line of a chunk that begins with line `first`."""
         try:
             text = chunk.decode()
+            if (place := chunk.find(b"\0")) < 0:
+                yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
+                return
+            problem, hint = "a NUL, which no text has", f"The file is damaged, or in UTF-16. {_UTF_8}"
         except UnicodeDecodeError as error:
-            line = first + chunk.count(b"\n", 0, error.start)
-            raise InputError(f"not UTF-8 text ({error.reason})", where=self.location(line)) from None
-        yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
+            place, problem, hint = error.start, f"not UTF-8 text ({error.reason})", _UTF_8
+        if first == 1 and chunk.startswith(_UTF_16):
+            problem, hint = "UTF-16 in place of UTF-8", _UTF_8
+        line = first + chunk.count(b"\n", 0, place)
+        raise InputError(problem, where=self.location(line), hint=hint)
 
     def location(self, line: int | None) -> str:
         """Return ``file:line`` for the line of this number, or the file if it is about no line."""
         return f"{self.path}" if line is None else f"{self.path}:{line}"
+
+
+def _state_of(files: list[Path]) -> list[tuple[int, int, int]]:
+    return [(each.st_size, each.st_mtime_ns, each.st_ino) for each in map(Path.stat, files)]
+
+
+def _type_of(path: Path) -> str | None:
+    with path.open("rb") as file:
+        first = file.read(4)
+    return next((name for magic, name in _TYPES.items() if first.startswith(magic)), None)
+
+
+def parquet_parts(folder: Path) -> list[Path]:
+    """Return the parts of a folder that is one table in Parquet, as Spark and Hive write it; else nothing.
+
+    There are only files of Parquet in it, beside what begins with ``.`` or ``_``; they are called ``part-…``
+    or ``000000_0``, or lie in folders ``key=value``, or ``_SUCCESS`` stands beside them.
+    """
+    inside = sorted(folder.iterdir())
+    visible = [each for each in inside if not each.name.startswith((".", "_"))]
+    is_written = any(each.name in ("_SUCCESS", "_temporary") for each in inside)
+    parts: list[Path] = []
+    for each in visible:
+        is_part = is_written or "=" in folder.name or re.match(_PART, each.name)
+        found = parquet_parts(each) if each.is_dir() and "=" in each.name else []
+        if each.is_file() and is_part and _type_of(each) == "Parquet":
+            found = [each]
+        if not found:
+            return []
+        parts += found
+    if parts and Path(folder, "_temporary") in inside:
+        problem = "the parts of this folder are still being written, or their job failed (found _temporary)"
+        raise InputError(problem, where=str(folder))
+    return parts
+
+
+_PART = r"part[-.]\d|\d{6}_\d"
 
 
 def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:

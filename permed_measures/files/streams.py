@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from permed_measures.engine.inputs import Batches, first_repeated, location, not_a_number, whole_queries
 from permed_measures.engine.tables import checked_frame, columns_of
@@ -19,10 +18,7 @@ from permed_measures.files.formats import VALUE_COLUMNS, Header
 from permed_measures.files.order import contradicted_rows, note_of
 from permed_measures.files.sources import MARK, Source
 from permed_measures.files.text import TextFile, twice_error
-from permed_measures.frames import check_not_forked
-
-if TYPE_CHECKING:
-    import polars as pl
+from permed_measures.frames import pl
 
 _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
@@ -53,7 +49,6 @@ class ScannedRun(Batches):
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield frames that are cut between queries; the first iteration warns of another order."""
-        check_not_forked()
         batches = whole_queries(self.rows())
         frames = batches if self._is_read else self._noted(batches)
         return (frame.drop("rank") for frame in frames)
@@ -66,7 +61,7 @@ class ScannedRun(Batches):
         """Yield the frames; warn if order and scores disagree."""
         queries, found = set[str](), dict[str, str]()
         for frame in frames:
-            queries.update(frame["query_id"].unique())
+            queries.update(frame["query_id"].rle().struct.field("value"))
             found |= contradicted_rows(frame)
             yield frame
         self._is_read = True
@@ -84,24 +79,20 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
 
     An empty list is a row without a document.
     """
-    check_not_forked()
-    value, first = VALUE_COLUMNS[file.format.kind], 1
+    value = VALUE_COLUMNS[file.format.kind]
     if not file.format.columns:
         yield from _as_frames(file.rows(), value)
         return
-    for chunk in file.source.chunks():
+    for first, n_lines, chunk in file.source.chunks():
         frame = _frame_of_lines(chunk, file.format.columns)
-        if frame is None:
+        if frame is None or frame.height != n_lines + (not chunk.endswith(b"\n")):  # there are empty lines
             yield from _as_frames(file.rows(file.source.lines_of(chunk, first)), value)
         else:
             yield frame
-        first += chunk.count(b"\n")
 
 
 def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
-    import polars as pl
-
     schema = {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
     listed = iter(rows)
     while some := list(islice(listed, _LINES)):
@@ -113,24 +104,16 @@ def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.Da
 
 
 def _frame_of_lines(data: bytes, columns: tuple[str, ...]) -> pl.DataFrame | None:
-    """Return query_id, doc_id, score and rank of whole lines in their order, or None."""
+    """Return query_id, doc_id, score and rank of whole lines in their order; None if polars might err."""
     for found, wanted in ((b"\r\n", b"\n"), (b"\t", b" ")):
         data = data.replace(found, wanted) if found[:1] in data else data  # one byte is found much faster
     if data.startswith((b"#", MARK)) or (b"#" in data and b"\n#" in data):
         return None  # polars takes any mark away
-    if any(blank in data for blank in (b"\r", b"\v", b"\f")):
-        return None
-    frame = _of_csv(data, columns)
-    n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
-    # Each line has all columns, so all blanks; with so many in all, each has just these.
-    is_divided = data.count(b" ") == (len(columns) - 1) * n_lines
-    return frame if frame is not None and is_divided and frame.height == n_lines else None
+    return None if any(odd in data for odd in (b"\r", b"\v", b"\f", b"\0")) else _of_csv(data, columns)
 
 
 def _of_csv(data: bytes, columns: tuple[str, ...], has_ranks: bool = True) -> pl.DataFrame | None:
     """Return what is known of each row; None if a column is empty in one, or the score no number."""
-    import polars as pl
-
     types = {"score": pl.Float64} | ({"rank": pl.Int64} if has_ranks else {})
     schema = {name: types.get(name, pl.String) for name in columns}
     try:
@@ -156,8 +139,6 @@ def parquet_header(source: Source) -> Header:
 
 def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
     """Return query_id, doc_id and relevance, perhaps as integers, of each row of a Parquet file."""
-    import polars as pl
-
     with _located(source):
         rows = _lazy(source).collect()
         frame = checked_frame(rows, "relevance")
@@ -166,6 +147,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
             raise not_a_number(wrong["relevance"][0], "relevance", where=location(*wrong.row(0)[:2]))
         values = rows[columns_of(rows.columns, "relevance")["relevance"]]
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
+    source.check_unchanged()
     if not may_repeat and (pair := first_repeated(frame)) is not None:
         raise twice_error(*pair, "", str(source.path))
     return frame
@@ -174,8 +156,6 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
 @contextmanager
 def _located(source: Source) -> Iterator[None]:
     """Name the file in what goes wrong with a Parquet file."""
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -188,10 +168,11 @@ def _located(source: Source) -> Iterator[None]:
 
 
 def _lazy(source: Source) -> pl.LazyFrame:
-    check_not_forked()
-    import polars as pl
-
-    return pl.scan_parquet(source.content, glob=False)
+    keys = {part.partition("=")[0]: pl.String for part in source.parts[-1].parts if "=" in part}
+    has_keys = source.content.is_dir() and bool(keys)  # of folders key=value, as Hive has them
+    return pl.scan_parquet(
+        source.parts, glob=False, hive_partitioning=has_keys, hive_schema=keys if has_keys else None
+    )
 
 
 def parquet_run(source: Source) -> ScannedRun:
@@ -205,8 +186,6 @@ def parquet_run(source: Source) -> ScannedRun:
 
 def _rows(source: Source) -> Iterator[pl.DataFrame]:
     """Yield the rows in the order of the file, as frames that have a column rank too."""
-    import polars as pl
-
     with _located(source):
         lazy = _lazy(source)
         schema = lazy.collect_schema()
@@ -219,3 +198,4 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
             rows = lazy.slice(start, _ROWS).collect()
             frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
         yield frame
+    source.check_unchanged()

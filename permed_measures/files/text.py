@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -41,20 +42,23 @@ class TextFile(NamedTuple):
     kinds: frozenset[Kind] = frozenset()  # what it could be read as
 
     @classmethod
-    def recognised(cls, source: Source, kind: Kind | None = None) -> TextFile:
-        """Recognise the format by the first line; without `kind` the file is read as what it holds."""
+    def recognised(cls, source: Source, kind: Kind | None = None, by_list: bool = False) -> TextFile:
+        """Recognise the format by the first line; without `kind` the file is read as what it holds.
+
+        With `by_list` the order of any qrels can be a run, without it that of labels in JSON lines.
+        """
         number, line = next((each for each in source.head() if not _is_skipped(each[1])), (1, ""))
         layout, first = _layout_of(line)
         fitting = [each for each in FORMATS if each.layout is layout and each.fits(first)]
-        if not fitting:
+        if not fitting or (layout is Layout.COLUMNS and _is_no_table(first, fitting[0])):
             raise _unknown_format(source, number, line.strip(BLANKS), layout, kind)
         found = next((each for each in fitting if each.kind == kind), fitting[0])
-        is_ranked = kind == "run" and layout is Layout.JSON_LINES  # labels of which the order is a run
+        is_ranked = kind == "run" and (by_list or layout is Layout.JSON_LINES) and layout is not Layout.JSON
         if kind not in (None, found.kind) and not is_ranked:
             raise InputError(
                 f"expected {_WANTED[kind]}, but this file holds {found.with_article} ({found.shape})",
                 where=str(source.path),
-                hint="The qrels come first, then the runs",
+                hint=f"The qrels come first, then the runs{_BY_LIST if kind == 'run' else ''}",
             )
         kinds = frozenset(each.kind for each in fitting if not each.if_asked)
         return cls(source, found, kind or found.kind, kinds)
@@ -119,6 +123,8 @@ class TextFile(NamedTuple):
         is_first = True  # no line above was left out
         for number, line in lines:
             text = line.strip(BLANKS)
+            if "\r" in text and not is_json:
+                raise _return_error(self.source.location(number))
             if not text or (text[0] == "#" and not is_json):
                 is_first = False
                 continue
@@ -161,7 +167,9 @@ class TextFile(NamedTuple):
             raise self._error_for(error, line, wrong) from None
 
     def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
-        """Return the error for an entry that cannot be read."""
+        """Return the error for an entry that cannot be read; of the file itself it is known already."""
+        if isinstance(error, InputError) and error.where:
+            return error
         reason = error.problem if isinstance(error, InputError) else str(error)
         if isinstance(error, KeyError):
             reason = f"{error} is missing"
@@ -170,6 +178,8 @@ class TextFile(NamedTuple):
         line = "" if self.format.layout is Layout.JSON else "a line of "
         text = text.strip(BLANKS)
         advice = "correct this file" if number is None else "correct or remove this line"
+        if isinstance(error, csv.Error) and "limit" in reason:
+            advice = "leave out columns of long texts"
         return InputError(
             f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
             where=self.source.location(number),
@@ -219,9 +229,9 @@ def twice_error(
 
 
 def _is_skipped(line: str) -> bool:
-    """Return whether a line is empty or a comment."""
+    """Return whether a line is empty or a comment; not whether rows follow in it."""
     text = line.strip(BLANKS)
-    return not text or text[0] == "#"
+    return not text or (text[0] == "#" and "\r" not in text)
 
 
 def _layout_of(line: str) -> tuple[Layout, Any]:
@@ -231,11 +241,27 @@ def _layout_of(line: str) -> tuple[Layout, Any]:
         header = _header_of(line)
         return (Layout.TABLE, header) if header else (Layout.COLUMNS, text)
     try:
-        content = json.loads(text)
+        content, _ = _DECODE(text)
     except (ValueError, RecursionError):
-        return Layout.JSON, None
+        # The first value of a file that is one object is an object; of a line that was cut, hardly.
+        is_cut = re.match(r'\{\s*"[^"]*"\s*:\s*[^\s{]', text)
+        return (Layout.JSON_LINES, dict.fromkeys(_KEY.findall(text))) if is_cut else (Layout.JSON, None)
     is_nested = all(isinstance(value, dict) for value in content.values())
     return (Layout.JSON if is_nested else Layout.JSON_LINES), content
+
+
+_KEY = re.compile(r'"([^"\\]*)"\s*:')
+
+
+def _is_no_table(text: str, form: Format) -> bool:
+    """Return whether a first line is no TREC file's, though it has as many columns: of HTML, or an array."""
+    if text[0] not in "<[":
+        return "\r" in text
+    try:
+        form.parse(divided(text), 1)
+    except ValueError:
+        return True
+    return False
 
 
 _DELIMITERS = "\t,;"
@@ -251,6 +277,10 @@ def _header_of(line: str) -> Header | None:
     return None
 
 
+_BY_LIST = (
+    "; if its rows are ranked, --order list takes their order as the run on the command line, "
+    "permed_measures.read_run(path, order='list') in Python"
+)
 _WANTED: dict[Kind | None, str] = {"qrels": "qrels", "run": "a run", None: "qrels or a run"}
 
 
@@ -261,14 +291,64 @@ def _unknown_format(source: Source, number: int, text: str, layout: Layout, kind
         if source.path == STDIN:
             what, hint = "standard input", "Only one of qrels and runs can come from it"
         return InputError(f"{what} is empty", where=str(source.path), hint=hint)
-    if layout is Layout.COLUMNS and any(delimiter in text for delimiter in _DELIMITERS):
-        layout = Layout.JSON if text[0] == "[" else Layout.TABLE
+    where = source.location(number)
+    if "\r" in text:
+        return _return_error(where)
+    for beginning, (problem, advice) in _OTHERS.items():
+        if re.match(beginning, text, re.IGNORECASE):
+            problem = f"expected {_WANTED[kind]}, but this is {problem} ({shown(text)})"
+            return InputError(problem, where=where, hint=advice)
+    header = ""
+    if layout is Layout.COLUMNS and (delimiter := next((each for each in _DELIMITERS if each in text), "")):
+        layout, header = Layout.TABLE, _missing_header(text.split(delimiter), delimiter, kind or "run")
+    elif layout is Layout.JSON_LINES and (reason := _not_json(text)):
+        header = f"The line is not valid JSON ({reason}). "
     near = [each for each in FORMATS if each.layout is layout and each.kind == (kind or each.kind)]
     shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near)
     return InputError(
         f"unknown format: expected {_WANTED[kind]} (found {shown(text)})",
-        where=source.location(number),
-        hint=f"Known with {layout.value}: {shapes}",
+        where=where,
+        hint=f"{header}Known with {layout.value}: {shapes}",
+    )
+
+
+def _missing_header(cells: list[str], delimiter: str, kind: Kind) -> str:
+    """Return what to do where a table begins with a row, which has a number, in place of a header."""
+    if not any(re.fullmatch(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", cell) for cell in cells[1:]):
+        return ""
+    names = delimiter.join(("query_id", "doc_id", VALUE_COLUMNS[kind]))
+    if len(cells) == 3:
+        return f"The names of its columns are missing: add the line {names} at the top. "
+    return f"The names of its columns are missing: add a line with them at the top, such as {names}. "
+
+
+def _not_json(text: str) -> str:
+    """Return why a line is not valid JSON; empty if it is."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return ""
+
+
+_OTHERS = {
+    r"<(!doctype|html|head|body|\?xml)": (
+        "an HTML or XML page",
+        "It may be an error page in place of a file: look at it, and download the file again",
+    ),
+    r"\[\s*([{\[\"]|$)": (
+        "a JSON array",
+        "Write one JSON object per line, such as by jq -c '.[]' IN > OUT",
+    ),
+}
+"""What is met in place of qrels and runs, by how it begins; and what to do."""
+
+
+def _return_error(where: str) -> InputError:
+    return InputError(
+        "a carriage return (\\r) within the line",
+        where=where,
+        hint="Where \\r alone ends the lines, write them with \\n: tr '\\r' '\\n' < IN > OUT",
     )
 
 

@@ -17,6 +17,7 @@ from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, QrelsLike, RunLike, location, number
 from permed_measures.errors import InputError, warn
 from permed_measures.files.order import ranked
+from permed_measures.files.sources import check_path
 from permed_measures.files.whole import write_whole
 
 
@@ -105,6 +106,7 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
 
 def _write(output: _Output, data: Any, to: str | None) -> None:
     """Write in the format that the ending of the file means, unless `to` names one."""
+    check_path(output.path)
     suffix = output.path.suffix.lower()
     name = _format_of(output) if to is None else to
     if name not in FORMATS:
@@ -138,6 +140,8 @@ def _encoded(output: _Output, name: str, data: Any) -> bytes:
     text = _WRITERS[name](output, _checked(output, data))
     if not text:
         raise output.error("without any query the file would be empty", "Write .json or .csv")
+    if "\0" in text:
+        raise output.error("ids in a file of this format may not hold a NUL", "Write .json or .jsonl")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

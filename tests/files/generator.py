@@ -116,7 +116,7 @@ class Made:
     def joined(self, lines):
         """Join lines as files do: with any line ends, perhaps none at the end, perhaps a mark before."""
         ends = self.choice(["\n"], ["\n"], ["\r\n"], ["\n", "\r\n"])
-        text = "".join(line + self.rng.choice(ends) for line in lines)
+        text = "".join(line + self.rng.choice(ends) for line in lines).replace("\0", "\x02")  # no text has it
         if self.chance(0.3):
             text = text.removesuffix("\n").removesuffix("\r")
         return self.marked(text)

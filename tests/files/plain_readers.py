@@ -77,6 +77,7 @@ def in_order(documents, ranks):
 def lines_of(data):
     """Yield the number and text of each line: a line feed ends it, and one mark at the start is no text."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        require(b"\0" not in line, number)
         try:
             yield number, line.decode("utf-8")
         except UnicodeDecodeError:
@@ -118,11 +119,23 @@ def parsed(text, what, line):
 def trec(data, what):
     for number, text in lines_of(data):
         line = text.strip(BLANKS)
+        require("\r" not in line, number)
         if line and line[0] != "#":
             columns = re.split(f"[{BLANKS}]+", line)
             require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
+            require(
+                not any(map(is_a_line_end, zip(*(columns[6 + n :] for n in range(4)), strict=False))), number
+            )
             value = parsed(columns[3 if what == "qrels" else 4], what, number)
             yield number, columns[0], [(columns[2], value)], columns[3]
+
+
+def is_a_line_end(columns):
+    """Tell whether Q0, a document, a rank and a score follow each other, where a run has its tag."""
+    try:
+        return columns[0] in ("Q0", "q0", "0") and "_" not in columns[3] and not math.isnan(float(columns[3]))
+    except ValueError:
+        return False
 
 
 def table(data, what):
