@@ -19,6 +19,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, PermedError
 from permed_measures.files.cleaning import Cleaning
 from permed_measures.files.provenance import Origin
+from permed_measures.files.sources import parquet_parts
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import distinct, measures_of, named_measures
@@ -112,7 +113,7 @@ def packaged_runs(argument: str) -> dict[str, Path]:
 def _files(argument: str) -> list[tuple[str, Path]]:
     if packaged := packaged_runs(argument):
         return list(packaged.items())
-    if Path(argument).is_dir():
+    if Path(argument).is_dir() and not parquet_parts(Path(argument)):
         return _in_folder(Path(argument))
     name, equals, file = argument.partition("=")
     if not equals or Path(argument).exists():
@@ -125,7 +126,7 @@ def _files(argument: str) -> list[tuple[str, Path]]:
 
 def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    files = [path for path in inside if path.is_file()]
+    files = [path for path in inside if path.is_file() or (path.is_dir() and parquet_parts(path))]
     if not files:
         raise InputError("no run file in this folder", where=str(folder))
     if len(files) < len(inside):

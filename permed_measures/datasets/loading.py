@@ -14,6 +14,7 @@ from permed_measures.datasets.import_hook import NAMES
 from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
 from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
+from permed_measures.files.sources import check_path
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
@@ -198,6 +199,7 @@ def _found(name: str | os.PathLike[str]) -> Path | None:
     """Return the path of a file or folder if there is one; ``-`` is standard input."""
     if str(name) == "-":
         return STDIN
+    check_path(Path(name))
     return Path(name) if os.path.lexists(name) else None
 
 

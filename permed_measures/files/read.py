@@ -167,8 +167,8 @@ def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
     return (loaded.table if isinstance(loaded.table, Batches) else Batches([loaded.table])).nested()
 
 
-_LARGE = 1 << 22
-"""Bytes from which reading a file as frames pays for loading polars."""
+_LARGE = 20 << 20
+"""Bytes from which a run takes less memory as frames: polars itself takes more than a smaller run."""
 
 
 def kind_of(source: Source) -> Kind | None:

@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
 _HEAD = 1 << 16
 """Bytes that are enough to recognise most formats."""
-_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 23
+_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
 """Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
 compressed file can hold any number of them."""
 _TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
@@ -94,40 +94,40 @@ class Source:
         """Whether this is a Parquet file, or a folder of its parts."""
         return self._type == "Parquet"
 
-    @cached_property
+    @property
     def parts(self) -> list[Path]:
         """The files whose bytes these are: one, or those of a folder of Parquet parts."""
-        return (self.content.is_dir() and parquet_parts(self.content)) or [self.content]
+        return list(self._state)
 
     @property
     def size(self) -> int:
         """The number of bytes, compressed if it is."""
-        return sum(size for size, *_ in self._state)
+        return sum(size for size, *_ in self._state.values())
 
     @cached_property
-    def _state(self) -> list[tuple[int, int, int]]:
-        """Size, time and number of the files when they were first looked at."""
-        return _state_of(self.parts)
+    def _state(self) -> dict[Path, tuple[int, int, int]]:
+        """The files with size, time and number when they were first looked at."""
+        return _state_of((self.content.is_dir() and parquet_parts(self.content)) or [self.content])
 
     @cached_property
     def _type(self) -> str | None:
-        self._state  # noqa: B018 - before the first byte is read
         return _type_of(self.parts[0])
 
     def check_unchanged(self) -> None:
         """Raise InputError if the file was cut, or grew, since it was first looked at."""
-        if _state_of(self.parts) != self._state:
+        if _state_of(self._state) != self._state:
             problem = "the file has changed while it was read"
             raise InputError(problem, where=str(self.path), hint="Read it again when it is complete")
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Yield the number of the first line, how many end, and about `size` bytes, to the end of a line."""
+        size = size or min(_CHUNK, max(_TEXT, self.size >> 4))  # memory follows the size of the file
         first, empty = 1, 0
         try:
             with self.parts[0].open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
-                while data := content.read(size or _CHUNK):
+                while data := content.read(size):
                     data += self._rest_of_line(content, data, first)
                     n_lines = data.count(b"\n")
                     yield first, n_lines, data
@@ -191,8 +191,9 @@ class Source:
         return f"{self.path}" if line is None else f"{self.path}:{line}"
 
 
-def _state_of(files: list[Path]) -> list[tuple[int, int, int]]:
-    return [(each.st_size, each.st_mtime_ns, each.st_ino) for each in map(Path.stat, files)]
+def _state_of(files: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
+    states = ((path, path.stat()) for path in files)
+    return {path: (state.st_size, state.st_mtime_ns, state.st_ino) for path, state in states}
 
 
 def _type_of(path: Path) -> str | None:

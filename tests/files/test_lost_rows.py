@@ -1,0 +1,265 @@
+"""No row is lost in silence: joined lines, bounds, files that change, folders of parts, ranked qrels."""
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+from commands import run_cli, run_main
+
+import permed_measures as pm
+from permed_measures.cli.collections import collections_of
+from permed_measures.files import read as reading
+from permed_measures.files import sources, streams
+
+RUN = "q1 Q0 a 1 2.0 t\n"
+JOINED = "two lines of a run in one, for a line end is missing, in"
+RETURN = "a carriage return (\\r) within the line. Where \\r alone ends the lines, write them with \\n: tr"
+UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
+
+
+@pytest.fixture(autouse=True, params=[reading._LARGE, 0], ids=["whole", "in batches"])
+def folder(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_LARGE", request.param)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(content, read=pm.read_run):
+    Path("file").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(pm.InputError) as error:
+        read("file")
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            f"{RUN}q1 Q0 b 2 1.0 tq2 Q0 c 1 3.0 u\n",
+            f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 tq2",
+        ),
+        (
+            f"{RUN}q1 Q0 b 2 1.0 t q2 0 c 1 3.0 u\n",
+            f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 t ",
+        ),
+        (f"{RUN}q1 x b - 1.0 tq2 x c - 3.0 u\n", f":2: not a line of a TREC run: {JOINED} 'q1 x b - 1.0 tq2"),
+        ("q1 Q0 a 1 2.0 t\u0085q1 Q0 b 2 1.0 t\n", f":1: not a line of a TREC run: {JOINED} 'q1 Q0 a 1 2.0"),
+        ("q1 Q0 a 1 2.0 t\rq1 Q0 b 2 1.0 t\r", f":1: {RETURN}"),
+        (f"{RUN}# words\rq1 Q0 b 2 1.0 t\n", f":2: {RETURN}"),
+        (f"# words\r{RUN}", f":1: {RETURN}"),
+        (
+            b"\0\0\0q1 Q0 a 1 2.0 t\n",
+            f":1: a NUL, which no text has. The file is damaged, or in UTF-16. {UTF_8}",
+        ),
+        (f"{RUN}\0\0q1 Q0 b 2 1.0 t\n", ":2: a NUL, which no text has."),
+        ("query_id,doc_id,score\nq,a,1\nq,\0b,2\n", ":3: a NUL, which no text has."),
+        (RUN.encode("utf-16"), f":1: UTF-16 in place of UTF-8. {UTF_8}"),
+        (
+            b"q1 Q0 a 1 2.0 t\nq1 Q0 \xe9 1 2.0 t\n",
+            f":2: not UTF-8 text (invalid continuation byte). {UTF_8}",
+        ),
+        (
+            f"query_id,doc_id,score,text\nq,a,1,{'x' * 140_000}\n",
+            "limit (131072). Expected query_id, doc_id, sc",
+        ),
+    ],
+)
+def test_a_line_that_is_two_or_no_text_is_refused_with_its_number(content, message):
+    assert message in refusal(content)
+    assert refusal(content).startswith("file:")
+
+
+@pytest.mark.parametrize(
+    "line", ["q1 Q0 a 1 2.0 my 1 long 3 0.9 tag", "q1 Q0 a 1 2.0 t\r\r", "q1 Q0 a 1 2.0 t\u0085"]
+)
+def test_a_long_tag_is_one(line):
+    Path("file").write_text(f"{line}\n", newline="")
+    assert pm.read_run("file") == {"q1": {"a": 2.0}}
+
+
+def test_qrels_with_carriage_returns_are_refused():
+    assert f":1: {RETURN}" in refusal("q1 0 a 1\rq2 0 b 1\r", pm.read_qrels)
+    Path("file").write_bytes(b"q1 0 a 1\r\n\r\nq2 0 b 1\r\n")
+    assert pm.read_qrels("file") == {"q1": {"a": 1}, "q2": {"b": 1}}
+
+
+# --- other things than qrels and runs ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            '<!DOCTYPE html> <html lang="en">\n<p>404',
+            "but this is an HTML or XML page ('<!DOCTYPE html> <html",
+        ),
+        (
+            "<html> <head> <title> 404 not found </title>\n",
+            "It may be an error page in place of a file: look",
+        ),
+        ('[{"query_id": "q", "results": ["a"]}]', 'expected a run, but this is a JSON array (\'[{"query_id"'),
+        ('["a", "b", "c", "d", "e", "f"]', "Write one JSON object per line, such as by jq -c '.[]' IN > OUT"),
+        ("[\n1]", "but this is a JSON array ('[')"),
+        (
+            '{"query_id": "q", "results": [{"text_id": "a", "sco',
+            ":1: not a line of PerMed results: not valid JSO",
+        ),
+        (
+            '{"query_id": "q", "resul',
+            "The line is not valid JSON (Unterminated string starting at: line 1 colu",
+        ),
+        ('{"q": {"a": 1.0, "b', ":1: not BEIR or MTEB JSON: not valid JSON"),
+        (
+            "q1,a,2.0\nq1,b,1.0\n",
+            "The names of its columns are missing: add the line query_id,doc_id,score at",
+        ),
+        ("1;a;2.0\n", "The names of its columns are missing: add the line query_id;doc_id;score at the top."),
+        ("q1,x,a,2.0\n", "add a line with them at the top, such as query_id,doc_id,score. Known with"),
+    ],
+)
+def test_what_is_no_run_is_said_with_what_to_do(content, message):
+    assert message in refusal(content)
+
+
+def test_a_header_of_other_names_is_not_said_to_be_missing():
+    assert "are missing" not in refusal("query,document,points\nq,a,1\n")
+    assert "add the line query_id,doc_id,relevance at the top" in refusal("q1,a,2\n", pm.read_qrels)
+
+
+def test_an_id_that_begins_like_an_array_or_a_page_is_one():
+    for query_id in ("[", "<q>", '["q"'):
+        Path("file").write_text(f"{query_id} Q0 a 1 2.0 t\n")
+        assert pm.read_run("file") == {query_id: {"a": 2.0}}
+
+
+# --- bounds, and files that change -------------------------------------------------------------------
+
+
+def test_a_line_and_empty_lines_have_a_bound(monkeypatch):
+    for name in ("_LINE", "_EMPTY", "_TEXT", "_CHUNK", "_HEAD"):
+        monkeypatch.setattr(sources, name, 1 << 10)
+    monkeypatch.setattr(sources, "_JSON_LINE", 1 << 12)
+    for compress in (bytes, gzip.compress):
+        assert "file:2: a line of more than" in refusal(compress(RUN.encode() + b"x" * 5000))
+        assert "file:1: a line of more than" in refusal(compress(b'{"q": ' + b" " * 9000))
+        assert "MB of empty lines" in refusal(compress(b"\n" * 5000 + RUN.encode()))
+        assert "MB of empty lines" in refusal(compress(RUN.encode() + b" \n" * 5000))
+    Path("file").write_text("{" + ", ".join(f'"q{n}": {{"a": 1.5}}' for n in range(90)) + "}")
+    assert len(pm.read_run("file")) == 90  # a JSON file may be one line
+
+
+def grow(path):
+    path.write_bytes(path.read_bytes() + RUN.encode())
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize("change", [grow, cut])
+def test_a_file_that_grows_or_is_cut_while_it_is_read_is_refused(change):
+    path = Path("run.trec")
+    path.write_text(RUN * 3)
+    reading = sources.Source(path).chunks(5)
+    assert [next(reading)[0], next(reading)[0]] == [1, 2]
+    change(path)
+    with pytest.raises(
+        pm.InputError, match=r"run\.trec: the file has changed while it was read. Read it again"
+    ):
+        list(reading)
+    path = Path("run.parquet")
+    pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(path)
+    rows = streams.parquet_run(sources.Source(path)).rows()
+    next(rows)
+    change(path)
+    with pytest.raises(pm.InputError, match=r"run\.parquet: the file has changed"):
+        list(rows)
+
+
+# --- folders of parts --------------------------------------------------------------------------------
+
+
+def parts(folder, *names):
+    """Write two rows into each part of a folder."""
+    for number, name in enumerate(names):
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = {"query_id": [f"q{number}"] * 2, "doc_id": ["a", "b"], "score": [2.0, 1.0]}
+        pl.DataFrame(rows).write_parquet(path)
+    return Path(folder)
+
+
+SPARK = ("part-00000-c000.snappy.parquet", "part-00001-c000.snappy.parquet")
+
+
+@pytest.mark.parametrize("names", [SPARK, ("000000_0", "000001_0"), ("k=1/part-0.parquet", "k=2/x.parquet")])
+def test_a_folder_of_parquet_parts_is_one_run(names):
+    folder = parts("bm25", *names)
+    for extra in ("_SUCCESS", ".part-00000.crc"):
+        (folder / extra).touch()
+    assert pm.read_run(folder) == {q: {"a": 2.0, "b": 1.0} for q in ("q0", "q1")}
+    Path("qrels").write_text("q0 0 a 1\nq1 0 b 1\n")
+    stdout, _ = run_cli("evaluate", "qrels", "bm25", "-m", "RR", "--format", "csv")
+    assert stdout.splitlines()[1].startswith("bm25,0.75,")
+    assert run_cli("evaluate", "qrels", "bm25=bm25", "-m", "RR", "--format", "csv")[0] == stdout
+    parts("runs/lsa", *names)
+    parts("runs", "tfidf.parquet")
+    stdout, _ = run_cli("evaluate", "qrels", "runs", "-m", "RR", "--format", "csv")
+    assert [line.split(",")[0] for line in stdout.splitlines()[1:]] == ["lsa", "tfidf"]
+
+
+def test_the_values_of_folders_are_text():
+    for query_id in ("007", "a%20b"):
+        path = Path("run", f"query_id={query_id}", "part-0.parquet")
+        path.parent.mkdir(parents=True)
+        pl.DataFrame({"doc_id": ["a"], "score": [1.0]}).write_parquet(path)
+    assert pm.read_run("run") == {"007": {"a": 1.0}, "a b": {"a": 1.0}}
+
+
+def test_other_folders_are_no_run_and_parts_that_are_not_complete_are_refused():
+    with pytest.raises(IsADirectoryError):
+        pm.read_run(parts("runs", "bm25.parquet", "lsa.parquet"))
+    Path(parts("job", *SPARK), "_temporary").mkdir()
+    with pytest.raises(pm.InputError, match=r"job: the parts of this folder are still being written"):
+        pm.read_run("job")
+
+
+# --- ranked qrels, paths, TOML -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content", ["q1 0 b 0\nq1 0 a 2\n", "query-id\tcorpus-id\tscore\nq1\tb\t0\nq1\ta\t2\n"]
+)
+def test_qrels_whose_rows_are_ranked_are_a_run_where_that_is_asked_for(content):
+    Path("qrels").write_text(content)
+    assert pm.read_run("qrels", order="list") == {"q1": {"b": -1.0, "a": -2.0}}
+    stdout, stderr = run_cli("evaluate", "qrels", "qrels", "-m", "RR", "--format", "csv", "--order", "list")
+    assert stdout.splitlines()[1].startswith("qrels,0.5,")
+    assert "qrels: the order of its lines is taken as the run" in stderr
+    status, _, stderr = run_main("evaluate", "qrels", "qrels", "-m", "RR")
+    assert (status, "--order list takes their order as the run on the command line" in stderr) == (2, True)
+    assert pm.read_run("qrels", order="list", ignore_self=True) == {"q1": {"b": -1.0, "a": -2.0}}
+
+
+def test_a_path_with_a_nul_is_our_error():
+    qrels, name = {"q": {"a": 1}}, "a\0b"
+    for function in (
+        lambda: pm.read_qrels(name),
+        lambda: pm.read_run(name),
+        lambda: pm.calc_aggregate("P@1", qrels, name),
+        lambda: pm.calc_aggregate("P@1", name, qrels),
+        lambda: pm.write_run(qrels, name),
+        lambda: pm.audit(qrels, qrels, name),
+    ):
+        with pytest.raises(pm.InputError, match=r"a\\x00b"):
+            function()
+
+
+def test_brackets_without_end_in_a_toml_file_are_our_error():
+    Path("deep.toml").write_text("a = " + "[" * 5000)
+    with pytest.raises(pm.InputError, match=r"deep\.toml: this is no TOML file"):
+        collections_of(Path("deep.toml"))
+    options = ["--claim", "P@1=0.5", "--conventions", "deep.toml"]
+    status, _, stderr = run_main("audit", "permed-sample", "permed-sample/runs/bm25", *options)
+    assert (status, "deep.toml: is no TOML" in stderr) == (2, True)
