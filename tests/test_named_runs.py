@@ -67,6 +67,15 @@ POOL = {query: {f"d{i}": i % 2 for i in range(1000)} for query in QRELS}
         (QRELS, {"q0": {"a": 1.0}, "q1": {"b": 0.5}}, []),  # one document in each query
         (QRELS, ranked("a", "b", "c"), []),  # as the qrels
         (one_judged(), unjudged(n_found=1), [FEW.format(600, 60)]),
+        (
+            one_judged(100),
+            unjudged(n_found=1),
+            [
+                FEW.format(600, 60).replace(
+                    "documents, 1 is ret", "documents of the queries with results, 1 is ret"
+                )
+            ],
+        ),
         (one_judged(), unjudged(n_found=2), []),  # one in 30 of the judged documents
         (one_judged(51), unjudged(51, 1), [FEW.format(510, 51)]),
         (one_judged(50), unjudged(50, 1), []),  # one in fifty is not few

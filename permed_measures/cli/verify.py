@@ -20,7 +20,8 @@ def run(args: Namespace) -> int:
     found = verify(args.record, args.qrels, _runs_of(args.run), args.folder, args.download)
     format_of(args, [Path(found.origin.qrels), *found.origin.runs.values()])  # what it names is known now
     made = origin_of(args, {})
-    found = replace(found, origin=found.origin._replace(command=made.command, options=made.options))
+    options = {**made.options, **found.origin.options}  # and those that the record was made with
+    found = replace(found, origin=found.origin._replace(command=made.command, options=options))
     write_report(found.report(), form, args.output, f"what became of {args.record}")
     return int(not found.ok)
 

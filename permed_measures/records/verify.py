@@ -172,7 +172,8 @@ def verify(
     made_by = f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"
     given = Origin.of(found_qrels, runs)
     others = {"record": Path(name)} if recorded.source else {}
-    origin = Origin(given.command, given.qrels, given.runs, others)
+    read = {name.replace("_", "-"): value for name, value in recorded["options"].items()}
+    origin = given._replace(others=others, options=read)
     notes = [] if is_same else [made_by]
     return Verification(name, differences, n_values, notes, origin, recorded.measures)
 

@@ -99,6 +99,15 @@ def test_conventions_are_those_of_the_measures_and_options(measures, options, sa
     assert [text for text in unsaid if text in found] == []
 
 
+@pytest.mark.usefixtures("files")
+def test_a_record_is_verified_in_the_order_that_it_was_made_in():
+    line = "evaluate qrels run.trec -m P@1 --record record.json"
+    for order in ("list", "score"):
+        run_cli(*line.split(), "--order", order)
+        found = json.loads(run_cli("verify", "record.json", "--format", "json")[0])["provenance"]
+        assert (found["options"]["order"], ORDERS[order] in found["conventions"]) == (order, True)
+
+
 def test_a_part_of_a_data_set_has_the_hash_of_its_file_and_what_has_no_file_has_none(
     data, dataset_cache, monkeypatch
 ):
