@@ -34,8 +34,7 @@ COMMANDS = {
     "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",
     "inspect": "Describe files: format, counts, ids, grades, duplicates, ranks against scores.",
-    "measures": "List the measures, their parameters and the values these can have; or explain some "
-    "measures.",
+    "measures": "List the measures, or explain some: their parameters, and the values these can have.",
 }
 """The commands in the order of the help, each with its first sentence.
 

@@ -22,18 +22,46 @@ def run(args: Namespace) -> None:
     for name in asked:
         if name not in KERNELS:
             raise MeasureError(f"permed-measures does not compute {name}")
-    for number, name in enumerate(asked or KERNELS):
+    if not asked:
+        for name in KERNELS:
+            print(f"{name:11}  {_about(parse_measure(name))}")
+        print("\nParameters of one: permed-measures measures GradedAP")
+    for number, name in enumerate(asked):
         if number:
             print()
-        measure = parse_measure(name)
-        about = getattr(measure, "SHORT_DESC", "").removesuffix(".")
-        print(section(f"{name}: {about}.", []), end="")
-        for parameter in measure.SUPPORTED_PARAMS:
-            _print(_described(measure, parameter))
-            for value, text in _meanings(measure, parameter).items() if asked else ():
-                _print(f"{value}: {text}", indent=4)
-        for text in _more(measure) if asked else ():
-            _print(text)
+        _explain(name)
+
+
+_SHORT = {
+    "GradedAP": "Average precision, each relevant document counted by its grade.",
+    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as one asks.",
+    "F1": "The harmonic mean of a query's precision and recall in the top k.",
+    "nDCG": "The gain, discounted by the rank, over that of the ideal ranking.",
+    "ERR": "The expected reciprocal rank at which a user is satisfied.",
+    "RBP": "The gain of a user who goes on to the next rank with probability p.",
+    "Success": "Whether a relevant document is in the top k results.",
+    "Judged": "The share of the top k results that have a relevance judgment.",
+    "Rprec": "The precision at R, the number of relevant documents of the query.",
+    "infAP": "AP that allows for documents that were pooled and not judged.",
+}
+"""What is said of measures whose description takes more than a line, or is spelled otherwise."""
+
+
+def _about(measure: Measure) -> str:
+    name = str(measure.NAME)
+    return _SHORT.get(name, getattr(measure, "SHORT_DESC", "").removesuffix(".") + ".")
+
+
+def _explain(name: str) -> None:
+    """Print what a measure is, its parameters, and the values that these can have."""
+    measure = parse_measure(name)
+    print(section(f"{name}: {_about(measure)}", []), end="")
+    for parameter in measure.SUPPORTED_PARAMS:
+        _print(_described(measure, parameter))
+        for value, text in _meanings(measure, parameter).items():
+            _print(f"{value}: {text}", indent=4)
+    for text in _more(measure):
+        _print(text)
 
 
 def _print(text: str, indent: int = 2) -> None:

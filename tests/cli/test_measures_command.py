@@ -10,19 +10,19 @@ from permed_measures.datasets import SAMPLES
 from permed_measures.engine.kernels import KERNELS
 
 
-def test_each_measure_is_a_paragraph_that_begins_with_a_sentence(monkeypatch):
+def test_each_measure_is_a_line_that_begins_with_its_name(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    stdout, _ = run_cli("measures")
-    paragraphs = stdout.removesuffix("\n").split("\n\n")
-    assert max(map(len, stdout.splitlines())) <= 80
-    assert [paragraph.partition(":")[0] for paragraph in paragraphs] == list(KERNELS)
-    for paragraph in paragraphs:
-        assert re.split(r"\n  (?=\w)", paragraph)[0].endswith(".")
+    lines = run_cli("measures")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines[:-2]] == list(KERNELS)
+    assert all(line.endswith(".") for line in lines[:-2])
+    assert lines[-2:] == ["", "Parameters of one: permed-measures measures GradedAP"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_example_of_a_measure_works(name):
     stdout, _ = run_cli("measures", name)
+    assert stdout.startswith(f"{name}: ")
     [example] = re.findall(r"Example: permed-measures evaluate QRELS RUN -m '(.*)'", stdout)
     assert name == pm.parse_measure(example).NAME
     if name != "RBP" or "rel" in example:
