@@ -34,7 +34,10 @@ def run(args: Namespace) -> None:
 
 _SHORT = {
     "GradedAP": "Average precision, each relevant document counted by its grade.",
-    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as one asks.",
+    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as asked.",
+    "GAP": "Average precision, averaged over what a user takes as relevant.",
+    "P": "The share of the top k results that are relevant.",
+    "R": "The share of the relevant documents that are in the top k results.",
     "F1": "The harmonic mean of a query's precision and recall in the top k.",
     "nDCG": "The gain, discounted by the rank, over that of the ideal ranking.",
     "ERR": "The expected reciprocal rank at which a user is satisfied.",
