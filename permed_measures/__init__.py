@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import register_when_imported
-from permed_measures.engine.forms import openers
+from permed_measures.engine.inputs import openers
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.evaluation import (
     calc,

@@ -220,9 +220,9 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
 
     Returns
     -------
-    mapping or Batches
+    mapping or Frames
         A run for the functions of this package. Ids that meet no query of the qrels stay as they are. Those
-        of a run in batches are rewritten, and checked, while it is evaluated.
+        of a run in frames are rewritten, and checked, while it is evaluated.
 
     Raises
     ------

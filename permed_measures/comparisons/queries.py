@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.first_documents import first_documents
 from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.engine.first_documents import first_documents
 from permed_measures.engine.forms import irds_of, is_spark_frame
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import STDIN

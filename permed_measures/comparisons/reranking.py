@@ -21,8 +21,9 @@ from permed_measures.comparisons.moves import (
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping, irds_of, with_string_ids
-from permed_measures.engine.inputs import Batches, Nested, QrelsLike, RunLike
+from permed_measures.engine.inputs import Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.tables import Frames
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.measures.parameters import cutoff_of
@@ -168,7 +169,7 @@ def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
 def _nested(name: str, run: RunLike) -> Nested:
     """Return a run as a mapping, which can be read twice."""
     with naming(name):
-        if isinstance(run, Batches):
+        if isinstance(run, Frames):
             return run.nested()
         return with_string_ids(as_mapping(run, "score"), "query ids")
 

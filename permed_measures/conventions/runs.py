@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
 from permed_measures.conventions.query_sets import Known, QuerySets, groupings_of
 from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
-from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
+from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import Spans
@@ -131,7 +131,7 @@ class RunVariants:
         all_ties: bool = False,
     ) -> None:
         self.labels, self.judgments = policies[0], policies[0].judgments
-        table = as_mapping_or_batches(run, "score")
+        table = as_mapping_or_frames(run, "score")
         table = table if isinstance(table, Mapping) else table.nested()
         JudgedRankings.of(self.judgments, table)  # which says what is wrong with it
         lists = {

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from permed_measures.datasets.import_hook import NAMES
-from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
-from permed_measures.engine.inputs import STDIN, Batches, FileRun, QrelsLike, RunLike
+from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
+from permed_measures.engine.inputs import STDIN, FileRun, QrelsLike, RunLike
+from permed_measures.engine.tables import Frames
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
 from permed_measures.files.sources import check_path
 from permed_measures.measures.parsing import parse_measure
@@ -56,7 +57,7 @@ def without_downloads(dataset: str) -> Iterator[None]:
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     """Return the qrels of a file, or the data set of an id; qrels in another form as they are."""
     if is_spark_frame(qrels):
-        return as_mapping_or_batches(cast(Any, qrels), "relevance")
+        return as_mapping_or_frames(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
     path = _found(qrels)
@@ -183,7 +184,7 @@ class _LazyRuns(Mapping[str, Any]):
 
 def with_path(run: Any, path: Path | None) -> Any:
     """Return the run of a file, which knows the file, so that errors and warnings name it."""
-    known = run if isinstance(run, Batches) else FileRun(run)
+    known = run if isinstance(run, Frames) else FileRun(run)
     known.path = path
     return known
 

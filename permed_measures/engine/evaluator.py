@@ -120,24 +120,18 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> dict[Any, float]:
         """Return the mean of each measure over all queries of the qrels."""
-        evaluation = self.evaluate(run, self._depth)
-        _warn_without_queries(self.judgments)
-        return self.named(evaluation.aggregated)
+        return self.named(self.evaluate(run, self._depth).aggregated)
 
     def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
-        _warn_without_queries(self.judgments)
         return CalcResults(self.named(evaluation.aggregated), list(evaluation.metrics()))
 
     def named(self, means: dict[Measure, float]) -> dict[Any, float]:
         """Return the means by the names that the user gave."""
+        if not self.judgments.n_queries:
+            warn("the qrels have no query; every mean is NaN")
         return dict(zip(self.names, means.values(), strict=True))
-
-
-def _warn_without_queries(judgments: Judgments) -> None:
-    if not judgments.n_queries:
-        warn("the qrels have no query; every mean is NaN")
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}

@@ -1,47 +1,44 @@
-"""Any form of qrels or of a run as one of two: a mapping of mappings, or frames."""
+"""The one way in: any form of qrels or of a run becomes one of two, a mapping of mappings or frames."""
 
 from __future__ import annotations
 
-import math
 import os
-import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import (
     OTHER,
     QRELS_FIRST,
-    Batches,
     Nested,
     QrelsLike,
     RunLike,
     location,
     number,
+    openers,
     string_id,
 )
-from permed_measures.engine.tables import batches_of, checked_frame, columns_of
+from permed_measures.engine.tables import (
+    Frames,
+    Parts,
+    checked_frame,
+    checked_frames,
+    columns_of,
+    is_text,
+)
 from permed_measures.errors import InputError, shown, unloadable
-from permed_measures.frames import pl
+from permed_measures.frames import check_not_forked, pl
 
-_FORMS = (
+_EXPECTED = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
     "a pandas, polars, pyarrow or PySpark frame, a DuckDB relation, a ranx.Run or Qrels"
 )
-
-openers: dict[str, Callable[[Any], Any]] = {}
-"""What reads qrels (``relevance``) or a run (``score``) by path or id: the package above sets it."""
+_READ = "Read a file with permed_measures.read_qrels or read_run"
 
 
-def opened(data: QrelsLike | RunLike, column: str) -> Any:
-    """Return what a path or an id stands for; data in another form as they are."""
-    named = isinstance(data, (str, os.PathLike)) and column in openers
-    return openers[column](data) if named else data
-
-
-def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Batches:
+def as_mapping_or_frames(data: QrelsLike | RunLike, column: str) -> Nested | Frames:
     """Return qrels or a run of any form as one of two: a mapping of mappings, or frames one after the other.
 
     Parameters
@@ -52,10 +49,9 @@ def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Ba
 
     Returns
     -------
-    Mapping or Batches
-        A mapping is returned as it is. Frames have the columns query_id and doc_id (strings) and `column`
-        (Float64); documents may be listed twice in them. What is read in batches need not be in memory as a
-        whole; errors in its rows are raised when they are read.
+    Mapping or Frames
+        A mapping is returned as it is. In frames, documents may be listed twice; errors in rows are raised
+        when these are read.
 
     Raises
     ------
@@ -66,35 +62,159 @@ def as_mapping_or_batches(data: QrelsLike | RunLike, column: str) -> Nested | Ba
         data = opened(data, column)
     if isinstance(data, Mapping):
         return data
-    if is_spark_frame(data):  # first: those of Connect have any attribute
-        return Batches([_of_spark(data, column)])
-    _check_not_swapped(data, column)
-    if isinstance(data, Batches):
-        return data
-    if "ranx" in sys.modules and type(data).__module__.startswith("ranx."):
-        return data.to_dict()  # type: ignore[no-any-return]
-    if column == "relevance" and (dataset := dataset_of(data)) is not None:
-        return _of_dataset(dataset)
-    if (batches := batches_of(data, column)) is not None:
-        return batches
-    if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        return _of_items(data, column)
+    for form in FORMS:
+        if form.has(data):
+            table: Nested | Frames = form.read(data, column)
+            return table
+    raise _unknown(data)
+
+
+def _unknown(data: object) -> InputError:
     hint = _READ if isinstance(data, (str, bytes)) else ""
-    raise InputError(f"expected {_FORMS} (found {type(data).__name__} {shown(data)})", hint=hint)
+    return InputError(f"expected {_EXPECTED} (found {type(data).__name__} {shown(data)})", hint=hint)
 
 
 def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
     """Return any accepted form as a mapping of mappings, in the order of its rows."""
-    table = as_mapping_or_batches(data, column)
+    table = as_mapping_or_frames(data, column)
     return table if isinstance(table, Mapping) else table.nested()
 
 
-_READ = "Read a file with permed_measures.read_qrels or read_run"
+def opened(data: QrelsLike | RunLike, column: str) -> Any:
+    """Return what a path or an id stands for; data in another form as they are."""
+    named = isinstance(data, (str, os.PathLike)) and column in openers
+    return openers[column](data) if named else data
 
 
-def is_spark_frame(data: object) -> bool:
-    """Return whether this is a frame of PySpark, classic or Connect."""
-    return "pyspark.sql" in sys.modules and isinstance(data, sys.modules["pyspark.sql"].DataFrame)
+def with_string_ids(
+    mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
+) -> Mapping[str, Any]:
+    """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
+    if set(map(type, mapping)) <= {str}:
+        return mapping
+    where = "" if query_id is None else f"query {shown(query_id)}"
+    named = {}
+    for key, value in mapping.items():
+        name = string_id(key, where=where if query_id is None else location(query_id, key))
+        if name in named:
+            problem = f"two {ids} are the same as strings (found {shown(name)})"
+            raise InputError(problem, where=where, hint="Use strings as ids")
+        named[name] = value
+    return named
+
+
+# --- frames of libraries ---------------------------------------------------------------------------
+
+
+def _of_spark(data: Any, column: str) -> Frames:
+    """Return the qrels of a PySpark frame; a run of this form is too large for what needs all of its rows."""
+    if column == "score":
+        raise InputError(
+            "this function needs all rows of the run in memory (found a PySpark frame)",
+            hint="Give it frame.toArrow() if that fits",
+        )
+    columns = columns_of(data.columns, column).values()
+    return Frames([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)])
+
+
+def _of_frames(data: Frames, column: str) -> Frames:
+    if column == "relevance":
+        raise _swapped("qrels", "a run")
+    return data
+
+
+_ROWS = 1 << 20
+"""Rows of a part."""
+
+
+def _of_pandas(data: Any, column: str) -> Frames:
+    def parts(columns: dict[str, str]) -> Parts:
+        yield {theirs: _series(data[theirs], ours) for ours, theirs in columns.items()}
+
+    return checked_frames(data.columns, column, parts)
+
+
+def _series(series: Any, column: str) -> pl.Series:
+    """Return a pandas series as a polars one, without Python objects where pandas has none either."""
+    if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
+        return pl.Series(series.to_numpy())
+    if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        return pl.Series(pa.array(series.array))
+    values = series.tolist()
+    if column in ("score", "relevance"):
+        found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
+        return pl.Series(found, dtype=pl.Float64)
+    if not set(map(type, values)) <= {str}:
+        values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
+    try:
+        return pl.Series(values, dtype=pl.String)
+    except UnicodeEncodeError:
+        row = [is_text(each) for each in values].index(False)
+        problem = f"half of a Unicode character in an id (found {shown(values[row])})"
+        raise InputError(problem, where=f"row {row}, column {column}", hint="Correct the id") from None
+
+
+def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Frames:
+    check_not_forked()
+
+    def parts(columns: dict[str, str]) -> Parts:
+        yield from data.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
+
+    return checked_frames(data.collect_schema().names(), column, parts)
+
+
+def _of_relation(data: Any, column: str) -> Frames:
+    def parts(columns: dict[str, str]) -> Parts:
+        try:
+            import pyarrow  # noqa: F401 - DuckDB hands its rows to it
+        except ImportError:
+            hint = "pip install pyarrow"
+            raise InputError("the rows of a DuckDB relation need pyarrow", hint=hint) from None
+        # One that was executed before gives what is left of its rows; one that is derived from it is new.
+        rows = data.project(", ".join(f'"{name}"' for name in columns.values()))
+        read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # before DuckDB 1.5
+        with closing(read(_ROWS)) as batches:
+            for batch in batches:
+                yield pl.DataFrame(batch)
+
+    return checked_frames(data.columns, column, parts)
+
+
+def _of_arrow(data: Any, column: str) -> Frames:
+    """Return the rows of a frame of polars, or of any library that gives them as Arrow does."""
+    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    if names is not None:  # polars knows no two columns of one name
+        columns_of(names, column)
+    frame = pl.DataFrame(data)
+
+    def parts(columns: dict[str, str]) -> Parts:
+        yield frame.select(*columns.values())
+
+    return checked_frames(frame.columns, column, parts)
+
+
+# --- what else holds rows --------------------------------------------------------------------------
+
+
+def _of_ranx(data: Any, column: str) -> Nested:
+    if (type(data).__name__ == "Qrels") != (column == "relevance"):
+        raise _swapped(*(("qrels", "a run") if column == "relevance" else ("a run", "qrels")))
+    return data.to_dict()  # type: ignore[no-any-return]
+
+
+def _of_dataset(data: Any, column: str) -> Nested:
+    if column == "score":
+        raise _swapped("a run", "qrels")
+    if (dataset := dataset_of(data)) is None:
+        raise _unknown(data)
+    try:
+        nested = getattr(dataset, "qrels_nested", None)
+        return nested() if nested else _records(dataset.qrels_iter(), "relevance")
+    except (RuntimeError, OSError) as error:  # a download failed
+        name = dataset.dataset_id() if hasattr(dataset, "dataset_id") else "a data set"
+        raise unloadable(name, error) from error
 
 
 def dataset_of(data: Any) -> Any:
@@ -110,53 +230,23 @@ def irds_of(data: Any) -> Any:
     return data.irds_ref() if hasattr(data, "irds_ref") else data
 
 
-def _of_spark(data: Any, column: str) -> pl.DataFrame:
-    """Return the qrels of a PySpark frame; a run of this form is too large for what needs all of its rows."""
-    if column == "score":
-        raise InputError(
-            "this function needs all rows of the run in memory (found a PySpark frame)",
-            hint="Give it frame.toArrow() if that fits",
-        )
-    columns = columns_of(data.columns, column).values()
-    return checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)
-
-
-def _check_not_swapped(data: Any, column: str) -> None:
-    """Raise an error for what can only be a run where qrels are expected, or the other way round."""
-    is_ranx = type(data).__module__.startswith("ranx.")
-    kind = type(data).__name__ if is_ranx else ""
-    is_run = isinstance(data, Batches) or kind == "Run"
-    is_qrels = kind == "Qrels" or dataset_of(data) is not None
-    if column == "relevance" and is_run:
-        raise InputError("expected qrels (found a run)", hint=QRELS_FIRST)
-    if column == "score" and is_qrels:
-        raise InputError("expected a run (found qrels)", hint=QRELS_FIRST)
-
-
-def _of_dataset(dataset: Any) -> Nested:
-    try:
-        nested = getattr(dataset, "qrels_nested", None)
-        return nested() if nested else _records(dataset.qrels_iter(), "relevance")
-    except (RuntimeError, OSError) as error:  # a download failed
-        name = dataset.dataset_id() if hasattr(dataset, "dataset_id") else "a data set"
-        raise unloadable(name, error) from error
-
-
-def _of_items(data: Iterable[Any], column: str) -> Nested | Batches:
+def _of_items(data: Iterable[Any], column: str) -> Nested | Frames:
     """Return namedtuples as a mapping, and frames one after the other."""
     items = iter(data)
     first = next(items, None)
     if not hasattr(first, "columns"):
         return _records(items if first is None else chain([first], items), column)
     frames = [first, *items] if items is data else data  # an iterator cannot be gone through again
-    return Batches(lambda: chain.from_iterable(_batches_of(frame, column) for frame in frames))
+    return Frames(lambda: chain.from_iterable(_of_item(frame, column) for frame in frames))
 
 
-def _batches_of(frame: Any, column: str) -> Batches:
-    if (batches := batches_of(frame, column)) is None:
+def _of_item(frame: Any, column: str) -> Frames:
+    read = next((form.read for form in FORMS if form.is_frame and form.has(frame)), None)
+    if read is None:
         found = f"found {type(frame).__name__} {shown(frame)}"
         raise InputError(f"expected a frame like the one before ({found})")
-    return batches
+    frames: Frames = read(frame, column)
+    return frames
 
 
 def _records(data: Iterable[Any], column: str) -> Nested:
@@ -188,47 +278,62 @@ def _no_record(record: object, column: str) -> InputError:
             "call permed_measures.calc_aggregate, or convert the frame to pandas"
         )
     return InputError(
-        f"expected {_FORMS}; an item needs query_id, doc_id and {column} "
+        f"expected {_EXPECTED}; an item needs query_id, doc_id and {column} "
         f"(found {type(record).__name__} {' '.join(str(record).split()):.80})",
         hint=hint,
     )
 
 
-def with_string_ids(
-    mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
-) -> Mapping[str, Any]:
-    """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
-    if set(map(type, mapping)) <= {str}:
-        return mapping
-    where = "" if query_id is None else f"query {shown(query_id)}"
-    named = {}
-    for key, value in mapping.items():
-        name = string_id(key, where=where if query_id is None else location(query_id, key))
-        if name in named:
-            problem = f"two {ids} are the same as strings (found {shown(name)})"
-            raise InputError(problem, where=where, hint="Use strings as ids")
-        named[name] = value
-    return named
+def _swapped(expected: str, found: str) -> InputError:
+    return InputError(f"expected {expected} (found {found})", hint=QRELS_FIRST)
 
 
-def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
-    """Raise InputError for the first document of a query whose relevance or score is no number."""
-    for doc_id, value in docs.items():
-        number(value, column, where=location(query_id, doc_id))
+# --- all forms -------------------------------------------------------------------------------------
 
 
-def doubles(values: Collection[Any]) -> bytes:
-    """Return numbers as the bytes of doubles, or those of a NaN if one is none.
+class Form(NamedTuple):
+    """A form of qrels or of a run.
 
-    The text of a number is no number to struct, as it is to numpy; and both are as fast.
+    Attributes
+    ----------
+    library, kind : str
+        A module, which whoever has such data has loaded, and a type of it; without a module, what such data
+        have as an attribute, of whatever library they are.
+    read : callable
+        Takes the data and the column of numbers.
+    is_frame : bool
+        Whether an iterable of such data is one of frames.
     """
-    try:
-        return _pack(len(values))(*values)
-    except (struct.error, TypeError, ValueError, OverflowError):
-        return struct.pack("d", math.nan)
+
+    library: str
+    kind: str
+    read: Callable[[Any, str], Any]
+    is_frame: bool = True
+
+    def has(self, data: Any) -> bool:
+        """Return whether the data are of this form."""
+        if not self.library:
+            return hasattr(data, self.kind) and not isinstance(data, (str, bytes))
+        kind = getattr(sys.modules.get(self.library), self.kind, None)
+        return isinstance(kind, type) and isinstance(data, kind)
 
 
-@cache
-def _pack(n: int) -> Callable[..., bytes]:
-    """Return what packs so many doubles: most queries have as many documents as others."""
-    return struct.Struct(f"{n}d").pack
+FORMS = [
+    Form("pyspark.sql", "DataFrame", _of_spark, is_frame=False),  # first: those of Connect have any attribute
+    Form(Frames.__module__, Frames.__name__, _of_frames, is_frame=False),
+    Form("pandas", "DataFrame", _of_pandas),
+    Form("polars", "LazyFrame", _of_lazy_frame),
+    Form("duckdb", "DuckDBPyRelation", _of_relation),
+    Form("", "__arrow_c_stream__", _of_arrow),
+    Form("ranx", "Run", _of_ranx, is_frame=False),
+    Form("ranx", "Qrels", _of_ranx, is_frame=False),
+    Form("", "qrels_iter", _of_dataset, is_frame=False),
+    Form("", "irds_ref", _of_dataset, is_frame=False),
+    Form("", "__iter__", _of_items, is_frame=False),
+]
+"""All forms but a mapping. To add one is to add a row."""
+
+
+def is_spark_frame(data: object) -> bool:
+    """Return whether this is a frame of PySpark, classic or Connect."""
+    return FORMS[0].has(data)

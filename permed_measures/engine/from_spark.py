@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.hits import SOME, Hits
+from permed_measures.engine.hits import SOME, RankedHits
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.engine.tables import checked_frame, columns_of
+from permed_measures.engine.tables import checked_frame, columns_of, text_series
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
 
 
-def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> Hits:
+def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
     """Find the judged documents of a PySpark frame, in two scans.
 
     Parameters
@@ -64,8 +64,6 @@ def typed_rows(frame: Any, column: str) -> Any:
     """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
     columns = []
     for ours, theirs in columns_of(frame.columns, column).items():
-        if frame.columns.count(theirs) > 1:
-            raise InputError(f"the frame has two columns {theirs}", hint="Select the one that is meant")
         kind = frame.schema[theirs].dataType
         is_number = ours == column
         if is_number and kind.typeName() not in _NUMBER_TYPES:
@@ -139,13 +137,17 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _Ranked:
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
         value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
-    ids = pl.Series("ids", judgments.ids(row) if len(row) else [], dtype=pl.String)
+    ids = text_series("ids", judgments.ids(row) if len(row) else [])
     hits = pl.DataFrame(columns).with_columns(ids)
     hits = hits.sort("query", "scores", "ids", descending=[False, True, True])
     of_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
-    queries = {"query_id": judgments.query_ids, "query": np.arange(judgments.n_queries, dtype=np.int32)}
-    schema = {"query_id": pl.String, "query": pl.Int32}
-    table = pl.DataFrame(queries, schema=schema).join(of_query, on="query", how="left", maintain_order="left")
+    queries = pl.DataFrame(
+        [
+            text_series("query_id", judgments.query_ids),
+            pl.Series("query", np.arange(judgments.n_queries, dtype=np.int32)),
+        ]
+    )
+    table = queries.join(of_query, on="query", how="left", maintain_order="left")
     lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
     table = table.select(pl.col("query_id").alias("of_query"), *lists)
     slots = table["scores"].list.len().cast(pl.Int64) + 1
@@ -167,7 +169,7 @@ def counted_rows(rows: Any, hits: _Ranked) -> Any:
     return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["slot", "name"])
 
 
-def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> Hits:
+def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> RankedHits:
     """Add up the rows of each slot."""
     judged = scan.filter(pl.col("slot") >= 0)
     first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
@@ -186,7 +188,7 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
     some_ids = sorted(query_ids)[:SOME]
     if len(shared) and not len(rank):
         some_ids = [row[0] for row in rows.select("doc_id").limit(SOME).collect()]
-    return Hits(hits.row, rank, retrieved, len(shared), query_ids, some_ids)
+    return RankedHits(hits.row, rank, retrieved, len(shared), query_ids, some_ids)
 
 
 def _collected(frame: Any) -> pl.DataFrame:

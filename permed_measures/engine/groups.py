@@ -42,11 +42,11 @@ class Groups(NamedTuple):
     def of(cls, query_ids: list[str], by: By, qrels: QrelsLike | None = None) -> Groups:
         """Divide judged queries; see `evaluate_by`."""
         found = _groups(query_ids, by, qrels)
-        found = {query_id: value for query_id, value in found.items() if value == value}  # NaN is no group
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
                 where = f"query {shown(query_id)}"
                 raise InputError(f"a group must be a string or a number (found {shown(value)})", where=where)
+        found = {query_id: value for query_id, value in found.items() if _is_group(value)}
         here = {found.get(query_id) for query_id in query_ids} - {None}
         values = sorted(here, key=_sort_key)
         index_of = {value: index for index, value in enumerate(values)}
@@ -89,6 +89,14 @@ class Groups(NamedTuple):
         means = np.array([list(each.values()) for each in self.means(evaluation).values()])
         values = means.mean(axis=0) if len(means) else np.full(len(evaluation.measures), np.nan)
         return dict(zip(evaluation.measures, values.tolist(), strict=True))
+
+
+def _is_group(value: Any) -> bool:
+    """Return whether this is a value: NaN, and NA of pandas, are no group."""
+    try:
+        return bool(value == value)
+    except (TypeError, ValueError):
+        return False
 
 
 def _sort_key(value: Any) -> tuple[Any, ...]:

@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forms import check_numbers, doubles, with_string_ids
-from permed_measures.engine.inputs import (
-    Batches,
-    Nested,
-    first_repeated,
-)
-from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments
-from permed_measures.engine.ranks import Scores, TieBreak, ranks_of, scores_differ
+from permed_measures.engine.forms import with_string_ids
+from permed_measures.engine.inputs import Nested
+from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, check_numbers, doubles
+from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
+from permed_measures.engine.tables import Frames, first_repeated
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
@@ -23,7 +20,7 @@ SOME = 1000
 """Ids of a run that warnings look at."""
 
 
-class Hits(NamedTuple):
+class RankedHits(NamedTuple):
     """The hits of a whole run, in any order.
 
     Attributes
@@ -57,21 +54,20 @@ class Hits(NamedTuple):
 # --- of a mapping ----------------------------------------------------------------------------------
 
 
-def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> Hits:
+def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> RankedHits:
     """Find the judged documents of a run, and their ranks; a rank beyond `depth` is any such rank."""
     named = with_string_ids(run, "query ids of the run")
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[each] for each in query]
     docs = [named[query_id] for query_id in query_ids]
-    # Only the first id of a query is looked at: checking each would cost as much as reading them.
-    if not (set(map(type, docs)) <= {dict} and {type(next(iter(each), "")) for each in docs} <= {str}):
+    if not set(map(type, docs)) <= {dict} or _may_have_integers(judgments, query, docs):
         docs = list(map(_with_string_ids, query_ids, docs))
     rows = _scores(judgments, query, docs)
     ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
     grades = judgments.may_be_scores and may_be_grades(run)
     retrieved, differ = rows.end - rows.start, scores_differ(rows)
-    return Hits(rows.row, ranks, retrieved, len(query), named, some_ids, differ, grades)
+    return RankedHits(rows.row, ranks, retrieved, len(query), named, some_ids, differ, grades)
 
 
 def may_be_grades(run: Nested) -> bool:
@@ -85,11 +81,24 @@ def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, f
     if not isinstance(docs, Mapping):
         problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
         raise InputError(problem, where=f"query {shown(query_id)}")
-    first_is_string = isinstance(next(iter(docs), ""), str)
-    return docs if first_is_string else with_string_ids(docs, "document ids", query_id=query_id)
+    return with_string_ids(docs, "document ids", query_id=query_id)
 
 
-def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> Scores:
+def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mapping[Any, float]]) -> bool:
+    """Return whether some ids are no strings: the first of a query, or one that is judged.
+
+    To look at all ids would cost as much as to read all scores.
+    """
+    if not {type(next(iter(each), "")) for each in docs} <= {str}:
+        return True
+    integers = judgments.integers
+    return bool(integers) and any(
+        any(map(retrieved.__contains__, integers.get(each, ())))
+        for each, retrieved in zip(query, docs, strict=True)
+    )
+
+
+def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:
     """Return all scores of these queries, and those of their judged documents.
 
     A judged document is looked up when the scores of its query have just been read: they are in the cache.
@@ -120,7 +129,7 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
         parts = zip(number[first].tolist(), within, strict=True)
         return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
 
-    return Scores(score, start, end, ids, row, of_judged[hit])
+    return ScoredHits(score, start, end, ids, row, of_judged[hit])
 
 
 _NAN = repeat(np.nan)
@@ -129,7 +138,7 @@ _NAN = repeat(np.nan)
 # --- of frames -------------------------------------------------------------------------------------
 
 
-def find_in_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: int | None) -> Hits:
+def find_in_frames(judgments: Judgments, run: Frames, ties: TieBreak, depth: int | None) -> RankedHits:
     """Find those of one frame after the other, or of all together if a query has rows in two of them."""
     found, seen = [], set[str]()
     for frame in run:
@@ -142,7 +151,7 @@ def find_in_frames(judgments: Judgments, run: Batches, ties: TieBreak, depth: in
     return _of_frame(judgments, run, pl.concat(run), ties, depth)
 
 
-def _merged(judgments: Judgments, parts: list[Hits]) -> Hits:
+def _merged(judgments: Judgments, parts: list[RankedHits]) -> RankedHits:
     """Return the hits of parts of a run that share no query."""
     row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
     retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
@@ -151,15 +160,15 @@ def _merged(judgments: Judgments, parts: list[Hits]) -> Hits:
     some_ids = list(islice(of_documents, SOME)) or sorted(query_ids)[:SOME]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
     n_shared, differ = sum(part.n_shared for part in parts), any(part.scores_differ for part in parts)
-    return Hits(row, rank, retrieved, n_shared, query_ids, some_ids, differ, grades)
+    return RankedHits(row, rank, retrieved, n_shared, query_ids, some_ids, differ, grades)
 
 
 _NONE = np.zeros(0, np.int64)
 
 
 def _of_frame(
-    judgments: Judgments, run: Batches, frame: pl.DataFrame, ties: TieBreak, depth: int | None
-) -> Hits:
+    judgments: Judgments, run: Frames, frame: pl.DataFrame, ties: TieBreak, depth: int | None
+) -> RankedHits:
     if (pair := first_repeated(frame)) is not None:
         raise run.duplicate_error(*pair)
     frame, blocks = _by_query(frame)
@@ -170,15 +179,15 @@ def _of_frame(
     end[query[known]] = np.cumsum(length)[known]
     start[query[known]] = end[query[known]] - length[known]
     score = frame["score"].to_numpy()
-    row, hit_score = _joined(judgments, frame)
-    rows = Scores(
+    row, hit_score = _joined(judgments, frame, query[known])
+    rows = ScoredHits(
         score, start, end, lambda position: frame["doc_id"].gather(position).to_list(), row, hit_score
     )
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     retrieved, n_shared = end - start, int(known.sum())
     ranks = ranks_of(rows, judgments, ties, depth)
-    return Hits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, scores_differ(rows), grades)
+    return RankedHits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, scores_differ(rows), grades)
 
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -190,9 +199,14 @@ def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return frame, blocks
 
 
-def _joined(judgments: Judgments, frame: pl.DataFrame) -> tuple[Ints, np.ndarray[Any, Any]]:
-    """Return judgment and score of the hits of a frame; joined by document first, which leaves few rows."""
+def _joined(judgments: Judgments, frame: pl.DataFrame, query: Ints) -> tuple[Ints, np.ndarray[Any, Any]]:
+    """Return judgment and score of the hits of a frame, which has these queries of the judgments.
+
+    It is joined by document first, which leaves few rows.
+    """
     judged = judgments.frame.lazy()
+    if len(query) < judgments.n_queries:  # of many frames, each would be joined with the judgments of all
+        judged = judgments.of_queries(query).lazy()
     candidates = frame.lazy().join(judged.select("doc_id").unique(), on="doc_id", how="semi")
     found = candidates.join(judged, on=["query_id", "doc_id"], how="inner").collect()
     return found["row"].to_numpy(), found["score"].to_numpy()

@@ -1,24 +1,42 @@
-"""The forms that qrels and runs come in, and the ids and numbers in them."""
+"""What qrels and runs are made of: the names of their columns, ids, numbers."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from permed_measures.errors import InputError, shown
-from permed_measures.frames import check_not_forked, pl
 
 STDIN = Path("/dev/stdin")
 """What the path ``-`` stands for, on any system."""
 
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
+
+QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
+"""Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
+pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
+PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
+
+A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
+consumed. What libraries call their frames and data sets has no type in common.
+"""
+
+RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
+"""A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
+pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
+large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in parts.
+
+A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
+iterable is consumed.
+"""
+
+openers: dict[str, Callable[[Any], Any]] = {}
+"""What reads qrels (``relevance``) or a run (``score``) by path or id: the package above sets it."""
 
 COLUMNS = {
     "query_id": ("query_id", "qid", "q_id"),
@@ -37,119 +55,18 @@ OTHER = {"relevance": "score", "score": "relevance"}
 QRELS_FIRST = "The qrels come first, then the run"
 
 
-class Batches:
-    """A run as frames of query_id, doc_id (strings) and score (Float64), one after the other.
-
-    A document that is listed twice in a query, judged or not, is an error when they are evaluated. If a query
-    has rows in two frames, all of them are put together in memory.
-
-    Parameters
-    ----------
-    frames : iterable of polars.DataFrame, or callable
-        Can be gone through again; a callable returns an iterator each time.
-    path : Path, optional
-        The file of the run, which warnings about the run as a whole name.
-    """
-
-    def __init__(
-        self,
-        frames: Iterable[pl.DataFrame] | Callable[[], Iterator[pl.DataFrame]] = (),
-        path: Path | None = None,
-    ) -> None:
-        self._frames, self.path = frames, path
-
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames."""
-        check_not_forked()
-        return self._frames() if callable(self._frames) else iter(self._frames)
-
-    def whole(self, column: str) -> pl.DataFrame:
-        """Return all rows as one frame; `column` is that of the numbers."""
-        frames = list(self)
-        schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
-        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
-
-    def nested(self) -> dict[str, dict[str, float]]:
-        """Return all rows as nested dicts."""
-        nested = FileRun()
-        nested.path = self.path
-        for frame in self:
-            for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
-                documents = nested.setdefault(query_id, {})
-                if doc_id in documents:
-                    raise self.duplicate_error(query_id, doc_id)
-                documents[doc_id] = value
-        return nested
-
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that is listed twice in a query."""
-        where = location(query_id, doc_id)
-        hint = "Remove all rows but one"
-        return InputError("the document is listed twice", where=where, hint=hint)
-
-
 class FileRun(dict[str, Any]):
     """A run as nested dicts, and its file, which warnings about the run as a whole name."""
 
     path: Path | None = None
 
 
-def path_of(run: object) -> Path | None:
-    """Return the file of a run, if it is known."""
-    return run.path if isinstance(run, (Batches, FileRun)) else None
-
-
-QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
-"""Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
-pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
-PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
-
-A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
-consumed. What libraries call their frames and data sets has no type in common.
-"""
-
-RunLike = Nested | Batches | Iterable[Any] | str | os.PathLike[str] | Any
-"""A run: ``{query_id: {doc_id: score}}``, namedtuples such as ``ir_measures.ScoredDoc``, a frame of
-pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
-large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in batches.
-
-A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
-iterable is consumed.
-"""
-
-
-def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
-    """Return query and document of the first row whose query and document have stood before."""
-    hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
-    if not (hashes[1:] == hashes[:-1]).any():
-        return None
-    again = repeated_rows(frame.select("query_id", "doc_id"))
-    return again.row(0) if len(again) else None
-
-
-def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose query and document have stood before."""
-    return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
-
-
-def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
-    held = None
-    for frame in frames:
-        if held is not None:
-            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
-            last = int(changes[-1]) + 1 if len(changes) else 0
-            if last:
-                yield held[:last]
-            frame = pl.concat([held[np.arange(last, len(held))], frame])  # a copy: the rest is freed
-        held = frame
-    if held is not None:
-        yield held
-
-
 def location(query_id: object, doc_id: object) -> str:
     """Return where a row is, for an error message."""
     return f"query {shown(query_id)}, document {shown(doc_id)}"
+
+
+# --- ids -------------------------------------------------------------------------------------------
 
 
 def string_id(value: object, *, where: str = "") -> str:
@@ -163,6 +80,9 @@ def string_id(value: object, *, where: str = "") -> str:
         where=where,
         hint="Convert ids to strings before evaluating, so that nothing is rounded",
     )
+
+
+# --- numbers ---------------------------------------------------------------------------------------
 
 
 def number(value: Any, column: str, *, where: str) -> float | int:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import struct
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_batches, check_numbers, doubles, with_string_ids
-from permed_measures.engine.inputs import (
-    Nested,
-    QrelsLike,
-    first_repeated,
-    location,
-    not_a_number,
-)
+from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
+from permed_measures.engine.inputs import Nested, QrelsLike, location, not_a_number, number
+from permed_measures.engine.tables import first_repeated, text_series
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
@@ -25,6 +23,33 @@ Ints = NDArray[np.int64]
 
 USUAL_GRADES = frozenset(range(-2, 11))
 """Scores are seldom all among these, and grades seldom others."""
+
+
+_MOST_DIGITS = 1000
+"""Python makes no integers of a few thousand."""
+
+
+def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
+    """Raise InputError for the first document of a query whose relevance or score is no number."""
+    for doc_id, value in docs.items():
+        number(value, column, where=location(query_id, doc_id))
+
+
+def doubles(values: Collection[Any]) -> bytes:
+    """Return numbers as the bytes of doubles, or those of a NaN if one is none.
+
+    The text of a number is no number to struct, as it is to numpy; and both are as fast.
+    """
+    try:
+        return _pack(len(values))(*values)
+    except (struct.error, TypeError, ValueError, OverflowError):
+        return struct.pack("d", math.nan)
+
+
+@cache
+def _pack(n: int) -> Callable[..., bytes]:
+    """Return what packs so many doubles: most queries have as many documents as others."""
+    return struct.Struct(f"{n}d").pack
 
 
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> Ints:
@@ -89,7 +114,7 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
-        table = as_mapping_or_batches(qrels, "relevance")
+        table = qrels if isinstance(qrels, Mapping) else as_mapping_or_frames(qrels, "relevance")
         return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table.whole("relevance"))
 
     @cached_property
@@ -118,10 +143,24 @@ class Judgments:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
-        documents = pl.Series("doc_id", self.documents, dtype=pl.String)
-        query_id = pl.Series("query_id", self.query_ids, dtype=pl.String).gather(self.query)
+        documents = text_series("doc_id", self.documents)
+        query_id = text_series("query_id", self.query_ids).gather(self.query)
         row = np.arange(len(self.query))
         return pl.DataFrame([query_id, documents, pl.Series("query", self.query), pl.Series("row", row)])
+
+    def of_queries(self, query: Ints) -> pl.DataFrame:
+        """Return the rows of `frame` that belong to these queries."""
+        return self.frame[segments(self.offsets[query], np.diff(self.offsets)[query])]
+
+    @cached_property
+    def integers(self) -> dict[int, list[int]]:
+        """The judged documents of each query whose ids are integers, which runs may have as such."""
+        integers: dict[int, list[int]] = {}
+        if any(map(str.isdecimal, self.documents)):
+            for query, doc_id in zip(self.query.tolist(), self.documents, strict=True):
+                if doc_id.isdecimal() and len(doc_id) < _MOST_DIGITS:
+                    integers.setdefault(query, []).append(int(doc_id))
+        return integers
 
     def queries_of(self, query_ids: Iterable[str]) -> Ints:
         """Return the query that each of these ids is; -1 if it is not judged."""

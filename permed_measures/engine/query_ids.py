@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
-from permed_measures.engine.inputs import Batches, FileRun, Nested, QrelsLike, RunLike, path_of
+from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
+from permed_measures.engine.inputs import FileRun, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.tables import Frames, path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
@@ -103,13 +104,13 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     return ""
 
 
-def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Nested | Batches:
+def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Nested | Frames:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     if rewriting not in REWRITINGS:
         raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
-    table, qrels_ids = as_mapping_or_batches(run, "score"), Judgments.of(qrels).query_ids
+    table, qrels_ids = as_mapping_or_frames(run, "score"), Judgments.of(qrels).query_ids
     if not isinstance(table, Mapping):
-        return _RenamedBatches(table, rewriting, qrels_ids)
+        return _RenamedFrames(table, rewriting, qrels_ids)
     table = with_string_ids(table, "query ids")
     rewrite = _Rewriting(rewriting, qrels_ids, path_of(run))
     found = FileRun((now, table[query_id]) for query_id, now in rewrite(table).items())
@@ -118,22 +119,22 @@ def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Neste
     return found
 
 
-class _RenamedBatches(Batches):
-    """Batches with other query ids; an error about a duplicate names the id of the file."""
+class _RenamedFrames(Frames):
+    """Frames with other query ids; an error about a duplicate names the id of the file."""
 
-    def __init__(self, batches: Batches, rewriting: str, qrels_ids: list[str]) -> None:
-        super().__init__(path=batches.path)
-        self._batches, self._given = batches, (rewriting, qrels_ids, batches.path)
+    def __init__(self, frames: Frames, rewriting: str, qrels_ids: list[str]) -> None:
+        super().__init__(path=frames.path)
+        self._frames_of_file, self._given = frames, (rewriting, qrels_ids, frames.path)
         self._rewriting = _Rewriting(*self._given)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield the frames."""
         self._rewriting = _Rewriting(*self._given)
-        for frame in self._batches:
+        for frame in self._frames_of_file:
             renaming = self._rewriting(frame["query_id"].unique(maintain_order=True).to_list())
             yield frame.with_columns(pl.col("query_id").replace(renaming))
         self._rewriting.check()
 
     def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error of the batches."""
-        return self._batches.duplicate_error(self._rewriting.before.get(query_id, query_id), doc_id)
+        """Return the error of the frames as they are in the file."""
+        return self._frames_of_file.duplicate_error(self._rewriting.before.get(query_id, query_id), doc_id)

@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
-from permed_measures.engine.hits import Hits, find_in_frames, find_in_mapping
-from permed_measures.engine.inputs import QRELS_FIRST, RunLike, path_of
+from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
+from permed_measures.engine.hits import RankedHits, find_in_frames, find_in_mapping
+from permed_measures.engine.inputs import QRELS_FIRST, RunLike
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import Frames, path_of
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
 
 
@@ -108,16 +109,16 @@ class JudgedRankings:
             If the run is not empty, but has no query of the qrels, or no judged document; if qrels and run
             look as if they were swapped.
         """
-        if is_spark_frame(run):
+        if not isinstance(run, Mapping) and not is_spark_frame(run):
+            run = as_mapping_or_frames(run, "score")
+        if isinstance(run, Mapping):
+            found = find_in_mapping(judgments, run, ties, depth)
+        elif isinstance(run, Frames):
+            found = find_in_frames(judgments, run, ties, depth)
+        else:
             from permed_measures.engine.from_spark import find_in_spark
 
             found = find_in_spark(judgments, run, ties)
-        else:
-            run = as_mapping_or_batches(run, "score")
-            if isinstance(run, Mapping):
-                found = find_in_mapping(judgments, run, ties, depth)
-            else:
-                found = find_in_frames(judgments, run, ties, depth)
         order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         counts = found.retrieved, len(found.query_ids), found.n_shared, found.scores_differ
         whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
@@ -209,7 +210,7 @@ class JudgedRankings:
 SWAPPED = "the qrels look like a run, and the run looks like qrels"
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, found: Hits, path: Path | None) -> None:
+def _warn_if_disjoint(rankings: JudgedRankings, found: RankedHits, path: Path | None) -> None:
     judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return

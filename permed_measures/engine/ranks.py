@@ -57,7 +57,7 @@ _ORDERED: dict[TieBreak, Callable[[list[str], Grades], list[str]]] = {
 """The documents of a tie in order: each takes them in the order of the rows, and the grades of its hits."""
 
 
-class Scores(NamedTuple):
+class ScoredHits(NamedTuple):
     """The scores of a run, or of some of its queries, and its hits: the judged documents among them.
 
     Attributes
@@ -82,7 +82,7 @@ class Scores(NamedTuple):
 
 
 @np.errstate(over="ignore")
-def scores_differ(rows: Scores) -> bool:
+def scores_differ(rows: ScoredHits) -> bool:
     """Return whether some query has two scores that differ as float32."""
     n_rows = rows.end - rows.start
     start = rows.start[n_rows > 0]
@@ -95,7 +95,7 @@ def scores_differ(rows: Scores) -> bool:
 
 
 @np.errstate(over="ignore")  # beyond float32 is infinite, as it is in C
-def ranks_of(rows: Scores, judgments: Judgments, ties: TieBreak, depth: int | None = None) -> Ints:
+def ranks_of(rows: ScoredHits, judgments: Judgments, ties: TieBreak, depth: int | None = None) -> Ints:
     """Return the rank of each hit: one plus the scores above its own, plus the tied rows before it.
 
     If there is a `depth`, a rank beyond it is any such rank.
@@ -114,7 +114,7 @@ def ranks_of(rows: Scores, judgments: Judgments, ties: TieBreak, depth: int | No
     return rank
 
 
-def _sort_queries(score: NDArray[Any], rows: Scores, query: NDArray[np.int32]) -> Ints:
+def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32]) -> Ints:
     """Sort the scores of each of these queries in place; return the queries that were not sorted.
 
     Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
@@ -148,7 +148,7 @@ def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], be
 
 
 def _before_in_ties(
-    rows: Scores,
+    rows: ScoredHits,
     score: NDArray[Any],
     unsorted: Ints,
     first: Ints,
@@ -180,9 +180,8 @@ def _before_in_ties(
 
 def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
     """Count the documents of a tie that are before each of its hits."""
-    try:
-        ordered = _ORDERED[ties](ids, grades)
-    except TypeError:  # some ids are integers
-        ordered = _ORDERED[ties](list(map(string_id, ids)), grades)
+    if not set(map(type, ids)) <= {str}:  # those of a dict whose first id is a string
+        ids = list(map(string_id, ids))
+    ordered = _ORDERED[ties](ids, grades)
     position = dict(zip(ordered, range(len(ordered)), strict=True))
     return [position[doc_id] for doc_id in grades]

@@ -1,36 +1,143 @@
-"""Frames of polars, pandas, pyarrow and DuckDB, as checked frames of polars."""
+"""Rows of qrels or of a run as frames of query_id, doc_id and a number: what must hold of them."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from permed_measures.engine.inputs import (
     BEIR_COLUMNS,
     COLUMNS,
     OTHER,
     QRELS_FIRST,
-    Batches,
+    FileRun,
     location,
     not_a_number,
-    number,
-    string_id,
-    whole_queries,
 )
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import check_not_forked, pl
 
 
+class Frames:
+    """Frames of query_id, doc_id (strings) and score or relevance (Float64), one after the other.
+
+    They need not be in memory together; what is wrong in a row is raised when it is read. A document that is
+    listed twice in a query, judged or not, is an error when they are evaluated. If a query has rows in two
+    frames, all of them are put together in memory.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame, or callable
+        Can be gone through again; a callable returns an iterator each time.
+    path : Path, optional
+        The file of the run, which warnings about the run as a whole name.
+    """
+
+    def __init__(
+        self,
+        frames: Iterable[pl.DataFrame] | Callable[[], Iterator[pl.DataFrame]] = (),
+        path: Path | None = None,
+    ) -> None:
+        self._frames, self.path = frames, path
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield the frames."""
+        check_not_forked()
+        return self._frames() if callable(self._frames) else iter(self._frames)
+
+    def whole(self, column: str) -> pl.DataFrame:
+        """Return all rows as one frame; `column` is that of the numbers."""
+        frames = list(self)
+        schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
+        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+
+    def nested(self) -> dict[str, dict[str, float]]:
+        """Return all rows as nested dicts."""
+        nested = FileRun()
+        nested.path = self.path
+        for frame in self:
+            for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
+                documents = nested.setdefault(query_id, {})
+                if doc_id in documents:
+                    raise self.duplicate_error(query_id, doc_id)
+                documents[doc_id] = value
+        return nested
+
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that is listed twice in a query."""
+        where = location(query_id, doc_id)
+        return InputError("the document is listed twice", where=where, hint="Remove all rows but one")
+
+
+def path_of(run: object) -> Path | None:
+    """Return the file of a run, if it is known."""
+    return run.path if isinstance(run, (Frames, FileRun)) else None
+
+
+# --- rows of a frame -------------------------------------------------------------------------------
+
+
+def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
+    """Return query and document of the first row whose query and document have stood before."""
+    hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
+    if not (hashes[1:] == hashes[:-1]).any():
+        return None
+    again = repeated_rows(frame.select("query_id", "doc_id"))
+    return again.row(0) if len(again) else None
+
+
+def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose query and document have stood before."""
+    return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+
+
+def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    held = None
+    for frame in frames:
+        if held is not None:
+            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
+            last = int(changes[-1]) + 1 if len(changes) else 0
+            if last:
+                yield held[:last]
+            frame = pl.concat([held[np.arange(last, len(held))], frame])  # a copy: the rest is freed
+        held = frame
+    if held is not None:
+        yield held
+
+
+def text_series(name: str, ids: list[str]) -> pl.Series:
+    """Return ids as a series; one with half of a character, which no frame can hold, is missing in it."""
+    try:
+        return pl.Series(name, ids, dtype=pl.String)
+    except UnicodeEncodeError:
+        return pl.Series(name, [each if is_text(each) else None for each in ids], dtype=pl.String)
+
+
+def is_text(value: str) -> bool:
+    """Return whether this has no half of a Unicode character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- checked ---------------------------------------------------------------------------------------
+
+
 def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
-    """Return what the frame calls query_id, doc_id and `column`."""
+    """Return what the frame calls query_id, doc_id and `column`, each of them once."""
     names = list(map(str, names))
-    if column == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
-        return BEIR_COLUMNS
     found = {}
-    for ours in ("query_id", "doc_id", column):
+    if column == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
+        found = BEIR_COLUMNS
+    for ours in () if found else ("query_id", "doc_id", column):
         theirs = next((name for name in COLUMNS[ours] if name in names), None)
         if theirs is None:
             raise InputError(
@@ -39,71 +146,32 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
                 hint=QRELS_FIRST if set(COLUMNS[OTHER[column]]) & set(names) else "",
             )
         found[ours] = theirs
+    for theirs in found.values():
+        if names.count(theirs) > 1:
+            raise InputError(f"the frame has two columns {theirs}", hint="Select the one that is meant")
     return found
 
 
-def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) -> pl.DataFrame:
-    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
-
-    The error has the number of the row, unless `first_row` is None.
-    """
-    series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
-    return _checked(series, first_row)
-
-
-def batches_of(data: Any, column: str) -> Batches | None:
-    """Return the rows of a frame of any library, checked when they are read; None if it is something else."""
-    read: Callable[[Any, dict[str, str]], _Parts]
-    if "pandas" in sys.modules and isinstance(data, sys.modules["pandas"].DataFrame):
-        names, read = data.columns, _of_pandas
-    elif "polars" in sys.modules and isinstance(data, sys.modules["polars"].LazyFrame):
-        check_not_forked()
-        names, read = data.collect_schema().names(), _of_lazy_frame
-    elif "duckdb" in sys.modules and isinstance(data, sys.modules["duckdb"].DuckDBPyRelation):
-        names, read = data.columns, _of_relation
-    elif hasattr(data, "__arrow_c_stream__"):
-        data = pl.DataFrame(data)
-        names, read = data.columns, _of_polars
-    else:
-        return None
-    columns = columns_of(names, column)
-    return Batches(lambda: whole_queries(_checked_parts(read(data, columns), columns)))
-
-
-_ROWS = 1 << 20
-"""Rows of a batch."""
-
-_Parts = Generator[Any, None, None]
+Parts = Generator[Any, None, None]
 """Parts of a frame, one after the other: columns of polars by the names that the frame has for them."""
 
 
-def _of_polars(frame: pl.DataFrame, columns: dict[str, str]) -> _Parts:
-    yield frame.select(*columns.values())
+def checked_frames(names: Iterable[str], column: str, parts: Callable[[dict[str, str]], Parts]) -> Frames:
+    """Return frames under our names; an error has the number of the row in all parts.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of the frame.
+    column : {'relevance', 'score'}
+    parts : callable
+        Returns the parts, of what `columns_of` found.
+    """
+    columns = columns_of(names, column)
+    return Frames(lambda: whole_queries(_checked_parts(parts(columns), columns)))
 
 
-def _of_pandas(frame: Any, columns: dict[str, str]) -> _Parts:
-    yield {theirs: _from_pandas(frame[theirs], ours) for ours, theirs in columns.items()}
-
-
-def _of_lazy_frame(frame: pl.LazyFrame, columns: dict[str, str]) -> _Parts:
-    yield from frame.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
-
-
-def _of_relation(relation: Any, columns: dict[str, str]) -> _Parts:
-    try:
-        import pyarrow  # noqa: F401 - DuckDB hands its rows to it
-    except ImportError:
-        raise InputError("the rows of a DuckDB relation need pyarrow", hint="pip install pyarrow") from None
-    # A relation that was executed before gives what is left of its rows; one that is derived from it is new.
-    rows = relation.project(", ".join(f'"{name}"' for name in columns.values()))
-    read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # the name before DuckDB 1.5
-    with closing(read(_ROWS)) as batches:
-        for batch in batches:
-            yield pl.DataFrame(batch)
-
-
-def _checked_parts(parts: _Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
-    """Yield parts of a frame under our names, or raise an error with the number of the row."""
+def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
     first_row = 0
     with closing(parts):  # an error would keep a connection busy
         for part in parts:
@@ -113,21 +181,13 @@ def _checked_parts(parts: _Parts, columns: dict[str, str]) -> Iterator[pl.DataFr
                 yield frame
 
 
-def _from_pandas(series: Any, column: str) -> pl.Series:
-    """Return a pandas series as a polars one, without Python objects where pandas has none either."""
-    if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
-        return pl.Series(series.to_numpy())
-    if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
-        import pyarrow as pa
+def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) -> pl.DataFrame:
+    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
 
-        return pl.Series(pa.array(series.array))
-    values = series.tolist()
-    if column in ("score", "relevance"):
-        found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
-        return pl.Series(found, dtype=pl.Float64)
-    if not set(map(type, values)) <= {str}:
-        values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
-    return pl.Series(values)
+    The error has the number of the row, unless `first_row` is None.
+    """
+    series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
+    return _checked(series, first_row)
 
 
 def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.DataFrame:

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from permed_measures.engine.inputs import location, repeated_rows
+from permed_measures.engine.inputs import location
+from permed_measures.engine.tables import repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import contradicted_rows
 from permed_measures.files.read import kind_of

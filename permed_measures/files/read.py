@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import Batches, location, number, string_id
+from permed_measures.engine.inputs import location, number, string_id
+from permed_measures.engine.tables import Frames
 from permed_measures.errors import InputError, shown, warn
 from permed_measures.files.cleaning import Cleaning, cleaned
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
@@ -24,7 +25,7 @@ Run = dict[str, dict[str, float]]
 class Loaded(NamedTuple):
     """A file that was read: nested dicts, a run that is read when it is evaluated, or qrels as a frame."""
 
-    table: dict[str, dict[str, Any]] | Batches | pl.DataFrame
+    table: dict[str, dict[str, Any]] | Frames | pl.DataFrame
     notes: Sequence[str] = ()
     labels: str = ""  # a note, if a run was asked for and the file holds qrels
 
@@ -164,7 +165,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
 def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
     if isinstance(loaded.table, dict):
         return loaded.table
-    return (loaded.table if isinstance(loaded.table, Batches) else Batches([loaded.table])).nested()
+    return (loaded.table if isinstance(loaded.table, Frames) else Frames([loaded.table])).nested()
 
 
 _LARGE = 20 << 20

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-from permed_measures.engine.inputs import Batches, first_repeated, location, not_a_number, whole_queries
-from permed_measures.engine.tables import checked_frame, columns_of
+from permed_measures.engine.inputs import location, not_a_number
+from permed_measures.engine.tables import Frames, checked_frame, columns_of, first_repeated, whole_queries
 from permed_measures.errors import InputError, warn
 from permed_measures.files.formats import VALUE_COLUMNS, Header
 from permed_measures.files.order import contradicted_rows, note_of
@@ -24,7 +24,7 @@ _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
 
 
-class ScannedRun(Batches):
+class ScannedRun(Frames):
     """A run in a file as frames of query_id, doc_id and score; each iteration reads the file.
 
     Parameters

@@ -12,7 +12,8 @@ from ir_measures.measures import Measure
 
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
+from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.tables import path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted

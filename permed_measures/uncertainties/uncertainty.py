@@ -11,7 +11,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
-from permed_measures.engine.forms import as_mapping_or_batches, is_spark_frame
+from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Ints, Judgments
@@ -215,7 +215,7 @@ class _Evaluated:
     @classmethod
     def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
         """Evaluate a run."""
-        table = run if is_spark_frame(run) else as_mapping_or_batches(run, "score")
+        table = run if is_spark_frame(run) else as_mapping_or_frames(run, "score")
         rankings = JudgedRankings.of(judgments, table)
         values = evaluated(measures, rankings).values
         return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import permed_measures as pm
-from permed_measures.engine import tables
+from permed_measures.engine import forms
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import Batches
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import Frames
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 
@@ -131,7 +131,7 @@ def forms_of(run, rng):
         "dict": run,
         "together": frame,
         "in any order": mixed,
-        "batches": Batches(batches),
+        "batches": Frames(batches),
         "lazy": frame.lazy(),
         "lazy, in any order": mixed.lazy(),
     }
@@ -142,7 +142,7 @@ _SOME = [TieBreak.TREC, TieBreak.INPUT, TieBreak.PESSIMISTIC]
 
 @pytest.mark.parametrize("ties", effort(_SOME, list(TieBreak)))
 def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 1000)  # of a batch of the lazy frame
+    monkeypatch.setattr(forms, "_ROWS", 1000)  # of a batch of the lazy frame
     rng = random.Random(5)
     qrels, run = queries_of_all_kinds(rng)
     judgments = Judgments.of(qrels)

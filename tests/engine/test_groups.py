@@ -104,12 +104,20 @@ def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by,
         (QUERIES, "(nowhere)", "the pattern '(nowhere)' finds nothing in any query id (such as 'a_1')"),
         (QUERIES, 5, "by must be a field, a pattern, a mapping or a function (found 5)"),
         (QUERIES, lambda _: [], "a group must be a string or a number (found [])"),
+        (QUERIES, lambda _: np.zeros(2), "a group must be a string or a number (found array([0., 0.]))"),
+        (QUERIES, lambda _: pd.Series([1, 2]), "a group must be a string or a number (found 0    1"),
     ],
 )
 def test_what_queries_cannot_be_grouped_by_is_said(qrels, by, message):
     with pytest.raises(pm.InputError) as error:
         pm.evaluate_by("RR", qrels, {"sample_01_1": {"sample-032": 1.0}, "b": {"d": 1.0}}, by=by)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_what_is_missing_is_no_group(missing):
+    groups = Groups.of(["q1", "q2"], {"q1": "a", "q2": missing})
+    assert (groups.values, groups.n_outside) == (["a"], 1)
 
 
 ORDERED = [["1", "2", "10"], ["t2", "t10", "t10b", "u1"], [-1, 0.5, 2], ["a", "b", 1, 2], ["", "0", "a"]]

@@ -4,14 +4,17 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from itertools import permutations
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import permed_measures as pm
+from permed_measures.engine.forms import FORMS
 
 QRELS = {"q1": {"a": 1, "b": 0, "1.0": 1}, "q2": {"c": 2}, "1.0": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
@@ -155,3 +158,56 @@ def test_what_is_no_number_is_named_wherever_it_stands(score):
 def test_the_path_of_a_file_is_told_from_records_by_ir_measures_too():
     with pytest.raises(pm.InputError, match=r"found str r\)\. Read a file with permed_measures\.read_qrels"):
         ir_measures.calc_aggregate([pm.GradedAP @ 10], "run.trec", {"q": {"a": 1.0}})
+
+
+MIXED = {"a": 3.0, 1: 2.0, 2: 1.0, "b": 1.0, 30: 1.0}
+EQUAL = dict.fromkeys([9, 10, "91", "c"], 1.0)
+
+
+@pytest.mark.parametrize(("docs", "judged"), [(MIXED, "a12"), (EQUAL, ["9", "10", "c"])])
+def test_ids_of_several_types_give_one_result_whatever_their_order(docs, judged):
+    qrels = {"q": dict.fromkeys(judged, 1), "other": {"z": 1}}
+    as_strings = {"q": {str(doc): score for doc, score in docs.items()}}
+    expected = pm.calc_aggregate(["P@2", "P@3", "RR", "AP"], qrels, as_strings)
+    for order in permutations(docs):
+        found = pm.calc_aggregate(["P@2", "P@3", "RR", "AP"], qrels, {"q": {doc: docs[doc] for doc in order}})
+        assert found == expected
+
+
+def test_an_integer_beside_its_text_is_one_document_listed_twice():
+    for order in permutations(["1", 1, "b"]):
+        with pytest.raises(pm.InputError, match=r"two document ids are the same as strings \(found '1'\)"):
+            pm.calc_aggregate("RR", {"q": {"1": 1}}, {"q": dict.fromkeys(order, 1.0)})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("twice", ["query_id", "doc_id", "score"])
+def test_a_column_that_a_frame_has_twice_is_an_error(kind, twice):
+    data = frame(pd.DataFrame)
+    data = pd.concat([data, data[[twice]]], axis=1)
+    if kind == "pyarrow":
+        arrays = [data.iloc[:, n].tolist() for n in range(4)]
+        data = pa.Table.from_arrays(list(map(pa.array, arrays)), names=[*data.columns])
+    with pytest.raises(
+        pm.InputError, match=f"the frame has two columns {twice}. Select the one that is meant"
+    ):
+        pm.calc_aggregate("RR", QRELS, data)
+
+
+HALF = "d\ud800"
+
+
+def test_half_of_a_character_meets_nothing_in_a_frame_and_is_named_in_one():
+    qrels = {"q1": {"a": 1, HALF: 1}, f"q{HALF}": {"a": 1}}
+    for run in (frame(), frame(pd.DataFrame), [frame()], frame().lazy()):
+        assert list(pm.calc_aggregate(["RR", "R@5"], qrels, run).values()) == [0.5, 0.25]
+    data = frame(pd.DataFrame, doc_id=mixed("a", HALF))
+    message = r"row 1, column doc_id: half of a Unicode character in an id \(found 'd\\ud800'\)"
+    with pytest.raises(pm.InputError, match=message):
+        pm.calc_aggregate("RR", QRELS, data)
+
+
+def test_forms_are_one_list_and_each_is_looked_for_in_its_order():
+    assert len({(form.library, form.kind) for form in FORMS}) == len(FORMS)
+    with pytest.raises(pm.InputError, match="expected a frame like the one before"):
+        pm.calc_aggregate("RR", QRELS, [frame(), [("q1", "a", 1.0)]])

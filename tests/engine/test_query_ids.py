@@ -5,7 +5,7 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
-from permed_measures.engine.inputs import Batches
+from permed_measures.engine.tables import Frames
 
 
 def qrels_of(*query_ids):
@@ -41,9 +41,9 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
     frame = frame_of(run)
     assert pm.match_query_ids(run, qrels, rewriting) == run_of(*theirs)
     assert list(run) == ours
-    for form in (frame, frame.to_pandas(), frame.to_arrow(), Batches([frame[:1], frame[1:]])):
+    for form in (frame, frame.to_pandas(), frame.to_arrow(), Frames([frame[:1], frame[1:]])):
         found = pm.match_query_ids(form, qrels, rewriting)
-        assert isinstance(found, Batches)
+        assert isinstance(found, Frames)
         assert found.nested() == found.nested() == run_of(*theirs)
 
 
@@ -65,7 +65,7 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
 )
 def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):
     qrels, run = qrels_of(*theirs), run_of(*ours)
-    for form in (run, Batches([frame_of(run)[:1], frame_of(run)[1:]])):
+    for form in (run, Frames([frame_of(run)[:1], frame_of(run)[1:]])):
         with pytest.raises(pm.InputError) as error:
             pm.calc_aggregate("P@1", qrels, pm.match_query_ids(form, qrels, rewriting))
         assert message in str(error.value)

@@ -7,8 +7,9 @@ from heapq import nlargest
 
 import numpy as np
 
-from permed_measures.engine.forms import as_mapping_or_batches, with_string_ids
+from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.inputs import RunLike
+from permed_measures.engine.tables import text_series
 from permed_measures.frames import pl
 
 
@@ -33,7 +34,7 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     >>> first_documents({"q": {"a": 1.0, "b": 2.0, "c": 1.0}}, ["q", "r"], 2)
     [['b', 'c'], []]
     """
-    table = as_mapping_or_batches(run, "score")
+    table = as_mapping_or_frames(run, "score")
     if isinstance(table, Mapping):
         named = with_string_ids(table, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
@@ -50,7 +51,7 @@ def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list
 
 def _of_frames(frames: Iterable[pl.DataFrame], query_ids: Sequence[str], depth: int) -> dict[str, list[str]]:
     """Return the first documents of each query that has any; its rows may stand in several frames."""
-    wanted = pl.LazyFrame({"query_id": query_ids}, schema={"query_id": pl.String})
+    wanted = pl.LazyFrame([text_series("query_id", list(query_ids))])
     score = pl.col("score").cast(pl.Float32, strict=False) + 0.0  # -0.0 and 0.0 are one score
     first = None
     for frame in frames:
