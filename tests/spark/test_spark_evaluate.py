@@ -43,10 +43,10 @@ def test_qrels_may_have_any_form_and_a_run_may_not(frames):
     assert sorted(found) == sorted(pm.spark.evaluate("RR", qrels, run).collect())
     with pytest.raises(pm.InputError, match=r"expected a PySpark frame \(found dict"):
         pm.spark.evaluate("RR", qrels, RUN)
-    with pytest.raises(pm.InputError, match="two columns would be named 'query_id'. Give the measure another"):
+    with pytest.raises(pm.InputError, match="two columns would be named 'query_id'"):
         pm.spark.evaluate({"query_id": "P@1"}, QRELS, run)
     half = {**QRELS, "q\ud800": {"d\ud800": 1}}
-    assert pm.calc_aggregate("NumQ", half, run) == {ir_measures.NumQ: len(half)}
+    assert list(pm.calc_aggregate("NumQ", half, run).values()) == [len(half)]
     with pytest.raises(pm.InputError, match="relevance is missing"):
         pm.spark.evaluate("RR", run, run)
 
