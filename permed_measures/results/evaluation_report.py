@@ -56,7 +56,8 @@ def _finding(found: Evaluations, decimals: int) -> list[str]:
         [(run, values)] = runs.items()
         texts = [_shown(*each, decimals) for each in zip(found.measures, values, strict=True)]
         return [f"{run} has {listed(map(' '.join, zip(headings, texts, strict=True)))}."]
-    said = highest(headings, runs, 0 if found.measures[0].NAME in COUNTS else decimals)
+    counts = [text for text, each in zip(headings, found.measures, strict=True) if each.NAME in COUNTS]
+    said = highest(headings, runs, decimals, counts)
     return [*said, "No significance test was run."] if said else []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from permed_measures.markup import listed
@@ -12,7 +12,12 @@ _MOST_RUNS = 10
 """How many runs with equal means are named; the others are counted."""
 
 
-def highest(headings: Sequence[str], means: Mapping[str, Sequence[float]], decimals: int) -> list[str]:
+def highest(
+    headings: Sequence[str],
+    means: Mapping[str, Sequence[float]],
+    decimals: int,
+    whole: Collection[str] = (),
+) -> list[str]:
     """Say which runs have the highest first measure, and which are highest on the others.
 
     Parameters
@@ -22,22 +27,30 @@ def highest(headings: Sequence[str], means: Mapping[str, Sequence[float]], decim
     means : mapping of str to sequence of float
         The mean of each measure by run.
     decimals : int
-        Of the mean that is said; more where it would print like a lower one.
+        Of the means in tables. The highest mean is said with more where a lower one would print like it.
+    whole : collection of str
+        The headings of measures that are whole numbers.
 
     Examples
     --------
     >>> highest(["RR", "P@1", "P@2"], {"a": [0.5, 1, 1], "b": [0.4, 0, 1]}, 1)
     ['a has the highest RR: 0.5.', 'Highest on P@1: a; on P@2: a and b.']
-    >>> highest(["RR"], {"a": [0.504], "b": [0.498]}, 1)
-    ['a has the highest RR: 0.504.']
+    >>> highest(["RR", "P@1"], {"a": [0.504, 0.2], "b": [0.498, 0.21]}, 1)
+    ['a has the highest RR: 0.504.', 'Highest on P@1 (0.21): b.']
     """
     best = [best_of(means, number) for number in range(len(headings))]
-    if not any(best):
+    if not all(best):
         return []
+    places = [0 if heading in whole else decimals for heading in headings]
+    values = [apart(each, n) for each, n in zip(zip(*means.values(), strict=True), places, strict=True)]
+    usual = [f"{means[runs[0]][number]:,.{places[number]}f}" for number, runs in enumerate(best)]
     verb = "has" if len(best[0]) == 1 else "have"
-    value = apart([values[0] for values in means.values()], decimals)
-    said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {value}."]
-    measures = grouped(zip(map(tuple, best[1:]), headings[1:], strict=True))  # of which runs
+    said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {values[0]}."]
+    named = [
+        text if value == shown else f"{text} ({value})"
+        for text, value, shown in zip(headings, values, usual, strict=True)
+    ]
+    measures = grouped(zip(map(tuple, best[1:]), named[1:], strict=True))  # of which runs
     on = [f"on {listed(names)}: {listed(runs, _MOST_RUNS)}" for runs, names in measures.items()]
     return [*said, *([f"Highest {'; '.join(on)}."] if on else [])]
 

@@ -137,7 +137,7 @@ def test_findings_and_marks_go_by_values_whatever_the_digits():
         for name, n in (("b", 6), ("a", 7))
     }
     found = evaluation_report(evaluations(runs, "P@1 Success@1", qrels=qrels), 1)
-    assert found.finding[:2] == ["a has the highest P@1: 0.35.", "Highest on Success@1: a."]
+    assert found.finding[:2] == ["a has the highest P@1: 0.35.", "Highest on Success@1 (0.35): a."]
     [section] = found.sections
     assert cells(section.tables[0].rows) == [["b", ("0.3", 2), ("0.3", 2)], ["a", ("0.3", 1), ("0.3", 1)]]
     assert "second best underlined, by all digits." in section.tables[0].sentences()[0]
