@@ -87,6 +87,7 @@ def main() -> NoReturn:
     """Run the command line; whatever goes wrong is one message and exit status 2."""
     if hasattr(signal, "SIGPIPE"):  # end as other programs do when nobody reads on
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
@@ -102,6 +103,14 @@ def main() -> NoReturn:
         print_message(f"error: {message_of(error)}")
         status = 2
     sys.exit(status)
+
+
+def _replace_closed_streams() -> None:
+    """Let messages go nowhere if stderr is closed, and printing fail as for other programs if stdout is."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _run() -> int:

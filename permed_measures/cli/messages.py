@@ -49,7 +49,7 @@ def warnings_as_notes() -> Iterator[None]:
         raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
 
 
-_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """How printing fails; an error about a file has its name."""
 
 

@@ -1,6 +1,7 @@
 """Failures are one message and status 2, Ctrl-C is status 130, and no name controls the terminal."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -46,6 +47,29 @@ def test_results_that_cannot_be_printed_are_one_message():
         result = subprocess.run([*COMMAND, "measures"], stdout=full, stderr=subprocess.PIPE, check=False)
     assert result.returncode == 2
     assert result.stderr == b"error: standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another shell")
+@pytest.mark.parametrize(
+    ("words", "status", "stderr"),
+    [
+        ("measures >&-", 2, "error: standard output: Bad file descriptor\n"),
+        ("evaluate qrels run.trec -m P@1 --output p.csv >&-", 0, "p.csv: csv of 1 run\n"),
+        ("evaluate qrels nosuch 2>&-", 2, ""),
+        ("evaluate qrels run.trec -m P@1 2>&-", 0, ""),
+        ("evaluate qrels nosuch >&- 2>&-", 2, ""),
+    ],
+)
+def test_closed_streams_are_no_accident(files, words, status, stderr):
+    done = subprocess.run(
+        f"{shlex.join(COMMAND)} {words}",
+        shell=True,
+        cwd=files,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (status, stderr)
 
 
 # --- Ctrl-C ------------------------------------------------------------------------------------------
