@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from permed_measures.cli.arguments import FORMAT, QRELS, READING
+from permed_measures.cli.arguments import CLUSTERS, QRELS, READING, WRITING
 from permed_measures.cli.inputs import named_run, origin_of, reading
-from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option, repeatable
+from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.parsing import INPUT, MEASURES, STATISTICS, Command, argument, option, repeatable
 from permed_measures.errors import InputError
+from permed_measures.markup import counted
 from permed_measures.records.gate import gate
+from permed_measures.records.record import is_record
 
 
 def run(args: Namespace) -> int:
@@ -23,24 +26,27 @@ def run(args: Namespace) -> int:
     if drops and args.baseline is None:
         raise InputError("--max-drop needs --baseline", hint="Name a run")
     name, file = named_run(args.run, Path(args.run).name)
-    files, others = {"run": file}, {}
+    files, before = [file], None
     if args.baseline:
-        others["baseline"] = files["baseline"] = named_run(args.baseline, "baseline")[1]
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
-        baseline = inputs.runs["baseline"] if args.baseline else None
-        found = gate(inputs.source, inputs.runs["run"], floors, baseline, drops)
+        baseline, path = named_run(args.baseline, "")
+        files, before = [file, path], {baseline: path} if baseline and is_record(path) else path
+    form = format_of(args, [Path(args.qrels), *files])
+    how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
+    with reading(args.qrels, {}, args.order, args.query_ids) as inputs:
+        found = gate(inputs.source, file, floors, before, drops, **how)
+    others = {"baseline": files[1]} if args.baseline else {}
     found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
-    print(found.to(args.format or "table"), end="")
+    write_report(found.report(), form, args.output, counted(len(found.rules), "rule"), found.notes)
     return int(not found.ok)
 
 
-def _limits(given: Iterable[str]) -> dict[str, float]:
-    """Return the limits by measure; the last = is before the number."""
-    limits: dict[str, float] = {}
+def _limits(given: Iterable[str]) -> list[tuple[str, float]]:
+    """Return measures and their limits; the last = is before the number."""
+    limits = []
     for text in given:
         measure, _, number = text.rpartition("=")
         try:
-            limits[measure.strip()] = float(number)
+            limits.append((measure.strip(), float(number)))
         except ValueError:
             measure = ""
         if not measure.strip():
@@ -52,10 +58,14 @@ COMMAND = Command(
     run,
     [
         *(QRELS, argument("run", "RUN", "A run file.")),
-        option(INPUT, "--baseline RUN", "The run that it may not fall below."),
+        option(INPUT, "--baseline RUN", "What it may not fall below: a run, or a record of one."),
         repeatable(MEASURES, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
         repeatable(MEASURES, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
-        *(FORMAT, *READING),
+        option(STATISTICS, "--significant", "Fail only where it is shown that a limit is broken."),
+        option(STATISTICS, "--non-inferior", "Pass only where it is shown that no limit is broken."),
+        *(CLUSTERS, *WRITING, *READING),
     ],
     examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1"],
+    details="Exit status 1 if a rule is broken. With --significant intervals decide: what is shown neither "
+    "to be broken nor to hold is inconclusive, with exit status 0; with --non-inferior that fails too.",
 )

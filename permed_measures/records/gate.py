@@ -1,29 +1,41 @@
-"""Gates: a run must reach floors, and not fall below a baseline by more than is allowed."""
+"""Gates: a run must reach floors, and not fall below a baseline by more than is allowed; with evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple
 
-from ir_measures.measures import Measure
+import numpy as np
+from ir_measures.measures import Measure, SumAgg
 
+from permed_measures import __version__
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
-from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.evaluator import PermedEvaluator, aggregated
+from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.tables import path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
+from permed_measures.intervals import Floats
 from permed_measures.markup import counted
-from permed_measures.measures.headings import name_of
+from permed_measures.measures.headings import explained, name_of
 from permed_measures.measures.parsing import distinct, named_measure
+from permed_measures.records.evidence import LEVEL, SEED, Evidence, method, of_changes, of_means
+from permed_measures.records.record import Record, as_record, hash_of, is_record
+from permed_measures.records.verify import unlike
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.report import Report, Result, Section
-from permed_measures.results.table import Table
+from permed_measures.results.table import NONE, Cell, Table
 
-_HEADINGS = ["measure", "asked", "found", "outcome"]
+PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
+FLOOR, DROP = "minimum", "max_drop"
+
+Limits = Mapping[str, float] | Iterable[tuple[str, float]]
+"""A limit for each measure, by name or as pairs of both."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +45,41 @@ class Rule:
     Attributes
     ----------
     measure : str
+    kind : {'minimum', 'max_drop'}
+    limit : float
     asked : str
         Such as ``at least 0.8``.
     found : float
-        The mean, or the drop below the baseline (above 0 is worse).
+        The mean (of counts the sum), or the drop below the baseline (above 0 is worse).
     said : str
         The same as it is printed and compared: ``0.7934``, ``fell by 0.0530``, ``rose by 0.0474``.
     ok : bool
+        Whether the gate lets it pass.
+    outcome : {'passed', 'failed', 'inconclusive'}
+        What the numbers say; with evidence, what they show.
+    low, high : float or None
+        With evidence, what `found` may be on other queries: a confidence interval.
+    interval : str
+        The same as it is printed, of a drop as a change; or why there is none.
+    needed : int or None
+        Where it is inconclusive, about how many queries would decide, if mean and variance stay as they are.
+    unclear : str
+        Where it is inconclusive, the same in a sentence.
     """
 
     measure: str
+    kind: str
+    limit: float
     asked: str
     found: float
     said: str
     ok: bool
+    outcome: str
+    low: float | None = None
+    high: float | None = None
+    interval: str = ""
+    needed: int | None = None
+    unclear: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +98,8 @@ class Gate(Result):
     measures : list of Measure
     origin : Origin or None
         The command and its files.
+    evidence : list of str
+        How the intervals were computed; empty where the means alone decide.
     """
 
     rules: list[Rule]
@@ -72,34 +107,57 @@ class Gate(Result):
     notes: list[str] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list, repr=False)
     origin: Origin | None = field(default=None, repr=False)
+    evidence: list[str] = field(default_factory=list, repr=False)
 
     @property
     def ok(self) -> bool:
-        """Whether every rule holds."""
+        """Whether the gate lets the run pass."""
         return all(rule.ok for rule in self.rules)
+
+    @property
+    def outcome(self) -> str:
+        """``failed`` where the run does not pass; else ``inconclusive`` where a rule is, or ``passed``."""
+        unclear = any(rule.outcome == INCONCLUSIVE for rule in self.rules)
+        return FAILED if not self.ok else INCONCLUSIVE if unclear else PASSED
 
     @property
     def verdict(self) -> str:
         """The outcome in a sentence."""
-        broken = [rule.measure for rule in self.rules if not rule.ok]
-        if not broken:
-            return f"passed: {counted(len(self.rules), 'rule')}"
-        return f"failed: {', '.join(dict.fromkeys(broken))}"
+        broken = list(dict.fromkeys(rule.measure for rule in self.rules if rule.outcome == FAILED))
+        unclear = [rule.unclear for rule in self.rules if rule.outcome == INCONCLUSIVE]
+        if not broken and not unclear:
+            return f"{PASSED}: {counted(len(self.rules), 'rule')}"
+        said = [f"{FAILED}: {', '.join(broken)}"] if broken else [] if self.ok else [FAILED]
+        return "; ".join([*said, *([f"{INCONCLUSIVE}: {'; '.join(unclear)}"] if unclear else [])])
 
     def report(self) -> Report:
         """Return the outcome, and a row for each rule."""
-        rows = [[rule.measure, rule.asked, rule.said, "ok" if rule.ok else "FAILED"] for rule in self.rules]
-        table = Table.of(_HEADINGS, rows, len(_HEADINGS), caption=self.about, label="gate")
+        percent = [f"{100 * LEVEL:g}% CI"] if self.evidence else []
+        headings = ["measure", "asked", "found", *percent, "outcome"]
+        words = {PASSED: "ok", FAILED: "FAILED", INCONCLUSIVE: INCONCLUSIVE}
+        rows: list[list[str | Cell]] = [
+            [
+                *(Cell(rule.measure), Cell(rule.asked), Cell(rule.said, value=rule.found)),
+                *([Cell(NONE if rule.low is None else rule.interval, value=rule.low)] if percent else []),
+                words[rule.outcome] if rule.ok or rule.outcome == FAILED else f"FAILED ({rule.outcome})",
+            ]
+            for rule in self.rules
+        ]
+        notes = [*explained(self.measures), *self.evidence]
+        table = Table.of(headings, rows, len(headings), caption=self.about, notes=notes, label="gate")
         return Report(
             "Retrieval quality",
             [f"Retrieval quality {self.verdict}."],
             [Section(tables=[table])],
             data=lambda: {
                 "passed": self.ok,
+                "outcome": self.outcome,
+                "verdict": self.verdict,
                 "about": self.about,
                 "rules": [*map(vars, self.rules)],
+                "evidence": self.evidence,
                 "notes": self.notes,
-                "provenance": provenance(self.measures, self.origin),
+                "provenance": provenance(self.measures, self.origin, SEED if self.evidence else None),
             },
             rows=lambda: map(vars, self.rules),
             cautions=self.notes,
@@ -109,9 +167,15 @@ class Gate(Result):
 def gate(
     qrels: QrelsLike,
     run: RunLike,
-    minimum: Mapping[str, float] | None = None,
-    baseline: RunLike | None = None,
-    max_drop: Mapping[str, float] | None = None,
+    minimum: Limits | None = None,
+    baseline: RunLike | Mapping[str, Any] | None = None,
+    max_drop: Limits | None = None,
+    *,
+    significant: bool = False,
+    non_inferior: bool = False,
+    clusters: By | None = None,
+    order: str = "score",
+    query_ids: str | None = None,
 ) -> Gate:
     """Say whether a run reaches floors, and does not fall too far below a baseline.
 
@@ -119,11 +183,23 @@ def gate(
     ----------
     qrels : QrelsLike
     run : RunLike
-    minimum : mapping of str to float
-        The least mean of each measure: ``{"nDCG@10": 0.80}``.
-    baseline : RunLike, optional
-    max_drop : mapping of str to float
+    minimum : mapping of str to float, or pairs of both
+        The least mean of each measure, of counts the least sum: ``{"nDCG@10": 0.80}``.
+    baseline : RunLike or record, optional
+        A run; or a record of one, as a `Record` or its file, which is checked as `verify` does but not
+        computed again. Of a record of several runs the one with the name of `run`, or ``{name: record}``.
+    max_drop : mapping of str to float, or pairs of both
         How far the mean of each measure may fall below that of the baseline.
+    significant : bool
+        Fail only where it is shown that a limit is broken, not by the means alone: where the whole
+        confidence interval is beyond it. Where the interval is within, it passes; else it is inconclusive,
+        and passes too.
+    non_inferior : bool
+        Likewise, but what is inconclusive fails: pass only where it is shown that no limit is broken.
+    clusters : str, mapping or callable, optional
+        Which queries belong together, as in `compare`: by default the conversations of a data set.
+    order, query_ids
+        As in `record`.
 
     Returns
     -------
@@ -133,45 +209,63 @@ def gate(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if there is no rule, or `max_drop` has no baseline.
+        As for an evaluation; if there is no rule, a measure has two limits of a kind, `max_drop` has no
+        baseline, or the record is edited, of another version, of other labels or options, or lacks a measure.
 
     Notes
     -----
     Numbers are compared as they are printed, with four decimals, or as many as the limit has, nine at
     most: a mean of 0.61996 is 0.6200 and reaches 0.62, and is 0.61996 where 0.61997 is asked for.
 
+    The intervals have the level 0.95. That of a change is the one of `compare`, simultaneous for all changes
+    that are asked for; that of a mean is the one of `uncertainty`, each by itself.
+
     Examples
     --------
-    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-    >>> found = gate(qrels, {"q1": {"a": 1.0}}, minimum={"RR": 0.8})
-    >>> found.ok, found.rules
-    (False, [Rule(measure='RR', asked='at least 0.8', found=0.5, said='0.5000', ok=False)])
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> run = {query_id: {"a": 1.0} for query_id in list(qrels)[:6]}
+    >>> [rule] = gate(qrels, run, minimum={"RR": 0.8}).rules
+    >>> rule.asked, rule.said, rule.ok
+    ('at least 0.8', '0.6667', False)
+    >>> found = gate(qrels, run, minimum={"RR": 0.8}, significant=True)
+    >>> found.ok, found.verdict
+    (True, 'inconclusive: RR may be 0.2993 to 0.9251, and about 113 queries would decide')
     """
-    floors, drops = _by_measure("minimum", minimum), _by_measure("max_drop", max_drop)
+    floors, drops = _by_measure(FLOOR, minimum), _by_measure(DROP, max_drop)
     _refuse_incomplete(floors, drops, baseline)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    query_ids = evaluator.judgments.query_ids
-    if not query_ids:
+    if not evaluator.judgments.query_ids:
         raise InputError("the qrels have no query")
-    means, notes = _evaluated(run, evaluator)
-    rules = [_floor(measure, means[measure], least) for measure, least in floors.items()]
-    if baseline is not None:
-        before, of_baseline = _evaluated(baseline, evaluator)
-        notes += [each for each in of_baseline if each not in notes]
-        rules += [_drop(measure, means[measure] - before[measure], most) for measure, most in drops.items()]
-    return Gate(rules, counted(len(query_ids), "query"), notes, list(evaluator.measures))
+    how = {"order": order, "query_ids": query_ids}
+    now = _evaluated(run, evaluator, how)
+    before = None if baseline is None else _baseline(baseline, now.name, evaluator, list(drops), how)
+    judge = _Judge(now, before, significant or non_inferior, non_inferior)
+    notes = [*now.notes, *(each for each in (before.notes if before else ()) if each not in now.notes)]
+    evidence: list[str] = []
+    if judge.by_evidence:
+        name, cluster, told = clusters_of(evaluator.judgments.query_ids, clusters, loaded)
+        notes, evidence = [*notes, *told], method(cluster, name, bool(floors), bool(drops))
+        judge = judge._replace(cluster=cluster)
+    rules = [*judge.floors(floors), *judge.drops(drops)]
+    about = counted(len(evaluator.judgments.query_ids), "query")
+    return Gate(rules, about, notes, list(evaluator.measures), evidence=evidence)
 
 
-def _by_measure(name: str, given: Mapping[str, float] | None) -> dict[Measure, float]:
-    """Return the limit of each measure."""
-    for text, limit in (given or {}).items():
-        is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool) and math.isfinite(limit)
-        if not is_number or (name == "max_drop" and limit < 0):
-            expected = "a number" if name == "minimum" else "a number of at least 0"
-            raise InputError(f"{name} of {text} must be {expected} (found {shown(limit)})")
-    pairs = (given or {}).items()
-    return {text if isinstance(text, Measure) else named_measure(text): limit for text, limit in pairs}
+def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
+    """Return the limit of each measure, whatever it is called."""
+    limits: dict[Measure, float] = {}
+    for text, limit in given.items() if isinstance(given, Mapping) else given or ():
+        is_number = isinstance(limit, Real) and not isinstance(limit, bool) and math.isfinite(limit)
+        if not is_number or (kind == DROP and limit < 0):
+            expected = "a number" if kind == FLOOR else "a number of at least 0"
+            raise InputError(f"{kind} of {text} must be {expected} (found {shown(limit)})")
+        measure = text if isinstance(text, Measure) else named_measure(text)
+        if measure in limits:
+            both = f"{_limit(limits[measure])} and {_limit(float(limit))}"
+            raise InputError(f"{measure} has two limits: {kind} {both}", hint="Give one of them")
+        limits[measure] = float(limit)
+    return limits
 
 
 def _refuse_incomplete(floors: Any, drops: Any, baseline: object) -> None:
@@ -184,48 +278,201 @@ def _refuse_incomplete(floors: Any, drops: Any, baseline: object) -> None:
             raise InputError(problem, hint=hint)
 
 
-def _evaluated(run: Any, evaluator: PermedEvaluator) -> tuple[dict[Measure, float], list[str]]:
-    """Return the means of a run, and what is to be known about it."""
-    name = run_name(path_of(run) or run)
-    evaluations, notes = evaluate_all(evaluator, loaded_runs({name: run}))
+# --- the run and its baseline ----------------------------------------------------------------------------
+
+
+class _Values(NamedTuple):
+    """The values of a run for each query by measure, and what is to be known about it."""
+
+    name: str
+    values: dict[Measure, Floats]
+    notes: Sequence[str] = ()
+
+    def total(self, measure: Measure) -> float:
+        """Return the mean, of counts the sum, as `evaluate` prints it."""
+        return aggregated([measure], self.values[measure][None])[measure]
+
+    def scaled(self, measures: Iterable[Measure]) -> Floats:
+        """Return values whose means are the totals; shape (n_queries, n_measures)."""
+        found = [self.values[each] * (len(self.values[each]) if _is_count(each) else 1) for each in measures]
+        return np.stack(found, axis=1)
+
+
+def _is_count(measure: Measure) -> bool:
+    return isinstance(measure.aggregator(), SumAgg)
+
+
+def _evaluated(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> _Values:
+    """Evaluate a run."""
+    name, judgments = run_name(path_of(run) or run), evaluator.judgments
+    read = loaded_runs({name: run}, order=how["order"], rewriting=how["query_ids"], qrels=judgments)
+    evaluations, notes = evaluate_all(evaluator, read)
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
-    means = evaluations[name].values.mean(axis=1).tolist()
-    return dict(zip(evaluator.measures, means, strict=True)), found.notes_on(name)
+    rows = dict(zip(evaluator.measures, evaluations[name].values, strict=True))
+    return _Values(name, rows, found.notes_on(name))
 
 
-def _printed(value: float, limit: float) -> str:
-    """Write a number as it is compared with a limit: with the decimals of that, but four to nine."""
-    decimals = -int(Decimal(repr(float(limit))).as_tuple().exponent)
-    return f"{value:.{min(max(decimals, 4), 9)}f}"
+def _baseline(
+    given: Any, run: str, evaluator: PermedEvaluator, measures: list[Measure], how: Mapping[str, Any]
+) -> _Values:
+    """Return the values of a baseline: of a run, or those that a record has of one."""
+    name, of_name = "", given
+    if isinstance(given, Mapping) and not isinstance(given, Record) and len(given) == 1:
+        [(name, of_name)] = given.items()
+    if not is_record(of_name):
+        return _evaluated(given, evaluator, how)
+    record = as_record(of_name)
+    where = record.source or "the record"
+    if wrong := list(_unfit(record, evaluator, measures, how)):
+        hint = "Make it again: evaluate QRELS RUN --record FILE"
+        raise InputError(f"this is no baseline here: {'; '.join(wrong)}", where=where, hint=hint)
+    runs, asked = record["runs"], name or run
+    if len(runs) == 1 and not name:
+        [asked] = runs
+    if asked not in runs:
+        known = f"the record has the runs {', '.join(map(repr, runs))}"
+        raise InputError(known, where=where, hint="Name one: NAME=FILE, in Python {'NAME': 'FILE'}")
+    rows = {measure: key for key, measure in zip(record["measures"], record.measures, strict=True)}
+    return _Values(asked, {each: np.array(runs[asked]["values"][rows[each]]) for each in measures})
 
 
-def _is_less(value: float, limit: float) -> bool:
-    """Return whether a value is below a limit, both as they are printed."""
-    return float(_printed(value, limit)) < float(_printed(limit, limit))
+def _unfit(
+    record: Record, evaluator: PermedEvaluator, measures: Iterable[Measure], how: Mapping[str, Any]
+) -> Iterable[str]:
+    """Yield why the values of a record cannot be compared with those of a run."""
+    judgments = evaluator.judgments
+    yield from map(str, unlike(record, hash_of(judgments), judgments.query_ids))
+    if record.version != __version__:
+        yield f"versions: made by version {record.version}, this is {__version__}"
+    for name, value in record["options"].items():
+        if value != how[name]:
+            yield f"options: {name} was {value or 'left out'}, and is {how[name] or 'left out'}"
+    known = record.measures
+    if lacking := [str(each) for each in measures if each not in known]:
+        has = ", ".join(
+            f"{name_of(each)} ({each})" if name_of(each) != str(each) else str(each) for each in known
+        )
+        yield f"measures: it lacks {', '.join(lacking)}, and has {has}"
+
+
+# --- rules -----------------------------------------------------------------------------------------------
+
+
+class _Judge(NamedTuple):
+    """What decides about the rules: the values, by their means or by what these show."""
+
+    now: _Values
+    before: _Values | None
+    by_evidence: bool
+    is_strict: bool
+    cluster: Any = None
+
+    def floors(self, limits: Mapping[Measure, float]) -> list[Rule]:
+        """Judge the floors."""
+        found: list[Evidence | None] = [None] * len(limits)
+        if self.by_evidence and limits:
+            values = self.now.scaled(limits)
+            found = [*of_means(list(limits), values, self.cluster, list(limits.values()))]
+        return [
+            self._rule(measure, FLOOR, limit, self.now.total(measure), each)
+            for (measure, limit), each in zip(limits.items(), found, strict=True)
+        ]
+
+    def drops(self, limits: Mapping[Measure, float]) -> list[Rule]:
+        """Judge the drops."""
+        if self.before is None:
+            return []
+        found: list[Evidence | None] = [None] * len(limits)
+        if self.by_evidence:
+            differences = self.now.scaled(limits) - self.before.scaled(limits)
+            least = [-limit for limit in limits.values()]
+            found = [*of_changes(list(limits), differences, self.cluster, least)]
+        return [
+            self._rule(measure, DROP, limit, self.now.total(measure) - self.before.total(measure), each)
+            for (measure, limit), each in zip(limits.items(), found, strict=True)
+        ]
+
+    def _rule(self, measure: Measure, kind: str, limit: float, value: float, known: Evidence | None) -> Rule:
+        """Judge a mean or a change against the least that it may be."""
+        least = limit if kind == FLOOR else -limit
+        printed = _Printed(least, 0 if _is_count(measure) else 4)
+        outcome = printed.outcome(value, known)
+        asked = f"at least {_limit(limit)}" if kind == FLOOR else f"drop of at most {_limit(limit)}"
+        said = printed.text(value) if kind == FLOOR else printed.moved(value)
+        ok = outcome == PASSED or (outcome == INCONCLUSIVE and not self.is_strict)
+        found = value if kind == FLOOR else -value
+        about = name_of(measure), kind, limit, asked, found, said, ok, outcome
+        if known is None:
+            return Rule(*about)
+        interval, ends = known.reason, (known.low, known.high)
+        if known.low is not None and known.high is not None:
+            interval = f"{printed.text(known.low)} {printed.text(known.high)}"
+            ends = (known.low, known.high) if kind == FLOOR else (-known.high, -known.low)
+        if outcome != INCONCLUSIVE:
+            return Rule(*about, *ends, interval)
+        unclear = f"{name_of(measure)} {printed.unclear(known, kind)}, and {_deciding(known.needed)}"
+        return Rule(*about, *ends, interval, known.needed, unclear)
+
+
+def _deciding(needed: int | None) -> str:
+    if needed is None:
+        return "no number of queries would decide"
+    return f"about {counted(needed, 'query')} would decide"
+
+
+class _Printed(NamedTuple):
+    """Numbers as they are compared with a limit: with its decimals, from `least` to nine."""
+
+    limit: float
+    least: int
+
+    def text(self, value: float) -> str:
+        """Write a number."""
+        decimals = -int(Decimal(repr(self.limit)).as_tuple().exponent)
+        if float(self.limit).is_integer():
+            decimals = 0
+        return f"{value + 0.0:,.{min(max(decimals, self.least), 9)}f}"
+
+    def moved(self, change: float) -> str:
+        """Write a change in words."""
+        size = self.text(abs(change))
+        return f"{'changed' if not self._number(size) else 'fell' if change < 0 else 'rose'} by {size}"
+
+    def is_below(self, value: float) -> bool:
+        """Return whether a value is below the limit, both as they are printed."""
+        return self._number(self.text(value)) < self._number(self.text(self.limit))
+
+    @staticmethod
+    def _number(text: str) -> float:
+        return float(text.replace(",", ""))
+
+    def outcome(self, value: float, known: Evidence | None) -> str:
+        """Say what is shown; without evidence the value itself decides."""
+        low, high = (value, value) if known is None else (known.low, known.high)
+        if low is None or high is None:
+            return INCONCLUSIVE
+        return FAILED if self.is_below(high) else INCONCLUSIVE if self.is_below(low) else PASSED
+
+    def unclear(self, known: Evidence, kind: str) -> str:
+        """Say what is left open."""
+        if known.low is None or known.high is None:
+            return f"is open ({known.reason})"
+        if kind == FLOOR:
+            return f"may be {self.text(known.low)} to {self.text(known.high)}"
+        return f"may have fallen by {self.text(-known.low)}"
 
 
 def _limit(limit: float) -> str:
     return f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
 
 
-def _floor(measure: Measure, mean: float, least: float) -> Rule:
-    is_met = not _is_less(mean, least)
-    return Rule(name_of(measure), f"at least {_limit(least)}", mean, _printed(mean, least), is_met)
-
-
-def _drop(measure: Measure, change: float, most: float) -> Rule:
-    size = _printed(abs(change), most)
-    said = f"{'changed' if float(size) == 0 else 'fell' if change < 0 else 'rose'} by {size}"
-    is_small = not _is_less(change, -most)
-    return Rule(name_of(measure), f"drop of at most {_limit(most)}", -change, said, is_small)
-
-
 def assert_no_regression(
     qrels: QrelsLike,
     run: RunLike,
-    baseline: RunLike | None = None,
-    max_drop: Mapping[str, float] | None = None,
-    minimum: Mapping[str, float] | None = None,
+    baseline: RunLike | Mapping[str, Any] | None = None,
+    max_drop: Limits | None = None,
+    minimum: Limits | None = None,
+    **how: Any,
 ) -> None:
     """Raise AssertionError, with the table of `gate` as its message, if a rule is broken.
 
@@ -235,6 +482,6 @@ def assert_no_regression(
     --------
     >>> assert_no_regression({"q": {"a": 1}}, {"q": {"a": 1.0}}, minimum={"RR": 0.8})
     """
-    found = gate(qrels, run, minimum, baseline, max_drop)
+    found = gate(qrels, run, minimum, baseline, max_drop, **how)
     if not found.ok:
         raise AssertionError(f"retrieval quality dropped\n\n{found}")

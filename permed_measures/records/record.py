@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,18 @@ def _runs(found: Evaluations, files: Mapping[str, Any]) -> Iterator[tuple[str, d
 # --- reading -----------------------------------------------------------------------------------------
 
 _MOST_BYTES = 1 << 28
+
+
+def is_record(given: object) -> bool:
+    """Return whether this is a record, or a file that says it is one."""
+    if isinstance(given, Mapping):
+        return isinstance(given.get("record"), str)
+    if not isinstance(given, (str, os.PathLike)) or not Path(given).is_file():
+        return False
+    with Path(given).open("rb") as file:
+        begins = file.read(1 << 10).lstrip()[:1] == b"{" and os.fstat(file.fileno()).st_size <= _MOST_BYTES
+        file.seek(0)
+        return begins and re.search(rb'"record"\s*:\s*"permed-measures', file.read()) is not None
 
 
 def as_record(given: object) -> Record:

@@ -180,14 +180,9 @@ def verify(
 
 def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[Difference]:
     """Yield what differs between a record and the same evaluation made again."""
-    if recorded["sha256"] != recorded.seal:
-        yield Difference("record", "it was edited after it was written: sha256 is not that of its content")
-    if recorded["qrels"]["judgments"] != again["qrels"]["judgments"]:
-        yield Difference("qrels", "the labels are not those of the record")
-    ids, new_ids = recorded["query_ids"], again["query_ids"]
-    gone, new = (sorted({*these} - {*others}) for these, others in ((ids, new_ids), (new_ids, ids)))
-    if ids != new_ids:
-        yield Difference("queries", f"gone {shown(gone)}, new {shown(new)}")
+    yield from unlike(recorded, again["qrels"]["judgments"], again["query_ids"])
+    ids = recorded["query_ids"]
+    is_same = ids == again["query_ids"]
     for run, before in recorded["runs"].items():
         now = again["runs"][run]
         if None not in (before["sha256"], now["sha256"]) and before["sha256"] != now["sha256"]:
@@ -197,10 +192,21 @@ def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[
             mean, new_mean = before["means"][measure], now["means"][measure]
             if (largest := abs(mean - new_mean)) > tolerance:
                 yield Difference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
-            if ids == new_ids:
+            if is_same:
                 yield from _of_queries(
                     part, ids, before["values"][measure], now["values"][measure], tolerance
                 )
+
+
+def unlike(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[Difference]:
+    """Yield where a record was edited, or is of other labels than those with a hash and query ids."""
+    if recorded["sha256"] != recorded.seal:
+        yield Difference("record", "it was edited after it was written: sha256 is not that of its content")
+    if recorded["qrels"]["judgments"] != judgments:
+        yield Difference("qrels", "the labels are not those of the record")
+    if recorded["query_ids"] != query_ids:
+        gone, new = {*recorded["query_ids"]} - {*query_ids}, {*query_ids} - {*recorded["query_ids"]}
+        yield Difference("queries", f"gone {shown(sorted(gone))}, new {shown(sorted(new))}")
 
 
 def _of_queries(

@@ -1,11 +1,14 @@
 """Gates: floors, and drops below a run."""
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import run_main
 
 import permed_measures as pm
+from permed_measures.intervals import proportion_interval
 
 
 def labelled(n):
@@ -45,6 +48,7 @@ def test_numbers_are_compared_as_they_are_printed():
 )
 def test_a_rise_is_no_drop(n_wrong, n_before, most, ok, said):
     [rule] = pm.gate(labelled(4), ranked(4, n_wrong), None, ranked(4, n_before), {"RR": most}).rules
+    assert (rule.outcome == "passed") == ok
     assert (rule.ok, rule.said, rule.found) == (ok, said, 0.125 * (n_wrong - n_before))
 
 
@@ -96,6 +100,281 @@ def test_the_command():
         "--min nDCG@10": of_rule.format("nDCG@10"),
         "--min =0.5": of_rule.format("=0.5"),
         "--min nDCG@10=high": of_rule.format("nDCG@10=high"),
+        "--min RR=0.9 --min RR=0.1": "RR has two limits: minimum 0.9 and 0.1. Give one of them",
+        "--min RR=0.9 --min mrr=0.1": "RR has two limits: minimum 0.9 and 0.1",
+        "--min RR=0.9 --min RR=0.9": "RR has two limits: minimum 0.9 and 0.9",
+        "--baseline bm25.jsonl --max-drop P@1=0.2 --max-drop precision@1=0": "P@1 has two limits: max_drop",
     }.items():
         status, _, err = run_main("gate", "qrels.jsonl", "lsa.jsonl", *options.split())
         assert (status, err.startswith(f"error: {message}")) == (2, True), err
+
+
+def test_a_measure_has_one_limit_of_a_kind():
+    given = labelled(4), ranked(4, 2)
+    for limits in ({"RR": 0.9, "MRR": 0.1}, [("RR", 0.9), ("RR", 0.1)], {"a=RR": 0.9, "RR": 0.1}):
+        with pytest.raises(pm.InputError, match=r"RR has two limits: minimum 0\.9 and 0\.1"):
+            pm.gate(*given, limits)
+    found = pm.gate(*given, {"RR": 0.75, "RR@1": 0.5}, ranked(4), {"RR": 0.25})
+    assert [(rule.measure, rule.kind, rule.ok) for rule in found.rules] == [
+        ("RR", "minimum", True),
+        ("RR@1", "minimum", True),
+        ("RR", "max_drop", True),
+    ]
+
+
+def test_counts_are_the_sums_of_evaluate():
+    """What evaluate prints of NumRet is a sum, and so is a limit on it."""
+    qrels, run, before = labelled(1500), ranked(1500, 700), ranked(1500, 750)
+    for least, ok in ((2200, True), (2200.5, False), (2201, False)):
+        [rule] = pm.gate(qrels, run, {"NumRet": least}).rules
+        assert (rule.ok, rule.found) == (ok, 2200)
+        assert rule.said == ("2,200.0" if least == 2200.5 else "2,200")
+    [rule] = pm.gate(qrels, run, None, before, {"NumRet": 50}).rules
+    assert (rule.ok, rule.said, rule.found) == (True, "fell by 50", 50)
+    [rule] = pm.gate(qrels, run, None, before, {"NumRet": 50}, significant=True).rules
+    low, high = (-each for each in pm.compare(qrels, {"b": before, "r": run}, "NumRet", "b").rows[0].interval)
+    assert (rule.low, rule.high) == pytest.approx((1500 * high, 1500 * low))
+
+
+def test_limits_may_be_numbers_of_numpy():
+    for kind in (np.float64, np.float32):
+        [rule] = pm.gate(labelled(3), ranked(3), {"RR": kind(0.125)}).rules
+        assert (rule.asked, rule.limit) == ("at least 0.125", 0.125)
+        assert "np." not in str(pm.gate(labelled(3), ranked(3), {"RR": kind(0.123456789)}))
+    assert pm.gate(labelled(3), ranked(3), {"RR": np.int64(1)}).ok
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_are_explained_and_results_go_to_files():
+    line = "gate qrels.jsonl lsa.jsonl --min AP@10=P@1=0.4"
+    assert "AP@10 is P@1" in run_main(*line.split())[1]
+    assert " is P@1" not in run_main(*line.replace("AP@10=", "").split())[1]
+    status, out, err = run_main(*line.split(), "--output", "found.html")
+    assert (status, out, err) == (0, "", "found.html: html of 1 rule\n")
+    assert "Retrieval quality passed" in Path("found.html").read_text()
+    status, _, err = run_main(*line.split(), "--output", "lsa.jsonl")
+    assert (status, "would overwrite" in err) == (2, True)
+
+
+# --- evidence --------------------------------------------------------------------------------------------
+
+
+def drawn(n, share, seed, n_turns=1):
+    """Return qrels and two runs that differ on a share of the queries, the second only for the worse."""
+    rng = np.random.default_rng(seed)
+    worse = rng.random(n) < share
+    names = [f"c{i // n_turns}_{i % n_turns}" for i in range(n)]
+    qrels = {name: {"a": 1, "b": 0} for name in names}
+    before = {name: {"a": 1.0} for name in names}
+    return qrels, before, {name: {"b" if bad else "a": 1.0} for name, bad in zip(names, worse, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "most", "outcome"),
+    [
+        (200, 0.3, 0.1, "failed"),
+        (200, 0.03, 0.1, "passed"),
+        (200, 0.1, 0.1, "inconclusive"),
+        (20, 0.3, 0.2, "inconclusive"),
+        (200, 0, 0, "passed"),  # no query differs
+        (200, 1, 0.5, "failed"),  # all differ alike
+        (5, 0, 0.1, "inconclusive"),
+        (1, 1, 0.1, "inconclusive"),
+    ],
+)
+def test_a_drop_is_shown_or_shown_not_to_be_or_inconclusive(n, share, most, outcome):
+    qrels, before, run = drawn(n, share, 2)
+    given = qrels, run, None, before, {"P@1": most, "RR": 1}
+    found, strict = pm.gate(*given, significant=True), pm.gate(*given, non_inferior=True)
+    rule = found.rules[0]
+    assert (rule.outcome, strict.rules[0].outcome) == (outcome, outcome)
+    assert (found.ok, strict.ok) == (outcome != "failed", outcome == "passed")
+    assert found.outcome == outcome
+    assert strict.outcome == ("passed" if outcome == "passed" else "failed")
+    assert (rule.needed is not None) == (outcome == "inconclusive")
+    if n > 5 and 0 < share < 1:
+        row = pm.compare(qrels, {"b": before, "r": run}, ["P@1", "RR"], "b").rows[0]
+        assert (-rule.high, -rule.low) == pytest.approx(row.interval, abs=1e-12)
+        assert rule.interval == "{:.4f} {:.4f}".format(*row.interval)
+    elif n > 5:
+        assert rule.low == rule.high == share
+    else:
+        assert (rule.low, rule.interval) == (
+            None,
+            f"too little is known of {'1 query' if n == 1 else '5 queries'}",
+        )
+
+
+@pytest.mark.parametrize(
+    ("n", "n_wrong", "least", "outcome"),
+    [
+        (100, 50, 0.81, "failed"),  # the RR is 0.75, and the interval 0.70 to 0.80
+        (100, 50, 0.69, "passed"),
+        (100, 50, 0.71, "inconclusive"),
+        (100, 50, 0.79, "inconclusive"),
+        (9, 0, 0.6, "passed"),  # Clopper-Pearson: 9 of 9 show 0.66
+        (9, 0, 0.7, "inconclusive"),
+    ],
+)
+def test_floors_go_by_the_interval_of_the_mean(n, n_wrong, least, outcome):
+    measure = "RR"
+    found = pm.gate(labelled(n), ranked(n, n_wrong), {measure: least}, significant=True)
+    [rule], [row] = found.rules, pm.uncertainty(labelled(n), ranked(n, n_wrong), measure).rows
+    assert (rule.outcome, found.ok) == (outcome, outcome != "failed")
+    assert (rule.low, rule.high) == row.interval
+    assert pm.gate(labelled(n), ranked(n, n_wrong), {measure: least}, non_inferior=True).ok == (
+        outcome == "passed"
+    )
+
+
+def test_few_queries_that_differ_show_little():
+    """Of 60 queries one that fell does not show that less than 3 % do; of 600 it does."""
+    for n, outcome in ((60, "inconclusive"), (600, "passed")):
+        qrels, before, run = drawn(n, 0, 0)
+        run = {**run, "c0_0": {"b": 1.0}}
+        [rule] = pm.gate(qrels, run, None, before, {"P@1": 0.03}, significant=True).rules
+        assert rule.outcome == outcome
+        expected = proportion_interval(np.array([1.0] + [0.0] * (n - 1)), np.arange(n))[1]
+        assert (rule.low, rule.high) == pytest.approx((-expected, expected))
+    qrels, before, run = drawn(600, 0, 0)
+    found = pm.gate(qrels, {**run, "c0_0": {"b": 1.0}}, None, before, {"NumRet(rel=1)": 3}, significant=True)
+    assert found.rules[0].high == pytest.approx(600 * expected)
+
+
+def test_as_many_queries_as_are_said_to_decide_do():
+    """With that many queries like these the interval is on one side, and with a quarter of them it is not."""
+    for share, most, seed in ((0.3, 0.15, 1), (0.3, 0.4, 2)):
+        qrels, before, run = drawn(30, share, seed)
+        [rule] = pm.gate(qrels, run, None, before, {"P@1": most}, significant=True).rules
+        assert (rule.outcome, rule.needed > 30) == ("inconclusive", True)
+        assert rule.unclear.endswith(f"about {rule.needed:,} queries would decide")
+        for times, outcomes in (
+            (-(-rule.needed // 30), {"passed", "failed"}),
+            (rule.needed // 120, {"inconclusive"}),
+        ):
+            many = [
+                {f"{query_id}/{i}": docs for i in range(times) for query_id, docs in each.items()}
+                for each in (qrels, run, before)
+            ]
+            [again] = pm.gate(*many[:2], None, many[2], {"P@1": most}, significant=True).rules
+            assert times == 0 or again.outcome in outcomes
+    qrels, before, run = drawn(40, 0, 0)
+    run.update({query_id: {"b": 1.0} for query_id in list(qrels)[:10]})
+    [rule] = pm.gate(qrels, run, None, before, {"P@1": 0.25}, significant=True).rules
+    assert (rule.needed, rule.unclear.endswith("and no number of queries would decide")) == (None, True)
+
+
+def test_whole_conversations_count_as_one():
+    qrels, before, run = drawn(300, 0, 0)
+    for name in qrels:
+        if int(name[1:-2]) % 4 == 0:
+            run[name] = {"b": 1.0}
+    names = {name: f"c{int(name[1:-2]) // 10}_{int(name[1:-2]) % 10}" for name in qrels}
+    qrels, before, run = ({names[q]: docs for q, docs in each.items()} for each in (qrels, before, run))
+    given = qrels, run, None, before, {"P@1": 0.2}
+    alone = pm.gate(*given, significant=True)
+    together = pm.gate(*given, significant=True, clusters=lambda q: f"t{q[-1]}")
+    assert alone.rules[0].low > together.rules[0].low
+    assert "random sign patterns of 300 queries, seed 0." in " ".join(str(alone).split())
+    assert "all 1,024 sign patterns of 10 clusters by clusters." in " ".join(str(together).split())
+    assert alone.evidence[-1] == "What is shown has its whole interval on one side of the limit"
+    assert pm.gate(*given).evidence == []
+    line = "gate permed-sample permed-sample/runs/lsa --min P@1=0.4 --significant"
+    assert "cluster-robust" in run_main(*line.split())[1]
+    assert "cluster-robust" not in run_main(*line.split(), "--clusters", "none")[1]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_first_line_says_what_is_open_and_what_would_decide():
+    line = ["gate", "qrels.jsonl", "lsa.jsonl", "--baseline", "bm25.jsonl", "--max-drop", "nDCG@10=0.01"]
+    status, out, _ = run_main(*line, "--significant")
+    first = " ".join(out.split("\n\n")[0].split())
+    content = json.loads(run_main(*line, "--significant", "--format", "json")[1])
+    [rule] = content["rules"]
+    said = f"nDCG@10 may have fallen by {rule['high']:.4f}, and about {rule['needed']} queries would decide"
+    assert (status, first) == (0, f"Retrieval quality inconclusive: {said}.")
+    assert (content["passed"], content["outcome"], rule["outcome"]) == (True, "inconclusive", "inconclusive")
+    status, out, _ = run_main(*line, "--non-inferior")
+    assert (status, " ".join(out.split())[:40]) == (1, "Retrieval quality failed; inconclusive: ")
+    assert "FAILED (inconclusive)" in out
+    status, out, _ = run_main(*line, "--min", "P@1=0.9", "--significant")
+    assert (status, " ".join(out.split())[:53]) == (
+        1,
+        "Retrieval quality failed: P@1; inconclusive: nDCG@10 ",
+    )
+    status, out, _ = run_main(*line[:-1], "nDCG@10=0.5", "--significant")
+    assert (status, out.split("\n")[0]) == (0, "Retrieval quality passed: 1 rule.")
+    with pytest.raises(AssertionError, match="FAILED \\(inconclusive\\)"):
+        pm.assert_no_regression(
+            "qrels.jsonl", "lsa.jsonl", "bm25.jsonl", {"nDCG@10": 0.01}, non_inferior=True
+        )
+    pm.assert_no_regression("qrels.jsonl", "lsa.jsonl", "bm25.jsonl", {"nDCG@10": 0.01}, significant=True)
+
+
+# --- a record as a baseline ------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_record_is_a_baseline_like_its_run(made):
+    made.write("base.json")
+    pm.record("qrels.jsonl", "bm25.jsonl", ["nDCG@10", "P@1"]).write("one.json")
+    drop = {"nDCG@10": 0.01}
+    expected = pm.gate("qrels.jsonl", "lsa.jsonl", None, "bm25.jsonl", drop, significant=True).rules
+    for baseline in (
+        "one.json",
+        {"bm25": "base.json"},
+        {"bm25": made},
+        pm.record("qrels.jsonl", "bm25.jsonl", "nDCG@10"),
+    ):
+        found = pm.gate("qrels.jsonl", "lsa.jsonl", None, baseline, drop, significant=True)
+        assert found.rules == expected
+    assert pm.gate("qrels.jsonl", "lsa.jsonl", None, "base.json", drop).rules[0].found == 0  # of this name
+    line = "gate qrels.jsonl lsa.jsonl --max-drop nDCG@10=0.01 --baseline"
+    for baseline in ("one.json", "bm25=base.json", "bm25.jsonl"):
+        status, out, err = run_main(*line.split(), baseline)
+        assert (status, "fell by 0.0530" in out, err) == (1, True, "")
+    inputs = json.loads(run_main(*line.split(), "one.json", "--format", "json")[1])["provenance"]["inputs"]
+    assert [(each["role"], each["path"]) for each in inputs][-1] == ("baseline", "one.json")
+    status, _, err = run_main(*line.replace("lsa", "tfidf").split(), "base.json")
+    known = "error: base.json: the record has the runs 'bm25', 'lsa'. Name one: NAME=FILE"
+    assert (status, err.startswith(known)) == (2, True)
+    qrels, run = {"record": {"a": 1}}, {"record": {"a": 1.0}}  # a query of that name is none
+    assert pm.gate(qrels, run, None, run, {"RR": 0}).ok
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda it: it.update(created="now"), "", ""),
+        (
+            lambda it: it["runs"]["bm25"]["values"]["P@1"].__setitem__(0, 0.5),
+            "",
+            "record: it was edited after it",
+        ),
+        (
+            lambda it: it["versions"].update({"permed-measures": "0.0.1"}),
+            "",
+            "versions: made by version 0.0.1",
+        ),
+        (lambda it: it["qrels"].update(judgments="0"), "", "qrels: the labels are not those of the record"),
+        (
+            lambda it: it["query_ids"].__setitem__(0, "other"),
+            "",
+            "queries: gone ['other'], new ['sample_01_1']",
+        ),
+        (dict, "--order list", "options: order was score, and is list"),
+        (dict, "--max-drop RR=0", "measures: it lacks RR, and has P@1, AP@10 (nDCG@10)"),
+        (dict, "--max-drop AP@10=0", "measures: it lacks AP@10, and has P@1, AP@10 (nDCG@10)"),
+        (dict, "--max-drop nDCG@10=1", ""),
+    ],
+)
+def test_a_record_that_is_no_baseline_here_says_why(change, options, message, folder):  # noqa: ARG001
+    content = pm.record("qrels.jsonl", "bm25.jsonl", {"P@1": "P@1", "AP@10": "nDCG@10"})
+    change(content)
+    if "edited" not in message:
+        content["sha256"] = content.seal
+    content.write("base.json")
+    line = f"gate qrels.jsonl lsa.jsonl --max-drop P@1=0.5 --baseline base.json {options}"
+    status, _, err = run_main(*line.split())
+    assert (status, message in err) == (2 if message else 0, True), err
+    assert not message or err.startswith("error: base.json: this is no baseline here: ")
