@@ -38,7 +38,7 @@ comparisons: first_documents queries pictures compare
 papers: cells grids latex html_tables markdown delimited read
 papers: names printed claims whole_numbers headings columns tables changes runs
 crosschecks
-conventions: options named query_sets values names runs spaces
+conventions: options named query_sets values means names runs spaces
 audits: trials chance other_runs answers search
 audits: other_names swaps sentences reports audit
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.trials import Trial
+from permed_measures.conventions.means import means_of
 from permed_measures.conventions.options import Options
 from permed_measures.conventions.query_sets import QuerySets, place
 from permed_measures.conventions.runs import options_for, with_rounding
-from permed_measures.conventions.values import Ranked, means_of
+from permed_measures.conventions.values import Ranked
 
 Floats = NDArray[np.float64]
 

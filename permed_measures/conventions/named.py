@@ -18,6 +18,8 @@ from permed_measures.conventions.options import (
     OPTIONS_OF,
     OWN_FILE,
     SHARED,
+    TABLED,
+    GainTable,
     Options,
 )
 from permed_measures.errors import InputError
@@ -124,6 +126,8 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
 def _value(option: str, value: Any, measure: str | None, where: str) -> str | float:
     """Return the value of an option, checked."""
     values = OPTIONS[option].values
+    if option in TABLED and isinstance(value, dict):
+        return _table(option, value, where)
     if values:
         known = [
             name for name, each in values.items() if measure in (None, *each.measures) or not each.measures
@@ -134,6 +138,20 @@ def _value(option: str, value: Any, measure: str | None, where: str) -> str | fl
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
         raise InputError(f"option {option} must be a grade above 0 (found {value!r})", where=where)
     return float(value)
+
+
+def _table(option: str, table: dict[str, Any], where: str) -> GainTable:
+    """Return the gains of grades, checked."""
+    gains = {}
+    for grade, gain in table.items():
+        is_number = isinstance(gain, (int, float)) and not isinstance(gain, bool)
+        if not is_number or not grade.replace(".", "", 1).isdigit():
+            problem = (
+                f"option {option} as a table must have a number for each grade (found {grade!r}: {gain!r})"
+            )
+            raise InputError(problem, where=where, hint="Write { 1 = 1, 2 = 10 }")
+        gains[float(grade)] = float(gain)
+    return GainTable.of(gains)
 
 
 def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:

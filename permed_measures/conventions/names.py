@@ -7,8 +7,18 @@ from typing import Any, cast
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.conventions.options import DEFAULT, MEASURES, OPTIONS, OPTIONS_OF, Options, value_of
-from permed_measures.conventions.values import WEIGHTS, Labels, is_possible
+from permed_measures.conventions.means import is_possible
+from permed_measures.conventions.options import (
+    DEFAULT,
+    MEASURES,
+    OPTIONS,
+    OPTIONS_OF,
+    GainTable,
+    Options,
+    value_of,
+)
+from permed_measures.conventions.values import Labels, weights_of
+from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.names import Rank
@@ -37,16 +47,17 @@ _Typed = tuple[Measure, dict[str, Any]] | None
 
 def _ap(options: Options, labels: Labels) -> _Typed:
     """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
-    level, weights, norm = _plain(options["level"]), options["weights"], options["denominator"]
-    if norm == "cutoff" or options["per_hit"] != "precision":
+    level, norm = _plain(options["level"]), options["denominator"]
+    if not _writes(GradedAP, norm=norm) or _has_unusual("AP", options, "level", "weights", "denominator"):
         return None
     params: dict[str, Any] = {} if level == 1 else {"rel": level}
-    if weights == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
+    if options["weights"] == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
         return ir_measures.AP, params
     if norm != "num_rel":
         params["norm"] = norm
     top = _plain(labels.top)
-    weight = {_plain(g): WEIGHTS[weights](g, top) for g in labels.grades if g >= level}
+    weights = weights_of(options, labels)
+    weight = {_plain(g): weights[g] for g in labels.grades if g >= level}
     scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
     scale = next(scales, None)
     if scale is None:
@@ -59,22 +70,46 @@ def _ap(options: Options, labels: Labels) -> _Typed:
 def _ndcg(options: Options, labels: Labels) -> _Typed:
     """Return nDCG where it is that, VariantNDCG otherwise; what few compute has neither."""
     gain, grades = options["gain"], [_plain(grade) for grade in labels.grades]
-    plain = (options["discount"], options["ideal"]) == ("log2", "qrels")
-    if options["tied"] != "in_order" or options["ideal"] not in ("qrels", "run", "cutoff"):
+    given = {name: options[name] for name in ("gain", "discount", "ideal", "negative")}
+    if _has_unusual("nDCG", options, *given):
         return None
     if gain == "binary" and grades == [1]:
-        gain = "linear"
-    if gain == "binary":
-        if not plain or not all(isinstance(grade, int) for grade in grades):
-            return None
-        gains = {grade: 1 for grade in grades if grade != 1}  # a grade that is left out is its own gain
-        return ir_measures.nDCG, {"gains": gains} if gains else {}
-    if plain and options["negative"] == "zero":
+        gain = given["gain"] = "linear"
+    plain = (given["discount"], given["ideal"]) == ("log2", "qrels")
+    if gain == "binary" or isinstance(gain, GainTable):
+        return _ndcg_by_table(gain, grades) if plain else None
+    if plain and given["negative"] == "zero" and gain in ("exp", "linear"):
         return ir_measures.nDCG, {"dcg": "exp-log2"} if gain == "exp" else {}
-    given = {**{each: options[each] for each in ("discount", "ideal", "negative")}, "gain": gain}
-    params = {name: given.get(name) for name in VariantNDCG.SUPPORTED_PARAMS if name in given}
+    if not _writes(VariantNDCG, **given):
+        return None
     default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
-    return VariantNDCG, {name: value for name, value in params.items() if value != default[name]}
+    return VariantNDCG, {
+        name: given[name] for name in default if name in given and given[name] != default[name]
+    }
+
+
+def _ndcg_by_table(gain: str, grades: list[float | int]) -> _Typed:
+    """Return nDCG with a gain for each grade; it takes whole ones."""
+    gains = gain.gains if isinstance(gain, GainTable) else dict.fromkeys(grades, 1.0)
+    if not all(isinstance(each, int) for each in (*grades, *map(_plain, gains.values()))):
+        return None
+    # A grade that is left out is its own gain.
+    changed = {grade: _plain(gains[grade]) for grade in grades if gains[grade] != grade}
+    return ir_measures.nDCG, {"gains": changed} if changed else {}
+
+
+def _writes(measure: Measure, **given: Any) -> bool:
+    """Return whether a measure can be written with these values of its parameters."""
+    try:
+        measure(**given)
+    except (MeasureError, ValueError):
+        return False
+    return True
+
+
+def _has_unusual(measure: str, options: Options, *usual: str) -> bool:
+    """Return whether a measure has other than the default of any other option than these."""
+    return any(options[each] != DEFAULT[each] for each in OPTIONS_OF[measure] if each not in usual)
 
 
 _TYPED = {"AP": _ap, "nDCG": _ndcg}
@@ -84,7 +119,7 @@ _BASES = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success
 def _level(measure: str, options: Options) -> _Typed:
     """Return P, R, RR or Coverage; other denominators have none, nor have levels between whole grades."""
     level = _plain(options["level"])
-    unusual = any(options[each] != DEFAULT[each] for each in OPTIONS_OF[measure] if each != "level")
+    unusual = _has_unusual(measure, options, "level")
     if measure == "F1" or unusual or (measure != "Success" and not isinstance(level, int)):
         return None
     return _BASES[measure], {} if level == 1 else {"rel": level}

@@ -28,6 +28,24 @@ SAME = "as for the other measures"
 """The value of an option of one measure that does not differ from the others."""
 
 
+class GainTable(str):
+    """The gain or the weight of each grade, as a value of an option; as a text ``1: 1, 2: 10``.
+
+    Attributes
+    ----------
+    gains : dict of float to float
+    """
+
+    gains: dict[float, float]
+
+    @classmethod
+    def of(cls, gains: Mapping[float, float]) -> GainTable:
+        """Write a table."""
+        table = cls(", ".join(f"{grade:g}: {gains[grade]:g}" for grade in sorted(gains)))
+        table.gains = dict(gains)
+        return table
+
+
 class Value(NamedTuple):
     """What a value of an option means, as part of a sentence, who uses it, and what a paper says of it.
 
@@ -98,6 +116,8 @@ OWN = {
 """The options that a measure may have for itself, and the ones of several measures whose place they take."""
 OF_ALL = {own: option for options in OWN.values() for own, option in options.items()}
 """By the option of one measure, that of several."""
+TABLED = ("weights", "gain")
+"""The options whose value may be a table of grades."""
 FIRST_DIGITS = {"exact": None, "five_digits": 5, "query_values": None}
 """To how many digits a mean is rounded first, by the option rounding."""
 
@@ -127,7 +147,7 @@ def describe(option: str, value: Any) -> str:
         return in_words(value)
     if value == SAME:
         return SAME
-    return known.values[value].description if known.values else f"relevant from grade {value:g} on"
+    return value_of(option, value).description if known.values else f"relevant from grade {value:g} on"
 
 
 def in_words(rank: Rank) -> str:
@@ -148,6 +168,9 @@ def title(option: str) -> str:
 def value_of(option: str, value: Any) -> Value:
     """Return what is known of a value; nothing of a cutoff or a relevance level."""
     known = option_of(option)
+    if isinstance(value, GainTable):
+        what = "weights" if OF_ALL.get(option, option) == "weights" else "gains"
+        return Value(f"{what} of the grades {value}", "", f"{what} of the grades {value}")
     return known.values.get(value, _UNKNOWN) if known else _UNKNOWN
 
 

@@ -17,8 +17,8 @@ Bools = NDArray[np.bool_]
 Groupings = Mapping[str, Ints]
 
 _TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
-_PART = {"conversations": 0, "turns": 1}
-"""Which part of the id of a query says its group."""
+GROUPS = {"conversations": 0, "turns": 1}
+"""Which part of the id of a query says its group, where means are those of groups."""
 
 
 def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings:
@@ -35,7 +35,7 @@ def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings
     numbers = [len(np.unique(column[: len(judged)])) for column in columns]
     if not all(1 < n < len(judged) for n in numbers):
         return {}
-    return {averaged: columns[part] for averaged, part in _PART.items()}
+    return {averaged: columns[part] for averaged, part in GROUPS.items()}
 
 
 class Known(NamedTuple):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.conventions.means import ROUNDED, is_possible, means_of
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
 from permed_measures.conventions.query_sets import Known, QuerySets, groupings_of
-from permed_measures.conventions.values import Labels, Ranked, is_possible, means_of
+from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels.graded import Spans
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import warnings_about
@@ -29,6 +29,20 @@ _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
 """The rules that look at grades; the others rank every tie between these two."""
 _GRADED = ("grades", "listed")
 """The labels under which tied documents may gain differently."""
+TIES = {each.value: each for each in TieBreak}
+"""The tie rules."""
+KEPT: dict[str, Callable[[str, str, float], bool]] = {
+    "positive": lambda _, __, score: score > 0,
+    "removed": lambda query, doc, _: doc != query,
+}
+"""Which documents of a query stay in its list, by the values of options that leave some out."""
+DEPTHS: dict[str, int | None] = {
+    "whole": None,
+    **{f"first_{n}": n for n in (10, 20, 50, 100, 1000)},
+}
+"""To how many documents lists are cut."""
+_OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
+"""The options that rankings depend on."""
 
 
 class RankedLists:
@@ -41,7 +55,6 @@ class RankedLists:
         self.lists = lists
         self._judgments = judgments
         self._found: dict[tuple[TieBreak, str | None], JudgedRankings] = {}
-        self._spans: Spans | None = None
 
     def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
         """Rank the lists by a rule."""
@@ -54,24 +67,26 @@ class RankedLists:
         first, last = (self.rankings(labels, ties) for ties in _BOUNDS)
         return bool((first.rank != last.rank).any() or (first.grade != last.grade).any())
 
-    def spans(self, labels: Labels, rankings: JudgedRankings) -> Spans:
-        """Return the ranks that each hit could have among the documents with its score.
+    @property
+    def has_ties(self) -> bool:
+        """Whether any judged document has the score of another one."""
+        first, last = self._spans_of_rows
+        return bool((first != last).any())
 
-        Only ties of documents with different grades are looked at; others gain the same in any order.
-        """
-        if self._spans is None:
-            self._spans = self._find_spans(*(self.rankings(labels, ties) for ties in _BOUNDS))
-        return Spans(*(each[rankings.row] for each in self._spans))
+    def spans(self, rankings: JudgedRankings) -> Spans:
+        """Return the ranks that each hit could have among the documents with its score."""
+        return Spans(*(each[rankings.row] for each in self._spans_of_rows))
 
-    def _find_spans(self, best: JudgedRankings, worst: JudgedRankings) -> Spans:
-        """Return the first and the last rank by row of the judgments."""
-        judgments = best.judgments
+    @cached_property
+    def _spans_of_rows(self) -> Spans:
+        """The first and the last rank by row of the judgments."""
+        judgments = self._judgments
+        found = self._ranked(judgments, TieBreak.OPTIMISTIC, "grades")
         first, last = np.ones(len(judgments.query), np.int64), np.ones(len(judgments.query), np.int64)
-        first[best.row] = last[best.row] = best.rank
-        for number in np.unique(worst.query[first[worst.row] != worst.rank]).tolist():
+        for number in np.unique(found.query).tolist():
             scores = self.lists[judgments.query_ids[number]]
             rising = np.sort(np.fromiter(scores.values(), np.float64, len(scores)))
-            rows = best.row[best.offsets[number] : best.offsets[number + 1]]
+            rows = found.row[found.offsets[number] : found.offsets[number + 1]]
             ours = np.array([scores[doc] for doc in judgments.ids(rows)], np.float64)
             first[rows] = 1 + len(rising) - np.searchsorted(rising, ours, "right")
             last[rows] = len(rising) - np.searchsorted(rising, ours, "left")
@@ -85,10 +100,10 @@ class RankedLists:
 
 
 def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRankings:
-    """Return rankings as if only the documents were judged that the whole lists have."""
+    """Return rankings as if only their documents were judged, and those that the whole lists have."""
     judgments = rankings.judgments
     listed = np.zeros(len(judgments.query), bool)
-    listed[whole.row] = True
+    listed[whole.row] = listed[rankings.row] = True
     number = np.cumsum(listed) - 1
     kept = replace(
         judgments,
@@ -98,6 +113,13 @@ def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRan
         documents=judgments.ids(np.flatnonzero(listed)),
     )
     return replace(rankings, judgments=kept, row=number[rankings.row])
+
+
+def cut(rankings: JudgedRankings, depth: int | None) -> JudgedRankings:
+    """Return rankings of the first documents of each list only."""
+    if depth is None:
+        return rankings
+    return replace(rankings.within(depth), retrieved=np.minimum(rankings.retrieved, depth))
 
 
 class RunVariants:
@@ -140,7 +162,7 @@ class RunVariants:
         }
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
-        self._all_ties = all_ties
+        self._all_ties, self._longest = all_ties, max(map(len, lists.values()), default=0)
         known = {*self.judgments.query_ids}
         others = [query for query in lists if query not in known]
         groupings = groupings_of(self.judgments.query_ids, others)
@@ -151,7 +173,7 @@ class RunVariants:
         self._sets: dict[object, QuerySets] = {}
         self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
-        self._parts: dict[tuple[str, str], RankedLists] = {}
+        self._parts: dict[tuple[str, ...], RankedLists] = {}
         self._whole = RankedLists(self.judgments, lists)
 
     # --- what can be told apart ------------------------------------------------------------------------
@@ -160,6 +182,7 @@ class RunVariants:
         """Return the values of an option of the run that mean something for it."""
         left_out = {
             "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
+            "depth": {value for value, depth in DEPTHS.items() if depth and depth >= self._longest},
             "averaged": {*OPTIONS["averaged"].values} - {*self._groupings},
             "queries": {"all_runs"} if self.in_all_runs is None else set(),
         }
@@ -171,7 +194,7 @@ class RunVariants:
         ties = any(self._whole.ties_matter(each) for each in self._policies.values())
         are_alike = {
             "ties": not (ties or self._all_ties),
-            "tied": not ties,
+            "tied": not (ties or any(part.has_ties for part in (self._whole, *self._parts.values()))),
             "self_match": self._part("all", "removed") is self._whole,
             "negative": not (self.judgments.grade < 0).any(),
             "gain": binary,
@@ -186,54 +209,52 @@ class RunVariants:
 
     def ranked(self, convention: Options) -> Ranked | None:
         """Return the ranking by a convention as a measure sees it; None if there is none."""
-        ties, *key = (convention[option] for option in ("ties", "labels", "self_match", "documents"))
-        if (ties, *key) not in self._found:
-            found = self._ranked(TieBreak(ties), *key)
-            self._found[ties, *key] = found and self._kept(found)
-        return self._found[ties, *key]
+        key = tuple(convention[option] for option in _OF_RANKINGS)
+        if key not in self._found:
+            found = self._ranked(TIES[convention["ties"]], convention)
+            self._found[key] = found and self._kept(found)
+        return self._found[key]
 
-    def _ranked(self, ties: TieBreak, policy: str, self_match: str, documents: str) -> Ranked | None:
+    def _ranked(self, ties: TieBreak, convention: Options) -> Ranked | None:
+        policy, depth = convention["labels"], DEPTHS[convention["depth"]]
         listed = policy == "listed"
         labels = self._policies.get("grades" if listed else policy)
         if labels is None:
             return None
-        part = self._part(documents, self_match)
-        matter = part.ties_matter(labels)
-        ties = ties if matter or self._all_ties else TieBreak.OPTIMISTIC
-        rankings = part.rankings(labels, ties)
-        if documents == "judged":
+        part = self._part(convention["documents"], convention["self_match"])
+        ties = ties if part.ties_matter(labels) or self._all_ties else TieBreak.OPTIMISTIC
+        rankings = cut(part.rankings(labels, ties), depth)
+        if convention["documents"] == "judged":
             rankings = rankings.condensed
-        spanned = matter and policy in _GRADED and documents != "judged"
-        spans = part.spans(labels, rankings) if spanned else None
+        spans = part.spans(rankings) if part.has_ties and not self._is_unspanned(convention) else None
         if listed:
-            rankings = judged_by_list(rankings, self._whole.rankings(labels, TieBreak.TREC))
+            rankings = judged_by_list(rankings, cut(self._whole.rankings(labels, ties), depth))
             labels = Labels.of("listed", rankings.judgments)
         return Ranked(labels, rankings, spans)
 
     def _kept(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
         each = ranked.rankings
-        arrays = (each.query, each.rank, each.grade, each.retrieved)
-        key = (ranked.labels.policy, ranked.spans is None, *(array.tobytes() for array in arrays))
+        arrays = (each.query, each.rank, each.grade, each.retrieved, *(ranked.spans or ()))
+        key = (ranked.labels.policy, *(array.tobytes() for array in arrays))
         return self._known.setdefault(key, ranked)
 
     def _part(self, documents: str, self_match: str) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        above, removed = documents == "positive", self_match == "removed"
-        key = ("positive" if above else "all", self_match)
-        if key not in self._parts:
+        rules = tuple(value for value in (documents, self_match) if value in KEPT)
+        if rules not in self._parts:
             lists = {
                 query: {
                     doc: score
                     for doc, score in docs.items()
-                    if (score > 0 or not above) and (doc != query or not removed)
+                    if all(KEPT[rule](query, doc, score) for rule in rules)
                 }
                 for query, docs in self._whole.lists.items()
-                if above or removed
+                if rules
             }
             same = all(len(docs) == len(self._whole.lists[query]) for query, docs in lists.items())
-            self._parts[key] = self._whole if same else RankedLists(self.judgments, lists)
-        return self._parts[key]
+            self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists)
+        return self._parts[rules]
 
     # --- means -----------------------------------------------------------------------------------------
 
@@ -266,7 +287,7 @@ class RunVariants:
         if ranked is None or averaged not in self._groupings:
             return None
         options = with_rounding(options_for(measure, convention), convention)
-        if options.get("tied") == "averaged" and self._is_unspanned(convention):
+        if options.get("tied", "in_order") != "in_order" and self._is_unspanned(convention):
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
         if key not in self._means:
@@ -277,7 +298,9 @@ class RunVariants:
 
     @staticmethod
     def _is_unspanned(convention: Options) -> bool:
-        return convention["labels"] not in _GRADED or convention["documents"] == "judged"
+        """Return whether tied scores are not known to be that, or not all of them gain what they are."""
+        odd = convention["labels"] not in _GRADED or convention["documents"] == "judged"
+        return odd or convention["depth"] != DEFAULT["depth"]
 
 
 def options_for(measure: str, convention: Options) -> Options:
@@ -297,5 +320,5 @@ def _meant(measure: str, option: str, value: Any) -> Any:
 
 def with_rounding(options: Options, convention: Options) -> Options:
     """Return options of a measure with the rounding that changes the values of queries."""
-    rounded = convention.get("rounding") == "query_values"
-    return {**options, "rounding": "query_values"} if rounded else options
+    rounding = convention.get("rounding")
+    return {**options, "rounding": rounding} if rounding in ROUNDED else options

@@ -50,7 +50,9 @@ class Quantity:
 
     def __init__(self, name: str, measure: str, cutoffs: tuple[Rank, ...], run: RunVariants) -> None:
         self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
-        self.options = (*SHARED, *OPTIONS_OF.get(measure, ()), CUTOFF + name)
+        first = (each for each in SHARED if each != "depth")
+        # Lists that are cut come last: to many measures that is no other than their cutoff.
+        self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, "depth")
 
     def cutoff(self, convention: Options) -> Rank:
         """Return the cutoff that a convention has for it."""

@@ -1,30 +1,26 @@
-"""What a measure is by a convention: its value for each query and its mean, all by the kernels."""
+"""A measure by its options: for each query what is summed, and what the sum is divided by.
+
+A new value of an option is a function in its table here, and its texts in `conventions.toml`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
-from ir_measures.measures import SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.conventions.options import MEASURES, Options
-from permed_measures.conventions.query_sets import QuerySets
-from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.checks import MAX_EXPONENT
-from permed_measures.engine.kernels.graded import Spans
-from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.measures.parameters import values_of
-from permed_measures.measures.parsing import parse_measure
+from permed_measures.conventions.options import GainTable, Options
+from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.kernels import graded
+from permed_measures.engine.kernels.shared import divide, look_up, running_sum, sums
+from permed_measures.engine.rankings import JudgedRankings, Relevant
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
-
-
-# --- labels ------------------------------------------------------------------------------------------
+Cutoff = int | None
 
 
 class Labels(NamedTuple):
@@ -55,17 +51,32 @@ _STRICT = 2
 """The lowest grade that is relevant where partly relevant documents are not."""
 
 
+def _strict(judgments: Judgments) -> Judgments | None:
+    if not judgments.num_rel(_STRICT).any():
+        return None
+    kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
+    return replace(judgments, grade=kept.astype(np.float64))
+
+
+POLICIES: dict[str, Callable[[Judgments], Judgments | None]] = {
+    "grades": lambda judgments: judgments,
+    "pool": lambda judgments: replace(judgments, grade=np.ones_like(judgments.grade)),
+    "strict": _strict,
+}
+"""The judgments by each label policy that needs no run; None if there are none."""
+
+
 def label_policies(judgments: Judgments) -> list[Labels]:
     """Return the judgments under each label policy that needs no run, as they are first."""
-    pool = replace(judgments, grade=np.ones_like(judgments.grade))
-    policies = {"grades": judgments, "pool": pool}
-    if judgments.num_rel(_STRICT).any():
-        kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
-        policies["strict"] = replace(judgments, grade=kept.astype(np.float64))
-    return [Labels.of(policy, each) for policy, each in policies.items()]
+    found = {policy: of(judgments) for policy, of in POLICIES.items()}
+    return [Labels.of(policy, each) for policy, each in found.items() if each is not None]
 
 
-# --- values ------------------------------------------------------------------------------------------
+class Spans(NamedTuple):
+    """The first and the last rank that each hit could have among the documents with its score."""
+
+    first: Ints
+    last: Ints
 
 
 class Ranked(NamedTuple):
@@ -75,6 +86,34 @@ class Ranked(NamedTuple):
     rankings: JudgedRankings
     spans: Spans | None = None
 
+    def returned(self, cutoff: Cutoff) -> Ints:
+        """Return how many documents each query has within the cutoff."""
+        retrieved = self.rankings.retrieved
+        return retrieved if cutoff is None else np.minimum(retrieved, cutoff)
+
+    def num_rel(self, options: Options, cutoff: Cutoff = None) -> Ints:
+        """Return how many relevant documents each query has, at most the cutoff."""
+        found: Ints = self.rankings.judgments.num_rel(options["level"])
+        return found if cutoff is None else np.minimum(found, cutoff)
+
+
+class Ratio(NamedTuple):
+    """What is summed for each query, and what the sum is divided by."""
+
+    numerator: Floats
+    denominator: Floats
+
+    @property
+    def values(self) -> Floats:
+        """The value of each query: 0 where there is nothing to divide by."""
+        return divide(self.numerator, self.denominator)
+
+
+def _ratio(numerator: Floats, denominator: Floats | Ints) -> Ratio:
+    return Ratio(numerator, np.asarray(denominator, np.float64))
+
+
+# --- average precision -----------------------------------------------------------------------------
 
 WEIGHTS: dict[str, Callable[[float, float], float]] = {
     "binary": lambda _, __: 1.0,
@@ -84,128 +123,277 @@ WEIGHTS: dict[str, Callable[[float, float], float]] = {
     "exp": lambda grade, top: float((2**grade - 1) / (2**top - 1)),
 }
 """The weight of a grade in AP, given the highest one."""
-_HIGHEST_HALF = 3
-"""The highest grade that scripts for grades 0/1/2 are run on, with weights up to 1.5."""
-_CAPPED_FROM = 2
 
 
-def is_possible(options: Options, labels: Labels) -> bool:
-    """Return whether these options of a measure mean something on these labels."""
-    level = options.get("level", 1)
-    if labels.policy in ("pool", "strict") and level != 1:
-        return False  # where all that are relevant are alike, there is one grade
-    if level > labels.top:
-        return False
-    if options.get("averaging") == "micro" and not _has_micro_average(options):
-        return False
-    weights = options.get("weights")
-    if weights == "half":
-        return labels.top <= _HIGHEST_HALF
-    if weights == "capped":
-        return labels.top > _CAPPED_FROM  # else it is g/2
-    return "exp" not in (weights, options.get("gain")) or labels.top <= MAX_EXPONENT
+def weights_of(options: Options, labels: Labels) -> dict[float, float]:
+    """Return the weight of each relevant grade in AP."""
+    weights = options["weights"]
+    if isinstance(weights, GainTable):
+        return weights.gains
+    return {grade: WEIGHTS[weights](grade, labels.top) for grade in labels.grades}
 
 
-def _has_micro_average(options: Options) -> bool:
-    return options.get("precision", "cutoff") != "returned" and options.get("recall", "num_rel") in (
-        "num_rel",
-        "min",
-    )
+class _Hits(NamedTuple):
+    """The relevant documents of a ranking within the cutoff, their weights, and the length of each list."""
 
+    hits: Relevant
+    weight: Floats
+    lengths: Ints
 
-def means_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:
-    """Compute the mean of a measure over each query set, NaN where there is none.
-
-    Parameters
-    ----------
-    measure : str
-        One of MEASURES, or another as one would type it, which has no options.
-    cutoff : int, pair of int or None
-    options : mapping
-        The value of each option of the measure.
-    ranked : Ranked
-    sets : QuerySets
-    """
-    averaging = options.get("averaging", "macro")
-    if averaging == "macro":
-        values = values_of_queries(measure, cutoff, options, ranked)
-        return sets.sums(values) if is_sum(measure) else sets.means(values)
-    if measure == "F1":
-        parts = _precision_and_recall(cutoff, options)
-        return _harmonic(*(means_of(*part, ranked, sets) for part in parts))
-    rankings, rank = ranked.rankings, cast(int | None, cutoff)
-    num_rel = rankings.judgments.num_rel(options["level"])
-    total = num_rel if measure == "R" else _returned(rankings, rank)
-    if "min" in (options.get("precision"), options.get("recall")):
-        total = num_rel if rank is None else np.minimum(num_rel, rank)
-    return sets.ratios(rankings.num_rel_ret(options["level"], rank), total.astype(np.float64))
-
-
-def is_sum(measure: str) -> bool:
-    """Return whether a measure that is written out counts, instead of being averaged."""
-    return measure not in MEASURES and isinstance(parse_measure(measure).aggregator(), SumAgg)
-
-
-def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Floats:
-    """Compute the value of each query, rounded to two digits if the option rounding says so."""
-    found = _values_of_queries(measure, cutoff, options, ranked)
-    if options.get("rounding") != "query_values":
+    def to_the_end(self, ends: Ints) -> Floats:
+        """Return the sum of 1/i from the rank of each hit to the end of its list."""
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, ends.max(initial=1) + 1))])
+        last = np.maximum(ends[self.hits.query], self.hits.rank)
+        found: Floats = harmonic[last] - harmonic[self.hits.rank - 1]
         return found
-    rounded: Floats = np.floor(found * 100 + 0.5) / 100
-    return rounded
 
 
-def _values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Floats:
-    if measure == "F1":
-        parts = _precision_and_recall(cutoff, {**options, "averaging": "macro"})
-        return _harmonic(*(_values_of_queries(*part, ranked) for part in parts))
-    kernel, params = kernel_of(measure, cutoff, options, ranked.labels)
-    if options.get("tied") == "averaged":
-        params["spans"] = ranked.spans
-    return KERNELS[kernel](ranked.rankings, **params)
-
-
-def kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, dict[str, Any]]:
-    """Return the kernel of a measure that is computed by one, and its parameters but for the rankings'."""
-    if measure not in MEASURES:
-        parsed = parse_measure(measure)
-        return str(parsed.NAME), values_of(parsed)
-    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, labels)}
-    return _KERNEL_OF.get(measure, measure), params
-
-
-_KERNEL_OF = {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}
-_PARAMETERS: dict[str, Callable[[Options, Labels], dict[str, Any]]] = {
-    "AP": lambda options, labels: {
-        "rel": options["level"],
-        "norm": options["denominator"],
-        "per_hit": options["per_hit"],
-        "max_rel": labels.top,
-        "gains": {grade: WEIGHTS[options["weights"]](grade, labels.top) for grade in labels.grades},
-    },
-    "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
-    "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
-    "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
-    "RR": lambda options, _: {"rel": options["level"], "ranks": options["ranks"]},
-    "Success": lambda options, _: {"rel": options["level"], "over": options["success"]},
+PER_HIT: dict[str, Callable[[_Hits, Cutoff], Floats]] = {
+    "precision": lambda of, _: of.hits.found / of.hits.rank * of.weight,
+    "reciprocal_rank": lambda of, _: 1 / of.hits.rank * of.weight,
+    "summed_weights": lambda of, _: running_sum(of.hits.query, of.weight, len(of.lengths)) / of.hits.rank,
+    "every_rank": lambda of, k: of.weight * of.to_the_end(np.full_like(of.lengths, k) if k else of.lengths),
+    "every_document": lambda of, _: of.weight * of.to_the_end(of.lengths),
 }
-"""The parameters of the kernel of each measure."""
+"""What each hit adds to AP: its part of the precision at every rank from its own on, where that is summed."""
 
 
-def _returned(rankings: JudgedRankings, rank: int | None) -> NDArray[np.int64]:
-    """Return how many documents each query has within the cutoff."""
-    return rankings.retrieved if rank is None else np.minimum(rankings.retrieved, rank)
+def _summed(grades: Floats | None, cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    """Return the sum of the largest weights of the relevant documents, or of the largest of some numbers."""
+    judgments, level = ranked.labels.judgments, options["level"]
+    rows = judgments.grade >= level
+    query, grade = judgments.query[rows], judgments.grade[rows]
+    weight = look_up(grade, weights_of(options, ranked.labels)) if grades is None else grades[rows]
+    order = np.lexsort((-weight, query))
+    top = position_in_query(query, judgments.n_queries) <= (cutoff or len(query))
+    return sums(query[top], weight[order][top], judgments.n_queries)
 
 
-def _precision_and_recall(cutoff: Rank, options: Options) -> list[tuple[str, Rank, Options]]:
-    ranks = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
-    averaging = "micro" if options["averaging"] == "micro" else "macro"
-    of = {"level": options["level"], "averaging": averaging, "precision": "cutoff", "recall": "num_rel"}
-    return [("P", ranks[0], of), ("R", ranks[1], of)]
+_Denominator = Callable[[Cutoff, Options, Ranked], Floats | Ints]
+DENOMINATORS: dict[str, _Denominator] = {
+    "num_rel": lambda _, options, ranked: ranked.num_rel(options),
+    "min": lambda cutoff, options, ranked: ranked.num_rel(options, cutoff),
+    "num_rel_ret": lambda cutoff, options, ranked: ranked.rankings.num_rel_ret(options["level"], cutoff),
+    "gain": lambda _, options, ranked: _summed(None, None, options, ranked),
+    "ideal": lambda cutoff, options, ranked: _summed(None, cutoff, options, ranked),
+    "ideal_grades": lambda cutoff, options, ranked: _summed(
+        ranked.labels.judgments.grade, cutoff, options, ranked
+    ),
+    "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
+    "cutoff": lambda cutoff, _, ranked: (
+        np.full(ranked.rankings.n_queries, cutoff) if cutoff else np.maximum(ranked.returned(None), 1)
+    ),
+    "returned": lambda cutoff, _, ranked: ranked.returned(cutoff),
+    "min_returned": lambda cutoff, options, ranked: np.minimum(
+        ranked.num_rel(options), ranked.returned(cutoff)
+    ),
+}
+"""What AP is divided by."""
 
 
-def _harmonic(precision: Floats, recall: Floats) -> Floats:
-    total = precision + recall
-    empty = np.where(np.isnan(total), np.nan, 0.0)
-    found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
-    return found
+def _in_order(cutoff: Cutoff, options: Options, ranked: Ranked) -> Relevant:
+    return ranked.rankings.relevant(options["level"], cutoff)
+
+
+def _as_one_step(cutoff: Cutoff, options: Options, ranked: Ranked) -> Relevant:
+    """Return hits with the rank and the count at the end of the documents with their score."""
+    hits, rankings = _in_order(cutoff, options, ranked), ranked.rankings
+    if ranked.spans is None:
+        return hits
+    last = ranked.spans.last[(rankings.grade >= options["level"]) & (rankings.rank <= (cutoff or np.inf))]
+    start = hits.query * (last.max(initial=0) + 1)
+    every = np.sort(start + last)
+    found = np.searchsorted(every, start + last, "right") - np.searchsorted(every, start)
+    return hits._replace(rank=np.minimum(last, cutoff or last.max(initial=0)).astype(np.int32), found=found)
+
+
+HITS = {"in_order": _in_order, "one_step": _as_one_step}
+"""The hits of AP, by what tied scores do."""
+
+
+def _ap(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    hits = HITS[options["tied"]](cutoff, options, ranked)
+    weight = look_up(hits.grade, weights_of(options, ranked.labels))
+    added = PER_HIT[options["per_hit"]](_Hits(hits, weight, ranked.returned(cutoff)), cutoff)
+    total = sums(hits.query, added, ranked.rankings.n_queries)
+    return _ratio(total, DENOMINATORS[options["denominator"]](cutoff, options, ranked))
+
+
+# --- discounted cumulated gain ---------------------------------------------------------------------
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    **graded.GAINS,
+    "binary": lambda grade: (grade >= 1).astype(np.float64),
+    "first": lambda grade: (grade >= 1).astype(np.float64),
+}
+"""What a grade gains in nDCG; of ``first``, the first relevant document only."""
+DISCOUNTS = {**graded.DISCOUNTS}
+"""The discount of each rank."""
+
+
+NEGATIVE: dict[str, Callable[[Floats], Floats]] = {
+    "zero": lambda grade: np.maximum(grade, 0),
+    "keep": lambda grade: grade,
+}
+"""What becomes of negative grades."""
+
+
+def gain_of(grade: Floats, options: Options) -> Floats:
+    """Return what grades gain in nDCG."""
+    gain = options["gain"]
+    grade = NEGATIVE[options["negative"]](grade)
+    return look_up(grade, gain.gains) if isinstance(gain, GainTable) else GAINS[gain](grade)
+
+
+def _dcg(rows: JudgedRankings, options: Options) -> Floats:
+    """Compute DCG."""
+    gain = gain_of(rows.grade, options)
+    if options["gain"] == "first":
+        gain *= running_sum(rows.query, gain, rows.n_queries) == 1
+    return graded.dcg(rows, gain, DISCOUNTS[options["discount"]])
+
+
+def _dcg_in_order(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    return _dcg(ranked.rankings.within(cutoff), options)
+
+
+def _averaged_dcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    """Compute DCG where each document gains the mean over the ranks that it could have."""
+    rankings, spans = ranked.rankings, ranked.spans
+    if spans is None:
+        return _dcg_in_order(cutoff, options, ranked)
+    discounts = DISCOUNTS[options["discount"]](np.arange(1, spans.last.max(initial=0) + 1, dtype=np.int32))
+    if cutoff is not None:
+        discounts[cutoff:] = 0
+    before = np.concatenate([[0.0], np.cumsum(discounts)])
+    share = (before[spans.last] - before[spans.first - 1]) / (spans.last - spans.first + 1)
+    return sums(rankings.query, gain_of(rankings.grade, options) * share, rankings.n_queries)
+
+
+DCGS = {"in_order": _dcg_in_order, "averaged": _averaged_dcg}
+"""DCG, by what tied scores do."""
+
+
+def _of_ones(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
+    rankings = ranked.rankings
+    length = rankings.retrieved if cutoff is None else np.full(rankings.n_queries, cutoff)
+    ranks = np.arange(1, int(length.max(initial=0)) + 1, dtype=np.int32)
+    total: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNTS[options["discount"]](ranks))])[length]
+    return total
+
+
+def _as_long_as_returned(rankings: JudgedRankings, cutoff: Cutoff) -> JudgedRankings:
+    """Return the best judged documents, as many as were returned within the cutoff."""
+    best = rankings.ideal_of_qrels.within(cutoff)
+    return best.keep(best.rank <= rankings.retrieved[best.query])
+
+
+def _ideal(of: Callable[[JudgedRankings, Cutoff], JudgedRankings]) -> _Denominator:
+    """Return what computes the DCG of an ideal list."""
+    return lambda cutoff, options, ranked: _dcg(of(ranked.rankings, cutoff), options)
+
+
+IDEALS: dict[str, _Denominator] = {
+    **{name: _ideal(of) for name, of in graded.IDEALS.items()},
+    "uncut": _ideal(lambda rankings, _: rankings.ideal_of_qrels),
+    "returned": _ideal(_as_long_as_returned),
+    "full": _of_ones,
+    "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
+}
+"""What DCG is divided by."""
+
+
+def _ndcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    gained = DCGS[options["tied"]](cutoff, options, ranked)
+    return _ratio(gained, IDEALS[options["ideal"]](cutoff, options, ranked))
+
+
+# --- hits within the cutoff ------------------------------------------------------------------------
+
+
+def _found(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    return ranked.rankings.num_rel_ret(options["level"], cutoff)
+
+
+def _yes(which: NDArray[np.bool_]) -> Ratio:
+    return _ratio(which.astype(np.float64), np.ones(len(which)))
+
+
+_Kind = Callable[[Cutoff, Options, Ranked], Ratio]
+PRECISION: dict[str, _Kind] = {
+    "cutoff": lambda cutoff, options, ranked: _ratio(
+        _found(cutoff, options, ranked), np.full(ranked.rankings.n_queries, cutoff)
+    ),
+    "returned": lambda cutoff, options, ranked: _ratio(
+        _found(cutoff, options, ranked), ranked.returned(cutoff)
+    ),
+    "min": lambda cutoff, options, ranked: _ratio(
+        _found(cutoff, options, ranked), ranked.num_rel(options, cutoff)
+    ),
+}
+RECALL: dict[str, _Kind] = {
+    "num_rel": lambda cutoff, options, ranked: _ratio(
+        _found(cutoff, options, ranked), ranked.num_rel(options)
+    ),
+    "min": PRECISION["min"],
+    "any": lambda cutoff, options, ranked: _yes(_found(cutoff, options, ranked) > 0),
+    "all": lambda cutoff, options, ranked: _yes(
+        (_found(cutoff, options, ranked) == ranked.num_rel(options)) & (ranked.num_rel(options) > 0)
+    ),
+}
+SUCCESS: dict[str, _Kind] = {"any": RECALL["any"], "num_rel": RECALL["num_rel"]}
+
+
+def _reciprocal(hits: Relevant, n: Floats | Ints) -> Ratio:
+    return _ratio(sums(hits.query, 1 / hits.rank, len(n)), n)
+
+
+def _first(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    hits = ranked.rankings.relevant(options["level"], cutoff)
+    first = Relevant(*(each[hits.found == 1] for each in hits))
+    return _reciprocal(first, np.ones(ranked.rankings.n_queries))
+
+
+def _best(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    """Return RR of the first document with the highest grade of its list."""
+    rankings = ranked.rankings
+    highest = np.zeros(rankings.n_queries)
+    np.maximum.at(highest, rankings.query, rankings.grade)
+    best = rankings.keep((rankings.grade >= options["level"]) & (rankings.grade == highest[rankings.query]))
+    return _first(cutoff, options, Ranked(ranked.labels, best))
+
+
+def _of_hits(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    hits = ranked.rankings.relevant(options["level"], cutoff)
+    return _reciprocal(hits, _found(cutoff, options, ranked))
+
+
+def _of_relevant(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+    return _reciprocal(ranked.rankings.relevant(options["level"], cutoff), ranked.num_rel(options))
+
+
+RANKS: dict[str, _Kind] = {
+    "first": _first,
+    "found": _of_hits,
+    "relevant": _of_relevant,
+    "best": _best,
+}
+
+# --- all -------------------------------------------------------------------------------------------
+
+_RATIOS: dict[str, _Kind] = {
+    "AP": _ap,
+    "nDCG": _ndcg,
+    "P": lambda cutoff, options, ranked: PRECISION[options["precision"]](cutoff, options, ranked),
+    "R": lambda cutoff, options, ranked: RECALL[options["recall"]](cutoff, options, ranked),
+    "RR": lambda cutoff, options, ranked: RANKS[options["ranks"]](cutoff, options, ranked),
+    "Success": lambda cutoff, options, ranked: SUCCESS[options["success"]](cutoff, options, ranked),
+}
+
+
+def ratio_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Ratio:
+    """Return what a measure other than F1 sums for each query, and what it divides the sum by."""
+    if isinstance(cutoff, tuple):
+        raise ValueError(f"{measure} has one cutoff (found {cutoff})")
+    return _RATIOS[measure](cutoff, options, ranked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from permed_measures.conventions.means import is_possible
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF,
@@ -15,7 +16,7 @@ from permed_measures.conventions.options import (
     Options,
     differing,
 )
-from permed_measures.conventions.values import Labels, is_possible
+from permed_measures.conventions.values import Labels
 from permed_measures.limits.row_formulas import allows, without_a_run
 from permed_measures.papers.claims import Claim
 

@@ -7,12 +7,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.conventions.options import CUTOFF, DEFAULT, OPTIONS_OF, SHARED, Options
-from permed_measures.conventions.values import WEIGHTS, Labels, kernel_of
-from permed_measures.engine.kernels.graded import GAINS, weight_of_grade
+from permed_measures.conventions.options import (
+    CUTOFF,
+    DEFAULT,
+    MEASURES,
+    OPTIONS_OF,
+    SHARED,
+    Options,
+    seen_by,
+)
+from permed_measures.conventions.runs import DEPTHS
+from permed_measures.conventions.values import GAINS, WEIGHTS, Labels, weights_of
+from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
+from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
+from permed_measures.papers.names import Rank
 
 _Params = Mapping[str, Any]
 
@@ -74,7 +86,7 @@ _WHOLE_LIST = {"judged_only": [False]}
 _NORMS = ["num_rel", "min", "gain", "ideal", "none", "cutoff"]
 _KNOWN = {
     "AP": _Known(_ap, _WHOLE_LIST),
-    "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "per_hit": ["precision"], "norm": _NORMS}),
+    "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "norm": _NORMS}),
     "nDCG": _Known(_ndcg, {**_WHOLE_LIST, "dcg": ["log2", "exp-log2"], "gains": [None]}),
     "VariantNDCG": _Known(
         _variant_ndcg,
@@ -88,7 +100,7 @@ _KNOWN = {
     ),
     "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
     "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any"]}),
-    "RR": _Known(_rr, {**_WHOLE_LIST, "ranks": ["first"]}),
+    "RR": _Known(_rr, _WHOLE_LIST),
     "Success": _Known(_first, _WHOLE_LIST),
     "Coverage": _Known(_first, _WHOLE_LIST),
 }
@@ -121,6 +133,7 @@ _SHARED = {
     ),
     "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
     "documents": dict.fromkeys(["all", "judged", "positive"], "all"),
+    "depth": dict.fromkeys(DEPTHS, "whole"),
     "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
 }
 """The values of options that all measures share and bounds allow for, and what they are where any run may be.
@@ -147,8 +160,34 @@ def without_a_run(options: Options) -> Options:
 
 def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
     """Return the formula of a claim by a convention; None if none is known."""
+    convention = seen_by(claim.measure, convention)
     options = {option: convention[option] for option in OPTIONS_OF.get(claim.measure, ())}
     others = any(options[each] != DEFAULT[each] for each in options.keys() - _OF_KERNELS)
     if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
         return None
-    return formula_by(*kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
+    return formula_by(*_kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
+
+
+def _kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, _Params]:
+    """Return the kernel of a measure, and its parameters and options by the names in the table."""
+    if measure not in MEASURES:
+        parsed = parse_measure(measure)
+        return str(parsed.NAME), values_of(parsed)
+    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, labels)}
+    return {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}.get(measure, measure), params
+
+
+_PARAMETERS: dict[str, Callable[[Options, Labels], _Params]] = {
+    "AP": lambda options, labels: {
+        "rel": options["level"],
+        "norm": options["denominator"],
+        "max_rel": labels.top,
+        "gains": weights_of(options, labels),
+    },
+    "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
+    "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
+    "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
+    "RR": lambda options, _: {"rel": options["level"]},
+    "Success": lambda options, _: {"rel": options["level"], "over": options["success"]},
+}
+"""The parameters of the kernel of each measure."""

@@ -83,7 +83,8 @@ def is_ours(name: str) -> bool:
         measure = parse_measure(name)
     except MeasureError:
         return False
-    return str(measure.NAME) in MEASURES and str(measure) == name
+    loose = measure.NAME == "F1" and measure.params.keys() <= {"cutoff"}  # everybody calls it that
+    return str(measure.NAME) in MEASURES and str(measure) == name and not loose
 
 
 def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:

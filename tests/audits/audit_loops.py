@@ -15,7 +15,6 @@ class Plain:
     """Qrels, a run and the others of a table, and the mean of a measure by any convention."""
 
     def __init__(self, qrels, run, others=()):
-        listed = {q: {d: g for d, g in docs.items() if d in run.get(q, {})} for q, docs in qrels.items()}
         self.qrels = {
             "grades": qrels,
             "pool": {query: dict.fromkeys(docs, 1) for query, docs in qrels.items()},
@@ -23,14 +22,23 @@ class Plain:
                 query: {doc: 1 if grade >= 2 else min(grade, 0) for doc, grade in docs.items()}
                 for query, docs in qrels.items()
             },
-            "listed": listed,
         }
         self.run, self.others = run, others
         self.rankings = {}
 
-    def top(self, labels):
-        grades = [grade for docs in self.qrels[labels].values() for grade in docs.values() if grade > 0]
-        return max(grades, default=1)
+    def judgments(self, query, how):
+        """Return the grades of the documents of a query; perhaps only of those that its list has."""
+        how = {**COMMUNITY_OPTIONS, **how}
+        if how["labels"] != "listed":
+            return self.qrels[how["labels"]].get(query, {})
+        grades = self.qrels["grades"].get(query, {})
+        whole = oracle.rank(self.run.get(query, {}), how["ties"], grades)
+        seen = {*whole[: DEPTHS[how["depth"]]], *(doc for doc, _ in self.ranking(query, how))}
+        return {doc: grade for doc, grade in grades.items() if doc in seen}
+
+    def top(self, how):
+        grades = [grade for query in self.qrels["grades"] for grade in self.judgments(query, how).values()]
+        return max((grade for grade in grades if grade > 0), default=1)
 
     def scores(self, query, how):
         """Return the documents that are ranked."""
@@ -43,10 +51,10 @@ class Plain:
 
     def ranking(self, query, how):
         how = {**COMMUNITY_OPTIONS, **how}
-        key = (query, how["ties"], how["labels"], how["self_match"], how["documents"])
+        key = (query, *(how[each] for each in ("ties", "labels", "self_match", "documents", "depth")))
         if key not in self.rankings:
-            judgments = self.qrels[how["labels"]].get(query, {})
-            order = oracle.rank(self.scores(query, how), how["ties"], judgments)
+            judgments = self.qrels["grades" if how["labels"] == "listed" else how["labels"]].get(query, {})
+            order = oracle.rank(self.scores(query, how), how["ties"], judgments)[: DEPTHS[how["depth"]]]
             ranking = [(doc, judgments.get(doc)) for doc in order]
             if how["documents"] == "judged":
                 ranking = [(doc, grade) for doc, grade in ranking if grade is not None and grade >= 0]
@@ -65,8 +73,8 @@ class Plain:
 
     def counted(self, how, cutoff):
         """Return the queries that count."""
-        qrels, of = self.qrels[how["labels"]], how["queries"]
-        relevant = [query for query in qrels if max(qrels[query].values(), default=0) >= 1]
+        qrels, of = self.qrels["grades"], how["queries"]
+        relevant = [query for query in qrels if max(self.judgments(query, how).values(), default=0) >= 1]
         lists = {query: self.ranking(query, how) for query in qrels}
         return {
             "qrels": list(qrels),
@@ -83,24 +91,23 @@ class Plain:
 
     def mean(self, measure, how, cutoff, hits_within=None):
         """Return the mean of a measure by a convention, or its micro average."""
-        how = {**COMMUNITY_OPTIONS, **how}
-        for option in COMMUNITY_OPTIONS:  # "ties of RR" is what RR has
-            how[option] = how.get(f"{option} of {measure}", how[option])
+        how = own_of(measure, how)
         if measure == "F1":
             return self.mean_f1(how, cutoff)
         groups = self.queries(how, hits_within or cutoff)
-        if measure in "PR" and how["averaging"] == "micro":
+        averaging = how["pooling" if measure in ("nDCG", "RR") else "averaging"]
+        if measure != "AP" and averaging == "micro" and (measure, how["success"]) != ("Success", "any"):
             return self.micro(measure, how, cutoff, groups[0])
         values = ([rounded(self.value(measure, how, cutoff, q), how) for q in group] for group in groups)
         return mean_of(map(mean_of, values))
 
     def mean_f1(self, how, cutoff):
         p, r = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
-        plain = {**how, "precision": "cutoff", "recall": "num_rel"}
-        plain["rounding"] = "exact"
+        plain = {**how, "rounding": "exact"}
         parts = [("P", p), ("R", r)]
-        if how["averaging"] != "macro":
-            return f1(*(self.mean(name, plain, k, hits_within=p) for name, k in parts))
+        if "micro" in how["averaging"] or how["f1"] == "means":
+            alike = {option: value for option, value in plain.items() if " of " not in option}
+            return f1(*(self.mean(name, alike, k, hits_within=p) for name, k in parts))
         values = (
             [rounded(f1(*(self.value(name, plain, k, q) for name, k in parts)), how) for q in group]
             for group in self.queries(how, p)
@@ -108,35 +115,42 @@ class Plain:
         return mean_of(map(mean_of, values))
 
     def value(self, measure, how, cutoff, query):
-        qrels = self.qrels[how["labels"]]
-        judgments = qrels.get(query, {})
-        nothing = max(judgments.values(), default=0) < 1
-        if how["queries"] == "nothing_is_one" and nothing:
-            return 1.0
-        ranking = self.ranking(query, how)
+        return over(*self.parts(measure, how, cutoff, query))
+
+    def parts(self, measure, how, cutoff, query):
+        """Return what is summed for a query, and what it is divided by."""
+        judgments = self.judgments(query, how)
+        if how["queries"] == "nothing_is_one" and max(judgments.values(), default=0) < 1:
+            return 1.0, 1
+        ranking, scores = self.ranking(query, how), self.run.get(query, {})
         if measure == "nDCG" and how["tied"] == "averaged":
             exact = self.ranking(query, {**how, "ties": "trec10"})
-            scores = [self.run[query][doc] for doc, _ in exact]
             gains = [gain_of(grade or 0, how) for _, grade in exact]
-            tied = [[gains[j] for j, other in enumerate(scores) if other == score] for score in scores]
+            tied = [
+                [gains[j] for j, (d, _) in enumerate(exact) if scores[d] == scores[doc]] for doc, _ in exact
+            ]
             return ndcg(how, cutoff, ranking, judgments, [sum(each) / len(each) for each in tied])
-        return value_of(measure, how, cutoff, ranking, judgments, self.top(how["labels"]))
+        if measure == "AP":
+            return average_precision(how, cutoff, ranking, judgments, self.top(how), scores)
+        if measure == "nDCG":
+            return ndcg(how, cutoff, ranking, judgments)
+        return hits_over(measure, how, cutoff, ranking, judgments)
 
     def micro(self, measure, how, cutoff, queries):
-        if any(query not in self.qrels[how["labels"]] for query in queries):
+        if any(query not in self.qrels["grades"] for query in queries):
             return math.nan
-        found, of = 0, 0
-        for query in queries:
-            ranking = self.ranking(query, how)
-            judgments = self.qrels[how["labels"]].get(query, {})
-            found += oracle.found(ranking, cutoff, how["level"], judged_only=False)
-            num_rel = oracle.num_relevant(judgments, how["level"])
-            usual = num_rel if measure == "R" else len(ranking[:cutoff])
-            of += min(num_rel, cutoff or num_rel) if how[DENOMINATORS[measure]] == "min" else usual
-        return oracle.ratio(found, of) if queries else math.nan
+        if measure == "P" and how["precision"] == "cutoff":
+            how = {**how, "precision": "returned"}
+        how = {**how, "queries": "qrels"}  # what has nothing relevant adds nothing
+        parts = [self.parts(measure, how, cutoff, query) for query in queries]
+        return over(*(math.fsum(each) for each in zip(*parts, strict=True))) if queries else math.nan
 
 
-DENOMINATORS = {"P": "precision", "R": "recall"}
+DEPTHS = {"whole": None} | {f"first_{n}": n for n in (10, 20, 50, 100, 1000)}
+
+
+def over(value, of):
+    return value / of if of > 0 else 0.0
 
 
 def rounded(value, how):
@@ -152,35 +166,35 @@ def f1(p, r):
     return p + r if math.isnan(p + r) else oracle.ratio(2 * p * r, p + r)
 
 
-def value_of(measure, how, cutoff, ranking, judgments, top):
-    """Return the value of one query."""
-    if measure == "AP":
-        return average_precision(how, cutoff, ranking, judgments, top)
-    if measure == "nDCG":
-        return ndcg(how, cutoff, ranking, judgments)
-    found = oracle.found(ranking, cutoff, how["level"], judged_only=False)
-    num_rel = oracle.num_relevant(judgments, how["level"])
-    ranks = [i for i, (_, g) in enumerate(ranking[:cutoff], 1) if g is not None and g >= how["level"]]
-    reciprocal = math.fsum(1 / rank for rank in ranks)
-    special = {
-        ("RR", "found"): oracle.ratio(reciprocal, len(ranks)),
-        ("RR", "relevant"): oracle.ratio(reciprocal, num_rel),
-        ("Success", "num_rel"): oracle.ratio(found, num_rel),
-        ("R", "any"): float(found > 0),
-        ("R", "all"): float(found == num_rel > 0),
-        ("R", "min"): oracle.ratio(found, min(num_rel, cutoff)) if cutoff else None,
-        ("P", "min"): oracle.ratio(found, min(num_rel, cutoff)) if cutoff else None,
-        ("P", "returned"): oracle.ratio(found, len(ranking[:cutoff])),
-    }
-    options = {**DENOMINATORS, "RR": "ranks", "Success": "success"}
-    option = how[options[measure]] if measure in options else None
-    if (measure, option) in special:
-        return special[measure, option]
-    return oracle.MEASURES[measure](ranking, judgments, cutoff=cutoff, rel=how["level"])
+def hits_over(measure, how, cutoff, ranking, judgments):
+    """Return hits, or the sum of one over their ranks, and what that is divided by."""
+    grades = [grade or 0 for _, grade in ranking[:cutoff]]
+    ranks = [i for i, grade in enumerate(grades, 1) if grade >= how["level"]]
+    found, num_rel = len(ranks), oracle.num_relevant(judgments, how["level"])
+    best = max([0, *(grade or 0 for _, grade in ranking)])
+    first = [i for i, grade in enumerate(grades, 1) if grade == best >= how["level"]]
+    reciprocal = [1 / rank for rank in ranks]
+    smaller = num_rel if cutoff is None else min(num_rel, cutoff)
+    option = how[{"P": "precision", "R": "recall", "RR": "ranks", "Success": "success"}[measure]]
+    return {
+        ("P", "cutoff"): (found, cutoff),
+        ("P", "returned"): (found, len(grades)),
+        ("P", "min"): (found, smaller),
+        ("R", "num_rel"): (found, num_rel),
+        ("R", "min"): (found, smaller),
+        ("R", "any"): (float(found > 0), 1),
+        ("R", "all"): (float(found == num_rel > 0), 1),
+        ("Success", "any"): (float(found > 0), 1),
+        ("Success", "num_rel"): (found, num_rel),
+        ("RR", "first"): (reciprocal[0] if ranks else 0, 1),
+        ("RR", "found"): (math.fsum(reciprocal), found),
+        ("RR", "relevant"): (math.fsum(reciprocal), num_rel),
+        ("RR", "best"): (1 / first[0] if first else 0, 1),
+    }[measure, option]
 
 
-def average_precision(how, cutoff, ranking, judgments, top):
-    grades = {grade for grade in judgments.values() if grade >= how["level"] and grade > 0}
+def average_precision(how, cutoff, ranking, judgments, top, scores):
+    """Return the summed precisions, and what they are divided by."""
     weight = {
         "binary": lambda _: 1,
         "linear": lambda grade: grade / top,
@@ -188,37 +202,44 @@ def average_precision(how, cutoff, ranking, judgments, top):
         "capped": lambda grade: grade / 2 if grade <= 2 else 1,
         "exp": lambda grade: (2**grade - 1) / (2**top - 1),
     }[how["weights"]]
-    gains = {grade: weight(grade) for grade in grades}
-    over_k = how["denominator"] == "cutoff"
-    norm = "none" if over_k else how["denominator"]
-    given = {"cutoff": cutoff, "rel": how["level"], "gains": gains, "norm": norm}
-    value = oracle.graded_average_precision(ranking, judgments, **given)
-    if how["per_hit"] == "reciprocal_rank":
-        value = weighted_reciprocal_ranks(how, cutoff, ranking, judgments, gains)
-    return oracle.ratio(value, cutoff or len(ranking)) if over_k else value
-
-
-def weighted_reciprocal_ranks(how, cutoff, ranking, judgments, gains):
-    """Return the weights over the ranks, divided as AP is."""
-    hits = [(i, gains[g]) for i, (_, g) in enumerate(ranking[:cutoff], 1) if g is not None and g in gains]
-    weights = sorted((gains[g] for g in judgments.values() if g in gains), reverse=True)
-    n = {
-        **{"num_rel": len(weights), "min": min(len(weights), cutoff or len(weights))},
-        **{"num_rel_ret": len(hits), "none": 1, "cutoff": 1},
-        **{"gain": math.fsum(weights), "ideal": math.fsum(weights[:cutoff])},
+    level = max(how["level"], 1e-9)
+    weights = [weight(g) if g is not None and g >= level else None for _, g in ranking[:cutoff]]
+    total = 0.0
+    for i in range(1, (cutoff or len(ranking)) + 1):
+        hits, summed = (sum(w is not None for w in weights[:i]), sum(w or 0 for w in weights[:i]))
+        own = weights[i - 1] if i <= len(weights) else None
+        if how["tied"] == "one_step" and own is not None:  # all with this score are seen at once
+            score = scores[ranking[i - 1][0]]
+            seen = [at for at, (doc, _) in enumerate(ranking) if scores[doc] >= score]
+            hits = sum(weights[at] is not None for at in seen if at < len(weights))
+            total += hits / min(len(seen), cutoff or len(ranking)) * own
+        elif own is not None and how["per_hit"] in ("precision", "reciprocal_rank", "summed_weights"):
+            each = {"precision": hits * own, "reciprocal_rank": own, "summed_weights": summed}
+            total += each[how["per_hit"]] / i
+        elif how["per_hit"] == "every_rank" or (how["per_hit"] == "every_document" and i <= len(ranking)):
+            total += summed / i
+    relevant = [grade for grade in judgments.values() if grade >= level]
+    ideal = sorted(map(weight, relevant), reverse=True)
+    n, returned = len(relevant), len(weights)
+    return total, {
+        **{"num_rel": n, "min": min(n, cutoff or n), "num_rel_ret": sum(w is not None for w in weights)},
+        **{"none": 1, "cutoff": cutoff or max(len(ranking), 1), "returned": returned},
+        **{"gain": math.fsum(ideal), "ideal": math.fsum(ideal[:cutoff]), "min_returned": min(n, returned)},
+        "ideal_grades": math.fsum(sorted(relevant, reverse=True)[:cutoff]),
     }[how["denominator"]]
-    return oracle.ratio(math.fsum(weight / i for i, weight in hits), n)
 
 
 def gain_of(grade, how):
     """Return what a grade gains in nDCG."""
     if how["negative"] == "zero":
         grade = max(grade, 0)
-    return {"exp": 2**grade - 1, "linear": grade, "binary": int(grade >= 1)}[how["gain"]]
+    return {"exp": 2**grade - 1, "linear": grade, "binary": int(grade >= 1), "first": int(grade >= 1)}[
+        how["gain"]
+    ]
 
 
 def ndcg(how, cutoff, ranking, judgments, gains=None):
-    """Return nDCG from its definition; `gains` may be those of the ranks, averaged over ties."""
+    """Return DCG from its definition, and what it is divided by; `gains` may be averaged over ties."""
     if gains is None:
         gains = [gain_of(grade or 0, how) for _, grade in ranking]
     best = {
@@ -226,36 +247,57 @@ def ndcg(how, cutoff, ranking, judgments, gains=None):
         "cutoff": lambda: [grade or 0 for _, grade in ranking[:cutoff]],
         "full": lambda: [1] * (cutoff or len(ranking)),
     }.get(how["ideal"], lambda: list(judgments.values()))()
-    best = sorted((gain_of(grade, how) for grade in best), reverse=True)
-    if how["ideal"] == "full":
-        best = [1] * len(best)
+    best = sorted(best, reverse=True)
+    best = [1] * len(best) if how["ideal"] == "full" else [gain_of(grade, how) for grade in best]
+    if how["gain"] == "first":
+        gains = [gain if not any(gains[:i]) else 0 for i, gain in enumerate(gains)]
+        if how["ideal"] != "full":
+            best = [gain if not any(best[:i]) else 0 for i, gain in enumerate(best)]
     if how["ideal"] != "uncut":
         best = best[:cutoff]
     if how["ideal"] == "returned":
         best = best[: len(ranking)]
     dcg, ideal = (oracle.cumulated_gain(each, "linear", how["discount"]) for each in (gains[:cutoff], best))
-    return dcg / ideal if ideal > 0 else 0.0
+    return dcg, 1 if how["ideal"] == "none" else ideal
 
 
-def means_something(how, plain):
-    """Return whether there is such a ranking, query set or gain; an audit leaves out the others."""
+def own_of(measure, how):
+    """Return a convention as a measure has it: "ties of RR" is what RR has."""
     how = {**COMMUNITY_OPTIONS, **how}
-    averaged = how["tied"] == "averaged"
+    return how | {option: how.get(f"{option} of {measure}", how[option]) for option in COMMUNITY_OPTIONS}
+
+
+def means_something(measure, how, plain):
+    """Return whether there is such a ranking, query set or gain; an audit leaves out the others."""
+    how = own_of(measure, how)
+    at_once = how["tied"] != "in_order" and measure in ("AP", "nDCG")
+    at_once &= (how["tied"] == "averaged") == (measure == "nDCG")
     alike = how["labels"] in ("pool", "strict") and how["level"] != 1
-    usual = how["precision"] != "returned" and how["recall"] in ("num_rel", "min")
     grouped = how["averaged"] in ("conversations", "turns")
-    micro = how["averaging"] == "micro" and (grouped or not usual)
-    top = plain.top(how["labels"])
+    micro = [how["averaging"] == "micro" and measure in ("P", "R", "F1", "Success")]
+    micro += [how["pooling"] == "micro" and measure in ("nDCG", "RR")]
+    nothing_new = {
+        "P": how["precision"] == "returned",
+        "R": how["recall"] in ("any", "all"),
+        "F1": how["precision"] == "returned" or how["recall"] in ("any", "all"),
+        "RR": how["ranks"] in ("first", "best"),
+        "nDCG": how["ideal"] == "none",
+        "Success": False,
+    }
+    micro_of_any = measure == "Success" and how["success"] == "any"
+    top = plain.top(how)
     return not (
         alike
-        or micro
+        or (any(micro) and ((grouped and not micro_of_any) or nothing_new[measure]))
         or how["level"] > top
-        or (how["labels"] == "strict" and plain.top("grades") < 2)
+        or (how["labels"] == "strict" and plain.top({**how, "labels": "grades"}) < 2)
         or (grouped and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)
-        or (averaged and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
-        or (how["weights"] == "half" and top > 3)
-        or (how["weights"] == "capped" and top <= 2)
+        or (at_once and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
+        or (at_once and how["depth"] != "whole")
+        or (at_once and (how["gain"] == "first" if measure == "nDCG" else how["per_hit"] != "precision"))
+        or (measure == "AP" and how["weights"] == "half" and top > 3)
+        or (measure == "AP" and how["weights"] == "capped" and top <= 2)
     )
 
 

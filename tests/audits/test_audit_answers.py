@@ -34,7 +34,7 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
     plain = plain_graded(rng.choice([1, 2, 3]))
     names = rng.sample(list(MEASURES), rng.choice([1, 2, 3]))
     named, how = near_a_named_one(rng, [MEASURES[name] for name in names], [1.0, 2.0])
-    if not means_something(how, plain):
+    if not all(means_something(MEASURES[name], how, plain) for name in names):
         return
     values = {name: plain.mean(MEASURES[name], how, int(name.split("@")[1])) for name in names}
     if any(math.isnan(value) or abs(value) > 1 for value in values.values()):
@@ -147,7 +147,7 @@ def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     micro = {name: plain.mean(measure, {"averaging": "micro"}, 5) for name, measure in names.items()}
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in micro.items()})
     assert result.best[0].changes == [
-        "averaging of P, R and F1: precision and recall of all queries together "
+        "averaging of P, R, Success and F1: precision and recall of all queries together "
         "(not: the value of each query, then the mean)"
     ]
     two = {
@@ -159,7 +159,7 @@ def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     assert answer.changes == ["cutoff of F1: 5 for precision, 20 for recall (not: 10)"]
     assert answer.sentence().startswith("P@5; R@20; F1 of P@5 and R@20; averaged over all 37 queries")
     mixed = {name: plain.mean(names[name], {}, 5) for name in ("P@5", "R@5")}
-    mixed["F1@5"] = plain.mean("F1", {"averaging": "means"}, 5)
+    mixed["F1@5"] = plain.mean("F1", {"f1": "means"}, 5)
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in mixed.items()})
     sentence = "P@5; R@5; F1@5 of the mean P and the mean R; averaged over all 37 queries of the qrels"
     assert result.best[0].sentence() == sentence

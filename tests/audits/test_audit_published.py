@@ -30,12 +30,13 @@ def test_medcorpus_numbers_are_made_by_the_standard_of_permed(data):
         "grades kept; AP@10 with weights g/2, divided by R; P@1; averaged over all 3,440 queries of the "
     )
     equivalents = answer.equivalents()
-    assert equivalents["denominator"] == ["num_rel", "min", "num_rel_ret"]
+    assert equivalents["denominator"] == ["num_rel", "min", "num_rel_ret", "min_returned"]
     assert equivalents["cutoff of MAP@10"] == [10, None]
     assert not {"negative", "gain"} & equivalents.keys()
     said = (
         "the number of relevant documents / the smaller of the number of relevant documents and the cutoff / "
-        "the number of relevant documents found within the cutoff"
+        "the number of relevant documents found within the cutoff / "
+        "the smaller of the number of relevant documents and of those returned"
     )
     assert f"  denominator of AP: {said}\n" in unwrapped(result)
 

@@ -56,7 +56,7 @@ def explained(trials, plains, convention):
     for trial in trials:
         plain, claim = plains[trial.row], trial.claim
         own = {name: convention[name] for name in (*SHARED, *OPTIONS_OF[claim.measure])}
-        if not means_something(own, plain):
+        if not means_something(claim.measure, own, plain):
             return None
         number = plain.mean(claim.measure, own, convention.get(CUTOFF + claim.name, 2))
         half = 0.0005 + (5e-6 if convention["rounding"] == "five_digits" else 0)
@@ -76,7 +76,9 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     trials = pm.audit(qrels, runs, dict.fromkeys(runs, dict.fromkeys(measures, "0.500"))).trials
     trials = [trial.printed_as(rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials]
     cutoffs = {CUTOFF + "MAP@2": (2, None)} if "MAP@2" in measures else {}
-    options = options_of(measures.values(), cutoffs, [1.0, 2.0][: int(plains["first"].top("grades"))])
+    options = options_of(
+        measures.values(), cutoffs, [1.0, 2.0][: int(plains["first"].top({"labels": "grades"}))]
+    )
     best = {}
     for named in (each for each in BASES if all(map(each.has, measures.values()))):
         base = {option: named.options.get(option, 2) for option in options}

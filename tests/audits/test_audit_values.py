@@ -65,7 +65,7 @@ def test_every_convention_has_the_value_of_plain_loops(seed):
     for trial in trials.values():
         for _ in range(60):
             how, cutoff = random_options(rng, trial, 4), rng.choice(trial.claim.cutoffs)
-            known = means_something(how, plain)
+            known = means_something(trial.measure, how, plain)
             how = with_own(rng, trial.measure, how)
             expected = plain.mean(trial.claim.measure, how, cutoff) if known else math.nan
             value = trial.value(at(trial, how, cutoff))

@@ -1,5 +1,6 @@
 """Options and named conventions: what conventions.toml and a file of one's own say, and how one adds one."""
 
+import random
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from commands import run_cli
 
 import permed_measures as pm
-from permed_measures.conventions import options
+from permed_measures.conventions import means, options, query_sets, runs, values
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
     DEFAULT,
@@ -20,14 +21,11 @@ from permed_measures.conventions.options import (
     SHARED,
     changes_of,
 )
-from permed_measures.conventions.query_sets import QUERIES
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.spaces import Quantity, Space
-from permed_measures.conventions.values import WEIGHTS, label_policies
+from permed_measures.conventions.values import label_policies
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import graded
-from permed_measures.engine.ranks import TieBreak
 
 GUIDE = Path(__file__).parents[2] / "notebooks" / "guide" / "adding-conventions.md"
 QRELS, RUN = pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
@@ -44,17 +42,47 @@ def test_every_option_and_every_named_convention_has_its_texts():
     for named in NAMED:
         assert named.source.strip()
         mine = {option for measure in named.measures for option in OPTIONS_OF[measure]} | {*SHARED}
-        assert {each for each, value in named.options.items() if value != DEFAULT[each]} <= mine, named.name
+        changed = {
+            OF_ALL.get(each, each) for each, value in named.options.items() if value != DEFAULT.get(each)
+        }
+        assert changed <= mine, named.name
 
 
-def test_the_values_of_options_are_those_of_the_kernels():
-    assert {*OPTIONS["ties"].values} == {each.value for each in TieBreak}
-    assert {*OPTIONS["gain"].values} == {*graded.GAINS}
-    assert {*OPTIONS["discount"].values} == {*graded.DISCOUNTS}
-    assert {*OPTIONS["ideal"].values} == {*graded.IDEALS, "full"}
-    assert {*OPTIONS["weights"].values} == {*WEIGHTS}
-    assert {*OPTIONS["queries"].values} == {*QUERIES}
-    assert {*OPTIONS["rounding"].values} == {*options.FIRST_DIGITS}
+TABLES = {
+    "ties": [runs.TIES],
+    "queries": [query_sets.QUERIES],
+    "averaged": [query_sets.GROUPS],
+    "labels": [values.POLICIES],
+    "self_match": [runs.KEPT],
+    "documents": [runs.KEPT],
+    "depth": [runs.DEPTHS],
+    "rounding": [options.FIRST_DIGITS, means.ROUNDED],
+    "weights": [values.WEIGHTS],
+    "denominator": [values.DENOMINATORS],
+    "per_hit": [values.PER_HIT],
+    "gain": [values.GAINS],
+    "discount": [values.DISCOUNTS],
+    "ideal": [values.IDEALS],
+    "negative": [values.NEGATIVE],
+    "tied": [values.HITS, values.DCGS],
+    "pooling": [means.AVERAGES],
+    "averaging": [means.AVERAGES],
+    "f1": [means.F1],
+    "ranks": [values.RANKS],
+    "success": [values.SUCCESS],
+    "precision": [values.PRECISION],
+    "recall": [values.RECALL],
+}
+"""Where the function of each value stands, by option."""
+PLAIN = {"kept", "all", "judged", "listed", "exact", "queries"}
+"""Values that leave the ranking, the labels or the mean as it is, or are made of others."""
+
+
+def test_the_values_of_options_are_those_of_the_tables():
+    assert {*TABLES} == {*OPTIONS} - {"level"}
+    for option, tables in TABLES.items():
+        known = {*OPTIONS[option].values}
+        assert known - {value for table in tables for value in table} <= PLAIN, option
 
 
 def test_tools_that_people_use_have_a_name():
@@ -105,7 +133,7 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
         (BLOCK + "[convention.RR]\nties = 'inputs'", "'lab', RR: option ties must be one of trec, trec10"),
         (
             BLOCK + "[convention.RR]\ngain = 'exp'",
-            "'lab', RR: option must be one of level, ranks (found 'gain')",
+            "'lab', RR: option must be one of pooling, level, ranks (found 'gain')",
         ),
         (
             BLOCK + "[convention.P]\naveraging = 'means'",
@@ -201,6 +229,88 @@ def test_conversations_are_averaged_over_any_queries():
         assert found == pytest.approx(value), (queries, averaged)
 
 
+def everything_differs():
+    """Return qrels and a run that have whatever tells values of options apart."""
+    rng = random.Random(3)
+    qrels, run = {}, {}
+    for i in range(14):
+        query = f"c{i // 3}_{i % 3 + 1}"
+        documents = [query, *(f"d{j}" for j in range(24))]
+        qrels[query] = {doc: rng.choice([-1, 0, 1, 2, 3]) for doc in rng.sample(documents, 16)}
+        if i == 4:
+            qrels[query] = dict.fromkeys(qrels[query], 0)
+        if i != 7:
+            run[query] = {doc: rng.randrange(-2, 6) / 2 for doc in rng.sample(documents, 18 if i else 4)}
+            run[query][query] = 3.0
+    return qrels, {**run, "c9_1": {"d1": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("option", "alias"),
+    [
+        *(("ties", "docid_ascending"), ("queries", "with_list"), ("averaged", "conversations")),
+        *(("labels", "pool"), ("self_match", "removed"), ("documents", "positive"), ("depth", "first_10")),
+        *(("rounding", "query_values"), ("weights", "exp"), ("denominator", "returned")),
+        *(("per_hit", "reciprocal_rank"), ("gain", "exp"), ("discount", "zipf"), ("ideal", "run")),
+        *(("negative", "keep"), ("tied", "averaged"), ("tied", "one_step"), ("ranks", "found")),
+        *(("success", "num_rel"), ("precision", "returned"), ("recall", "min"), ("averaging", "micro")),
+        *(("f1", "means"), ("pooling", "micro")),
+    ],
+)
+def test_a_new_value_of_any_option_is_computed_and_said(option, alias, monkeypatch, tmp_path):
+    """As the guide has it: a function, and its texts. No measure of ours is said to be what it is not."""
+    for table in TABLES[option]:
+        if alias in table:
+            monkeypatch.setitem(table, "new", table[alias])
+    known = OPTIONS[option].values
+    monkeypatch.setitem(
+        known, "new", options.Value("a new way", "our lab", "in a new way", known[alias].measures)
+    )
+    measure = next(iter(known[alias].measures or OPTIONS[option].measures or ["AP"]))
+    qrels, run = everything_differs()
+    cutoff = {"F1": (6, 6), "AP": None}.get(measure, 6)
+    name = measure if cutoff is None else f"{measure}@6"
+    policies = [*label_policies(Judgments.of(qrels))]
+    trial = Quantity(name, measure, (cutoff,), RunVariants(policies, run))
+    ideal = {"ideal": "cutoff"} if option == "pooling" else {}
+    at = {**DEFAULT, **ideal, f"cutoff of {name}": cutoff}
+    value = trial.value({**at, option: "new"})
+    assert value == trial.value({**at, option: alias}) != trial.value(at)
+    block = "\n".join(f"{each} = '{new}'" for each, new in {**ideal, option: "new"}.items())
+    path = written(tmp_path, f"{BLOCK}measures = ['{measure}']\n[convention.options]\n{block}")
+    result = pm.audit(qrels, run, {name: f"{value:.10f}"}, conventions=path)
+    assert result.answers[0].name == "lab"
+    assert "a new way" in " ".join(str(result).split())
+    assert "new" in result.answers[0].sentence()
+    typed = trial.typed({**at, option: "new"})
+    if option not in SHARED and " " not in typed:
+        [mean] = pm.calc_aggregate([typed], qrels, run).values()
+        assert mean == pytest.approx(value, abs=1e-12), typed
+
+
+def test_gains_may_be_a_table(tmp_path):
+    """In a file of one's own, of nDCG and as weights of AP; grades without a gain are not for it."""
+    block = "options = { gain = { 1 = 1, 2 = 10 }, weights = { 1 = 0.25, 2 = 1 } }"
+    path = written(tmp_path, BLOCK + block)
+    [lab] = read_conventions(path)
+    assert (lab.options["gain"], lab.options["gain"].gains) == ("1: 1, 2: 10", {1.0: 1.0, 2.0: 10.0})
+    qrels, run = {"q": {"a": 1, "b": 2, "c": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    ndcg = (1 + 10 / 2) / (10 + 10 / np.log2(3) + 1 / 2)
+    ap = (1 / 1 * 0.25 + 2 / 3 * 1) / 3
+    result = pm.audit(qrels, run, {"nDCG@10": f"{ndcg:.6f}", "MAP@10": f"{ap:.6f}"}, conventions=path)
+    assert result.answers[0].name == "lab"
+    sentence = result.answers[0].sentence()
+    assert "AP@10 with weights of the grades 1: 0.25, 2: 1, divided by R" in sentence
+    assert "nDCG@10 with gains of the grades 1: 1, 2: 10, log2 discount" in sentence
+    typed = [trial.typed(result.answers[0].options) for trial in result.trials]
+    assert typed == ["nDCG(gains={2:10})@10", "GradedAP(gains={1:0.25,2:1})@10"]
+    higher = pm.audit({"q": {"a": 3}}, run, {"nDCG@10": "1.0"}, conventions=path)
+    assert [each.name for each in higher.answers].count("lab") == 0
+    for table, message in [("{ 1 = 'a' }", "found '1': 'a'"), ("{ one = 1 }", "found 'one': 1")]:
+        with pytest.raises(pm.InputError, match=re.escape(f"must have a number for each grade ({message})")):
+            read_conventions(written(tmp_path, BLOCK + f"nDCG = {{ gain = {table} }}"))
+
+
 @pytest.mark.thorough
 def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
     """Its file is found by the audit."""
@@ -222,19 +332,19 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
         assert sum((each["discount"], each["denominator"]) == ("zipf", "min") for each in tried) == n
 
 
-def test_a_new_value_takes_a_kernel_and_its_texts(monkeypatch):
+def test_a_new_value_takes_a_function_and_its_texts(monkeypatch):
     """As the guide has it: the audit then tries it everywhere."""
-    monkeypatch.setitem(graded.DISCOUNTS, "root", lambda rank: rank**-0.5)
+    monkeypatch.setitem(values.DISCOUNTS, "root", lambda rank: rank**-0.5)
     new = options.Value("discount 1/sqrt(i)", "our lab", "discount 1/sqrt(i)")
     monkeypatch.setitem(OPTIONS["discount"].values, "root", new)
-    values = []
+    found = []
     for query, grades in QRELS.items():
         ranked = sorted(RUN.get(query, {}), key=lambda doc: (-np.float32(RUN[query][doc]), doc))
         gains = [max(grades.get(doc, 0), 0) for doc in ranked[:10]]
         best = sorted((max(grade, 0) for grade in grades.values()), reverse=True)[:10]
         dcg, ideal = (sum(g * i**-0.5 for i, g in enumerate(each, 1)) for each in (gains, best))
-        values.append(dcg / ideal if ideal else 0)
-    result = pm.audit(QRELS, RUN, {"nDCG@10": f"{sum(values) / len(values):.6f}"})
+        found.append(dcg / ideal if ideal else 0)
+    result = pm.audit(QRELS, RUN, {"nDCG@10": f"{sum(found) / len(found):.6f}"})
     assert result.ok
     assert (
         "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels" in result.answers[0].sentence()

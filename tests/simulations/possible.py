@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import permed_measures as pm
+from permed_measures.conventions.means import values_of_queries
 from permed_measures.conventions.options import CUTOFF
-from permed_measures.conventions.values import Ranked, label_policies, values_of_queries
+from permed_measures.conventions.values import Ranked, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.row_conventions import conventions_of

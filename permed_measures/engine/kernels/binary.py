@@ -6,10 +6,7 @@ there is nothing to divide by, the value is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import position_in_query
 from permed_measures.engine.kernels.shared import Floats, divide, running_sum, sums
@@ -22,45 +19,14 @@ _INFAP_EPSILON = 1e-5
 # --- within the first k ----------------------------------------------------------------------------
 
 
-def precision(
-    rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool, over: str = "cutoff"
-) -> Floats:
-    """Relevant documents within the first k, over k (also where fewer than k were retrieved).
-
-    `over` may also be ``returned``: the documents returned within the cutoff, or ``min``: min(R, k).
-    """
-    found = rankings.num_rel_ret(rel, cutoff, judged_only)
-    if over == "cutoff":
-        return found / cutoff
-    return divide(found, np.minimum(_PRECISION_OVER[over](rankings, rel), cutoff))
+def precision(rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool) -> Floats:
+    """Relevant documents within the first k, over k (also where fewer than k were retrieved)."""
+    return rankings.num_rel_ret(rel, cutoff, judged_only) / cutoff
 
 
-_PRECISION_OVER: dict[str, Callable[[JudgedRankings, float], NDArray[np.int64]]] = {
-    "returned": lambda rankings, _: rankings.retrieved,
-    "min": lambda rankings, rel: rankings.judgments.num_rel(rel),
-}
-
-
-def recall(
-    rankings: JudgedRankings,
-    *,
-    cutoff: int | None,
-    rel: float,
-    judged_only: bool,
-    over: str = "num_rel",
-) -> Floats:
-    """Relevant documents within the first k, over all relevant documents of the qrels.
-
-    `over` may also be ``min``: min(R, k); ``any``: 1 with any relevant document found; ``all``: 1 where all
-    of them are.
-    """
-    found = rankings.num_rel_ret(rel, cutoff, judged_only)
-    num_rel = rankings.judgments.num_rel(rel)
-    if over == "any":
-        return np.where(found > 0, 1.0, 0.0)
-    if over == "all":
-        return np.where((found == num_rel) & (num_rel > 0), 1.0, 0.0)
-    return divide(found, num_rel if over == "num_rel" or cutoff is None else np.minimum(num_rel, cutoff))
+def recall(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
+    """Relevant documents within the first k, over all relevant documents of the qrels."""
+    return divide(rankings.num_rel_ret(rel, cutoff, judged_only), rankings.judgments.num_rel(rel))
 
 
 def f1(rankings: JudgedRankings, *, cutoff: int, rel: float, judged_only: bool) -> Floats:
@@ -74,26 +40,11 @@ def success(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_
     return (rankings.num_rel_ret(rel, cutoff, judged_only) > 0).astype(np.float64)
 
 
-def reciprocal_rank(
-    rankings: JudgedRankings,
-    *,
-    cutoff: int | None,
-    rel: float,
-    judged_only: bool,
-    ranks: str = "first",
-) -> Floats:
-    """One over the rank of the first relevant document, 0 if there is none within the first k.
-
-    `ranks` may also be ``found``: the mean over the relevant documents within the first k; or ``relevant``:
-    over all relevant documents, 0 for one that is not found.
-    """
+def reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
+    """One over the rank of the first relevant document, 0 if there is none within the first k."""
     hits = rankings.relevant(rel, cutoff, judged_only)
-    if ranks == "first":
-        first = hits.found == 1
-        return sums(hits.query[first], 1 / hits.rank[first], rankings.n_queries)
-    n_found = sums(hits.query, None, rankings.n_queries)
-    n_ranks = n_found if ranks == "found" else rankings.judgments.num_rel(rel)
-    return divide(sums(hits.query, 1 / hits.rank, rankings.n_queries), n_ranks)
+    first = hits.found == 1
+    return sums(hits.query[first], 1 / hits.rank[first], rankings.n_queries)
 
 
 def average_precision(

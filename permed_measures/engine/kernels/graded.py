@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.kernels.shared import (
     Floats,
     Gains,
@@ -37,17 +36,11 @@ def relevance_weighted_average_precision(
     gains: Gains | None,
     norm: str,
     judged_only: bool,
-    per_hit: str = "precision",
 ) -> Floats:
-    """Average precision with a weight for each grade; see `GradedAP` for the formula.
-
-    `norm` may also be ``cutoff``: k, or without one the documents retrieved. `per_hit` may also be
-    ``reciprocal_rank``: the weights are multiplied by 1/rank in place of the precision.
-    """
+    """Average precision with a weight for each grade; see `GradedAP` for the formula."""
     hits = rankings.relevant(rel, cutoff, judged_only)
     weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
-    found = hits.found if per_hit == "precision" else 1
-    total = sums(hits.query, found / hits.rank * weight, rankings.n_queries)
+    total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(rel)
     counts = {
@@ -55,7 +48,6 @@ def relevance_weighted_average_precision(
         "min": num_rel if cutoff is None else np.minimum(num_rel, cutoff),
         "num_rel_ret": sums(hits.query, None, n_queries),
         "none": np.ones(n_queries),
-        "cutoff": np.maximum(rankings.retrieved, 1) if cutoff is None else np.full(n_queries, cutoff),
     }
     if norm in counts:
         return divide(total, counts[norm])
@@ -74,7 +66,6 @@ def relevance_weighted_average_precision(
 GAINS: dict[str, Callable[[Floats], Floats]] = {
     "exp": lambda grade: np.exp2(grade) - 1,
     "linear": lambda grade: grade,
-    "binary": lambda grade: (grade >= 1).astype(np.float64),
 }
 
 DISCOUNTS: dict[str, Callable[[NDArray[np.int32]], Floats]] = {
@@ -104,13 +95,6 @@ def ndcg(
     )
 
 
-class Spans(NamedTuple):
-    """The first and the last rank that each hit could have among the documents with its score."""
-
-    first: Ints
-    last: Ints
-
-
 def variant_ndcg(
     rankings: JudgedRankings,
     *,
@@ -120,53 +104,20 @@ def variant_ndcg(
     ideal: str,
     negative: str,
     judged_only: bool,
-    spans: Spans | None = None,
 ) -> Floats:
-    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`.
-
-    `gain` may also be ``binary``: 1 from grade 1 on. `ideal` may also be ``uncut``: all judged documents, not
-    cut at k; ``returned``: cut at the number of documents returned; ``full``: k documents that gain 1. With
-    `spans` a document gains the mean over its possible ranks.
-    """
+    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
     ranked = rankings.condensed if judged_only else rankings
-    if spans is None:
-        gained = _discounted_gain(ranked.within(cutoff), gain, discount, negative)
-    else:
-        gained = _averaged_gain(ranked, spans, cutoff, gain, discount, negative)
-    if ideal == "full":
-        return divide(gained, _gain_of_ones(ranked, cutoff, discount))
-    return divide(gained, _discounted_gain(IDEALS[ideal](ranked, cutoff), gain, discount, negative))
+
+    def dcg_of(rows: JudgedRankings) -> Floats:
+        grade = np.maximum(rows.grade, 0) if negative == "zero" else rows.grade
+        return dcg(rows, GAINS[gain](grade), DISCOUNTS[discount])
+
+    return divide(dcg_of(ranked.within(cutoff)), dcg_of(IDEALS[ideal](ranked, cutoff)))
 
 
-def _discounted_gain(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
-    """Compute DCG."""
-    return sums(rows.query, _gains_of(rows, gain, negative) * DISCOUNTS[discount](rows.rank), rows.n_queries)
-
-
-def _gains_of(rows: JudgedRankings, gain: str, negative: str) -> Floats:
-    """Return what each document gains, before any discount."""
-    return GAINS[gain](np.maximum(rows.grade, 0) if negative == "zero" else rows.grade)
-
-
-def _averaged_gain(
-    rankings: JudgedRankings, spans: Spans, cutoff: int | None, gain: str, discount: str, negative: str
-) -> Floats:
-    """Compute DCG where each document gains the mean over the ranks that it could have."""
-    deepest = int(spans.last.max(initial=0))
-    discounts = DISCOUNTS[discount](np.arange(1, deepest + 1, dtype=np.int32))
-    if cutoff is not None:
-        discounts[cutoff:] = 0
-    before = np.concatenate([[0.0], np.cumsum(discounts)])
-    share = (before[spans.last] - before[spans.first - 1]) / (spans.last - spans.first + 1)
-    return sums(rankings.query, _gains_of(rankings, gain, negative) * share, rankings.n_queries)
-
-
-def _gain_of_ones(rankings: JudgedRankings, cutoff: int | None, discount: str) -> Floats:
-    """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
-    length = rankings.retrieved if cutoff is None else np.full(rankings.n_queries, cutoff)
-    ranks = np.arange(1, int(length.max(initial=0)) + 1, dtype=np.int32)
-    total: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNTS[discount](ranks))])[length]
-    return total
+def dcg(rows: JudgedRankings, gain: Floats, discount: Callable[[NDArray[np.int32]], Floats]) -> Floats:
+    """Compute DCG from the gain of each row."""
+    return sums(rows.query, gain * discount(rows.rank), rows.n_queries)
 
 
 def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
@@ -187,18 +138,10 @@ def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRank
     return _ideal_of_run(top).within(cutoff)
 
 
-def _ideal_of_returned(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
-    """Return the best judged documents, as many as were returned within the cutoff."""
-    best = rankings.ideal_of_qrels.within(cutoff)
-    return best.keep(best.rank <= rankings.retrieved[best.query])
-
-
 IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
     "qrels": lambda rankings, cutoff: rankings.ideal_of_qrels.within(cutoff),
     "run": lambda rankings, cutoff: _ideal_of_run(rankings).within(cutoff),
     "cutoff": _ideal_of_cutoff,
-    "uncut": lambda rankings, _: rankings.ideal_of_qrels,
-    "returned": _ideal_of_returned,
 }
 """The ideal lists that are made of judged documents."""
 
