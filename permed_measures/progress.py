@@ -31,6 +31,7 @@ class _Display:
 
     def __init__(self) -> None:
         self.steps: list[_Step] = []
+        self.is_over = False
         self._lock = threading.RLock()
         self._drawn: Any = None
         self._timer = threading.Timer(AFTER, self.draw)
@@ -70,6 +71,7 @@ class _Display:
             if self._drawn is not None:
                 self._drawn.remove_task(step.task)
             if not self.steps:
+                self.is_over = True
                 self._timer.cancel()
                 self.hide()
 
@@ -129,21 +131,18 @@ def step(about: str, total: float | None = None) -> Iterator[Callable[[float], N
     ...     advance(1)
     """
     display = _DISPLAY.get()
-    if display is None and not _is_shown():
-        yield _ignored
-        return
-    token = None
-    if display is None:
+    if display is None or display.is_over:
+        if not _is_shown():
+            yield _ignored
+            return
         display = _Display()
-        token = _DISPLAY.set(display)
+        _DISPLAY.set(display)  # of this thread; a generator may end the step in another
     this = _Step(about, total)
     display.begin(this)
     try:
         yield lambda by: display.advance(this, by)
     finally:
         display.end(this)
-        if token is not None:
-            _DISPLAY.reset(token)
 
 
 def tracked(items: Collection[T], about: str) -> Iterator[T]:

@@ -57,7 +57,7 @@ def test_a_terminal_shows_what_is_done_and_how_far_it_is(terminal):
     assert "40%" in shown
     assert "\x1b[2K" in stderr.getvalue().rpartition("%")[2]  # the lines are empty again
     assert (sys.stderr, sys.stdout) == before
-    assert progress._DISPLAY.get() is None
+    assert progress._DISPLAY.get().is_over
     assert not progress._DRAWING.locked()
 
 
@@ -79,7 +79,8 @@ def test_work_is_long_after_some_time(terminal, monkeypatch):
 def test_nothing_is_shown_in_a_pipe_or_where_one_says_so(terminal, monkeypatch):
     def shows():
         with progress.step("reading"):
-            return progress._DISPLAY.get() is not None
+            display = progress._DISPLAY.get()
+            return display is not None and not display.is_over
 
     terminal()
     assert shows()
@@ -104,7 +105,7 @@ def test_an_error_takes_progress_away(terminal):
     terminal()
     with pytest.raises(KeyError):
         fail()
-    assert progress._DISPLAY.get() is None
+    assert progress._DISPLAY.get().is_over
     assert not progress._DRAWING.locked()
 
 
@@ -120,6 +121,21 @@ def test_a_warning_stands_on_lines_of_its_own(terminal, monkeypatch):
         seen.append(display._drawn)
     assert seen[0] is None
     assert seen[1] is not None
+
+
+def test_work_that_ends_out_of_order_or_in_another_thread_is_over(terminal):
+    terminal()
+    first, second = (progress.tracked([1, 2], about) for about in ("first", "second"))
+    assert (next(first), next(second)) == (1, 1)
+    display = progress._DISPLAY.get()
+    first.close()
+    assert [each.about for each in display.steps] == ["second"]
+    thread = threading.Thread(target=second.close)
+    thread.start()
+    thread.join()
+    assert display.is_over
+    with progress.step("third"):
+        assert progress._DISPLAY.get() is not display
 
 
 def test_one_thread_draws(terminal):

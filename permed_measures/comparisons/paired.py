@@ -21,6 +21,7 @@ from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.named_runs import naming, notes_of
+from permed_measures.progress import tracked
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class PairedRuns:
             return evaluation.values, rankings, notes_of(run_name, rankings, evaluator.measures)
 
         values, rankings = {}, {}
-        for run_name in runs:
+        for run_name in tracked(runs, "runs"):
             values[run_name], rankings[run_name], told = evaluated(run_name)
             notes += told
         asked = list(evaluator.measures)

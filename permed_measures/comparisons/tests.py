@@ -14,6 +14,7 @@ import numpy as np
 
 from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
 from permed_measures.markup import counted
+from permed_measures.progress import tracked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +162,7 @@ def _signs(n_units: int, n_columns: int, resamples: int, seed: int) -> Iterator[
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
     total = number or resamples
     step = 4 * max(_BLOCK // max(n_units, n_columns) // 4, 1)  # of 32 bits, as the generator draws them
-    for start in range(0, total, step):
+    for start in tracked(range(0, total, step), "sign patterns"):
         rows = min(step, total - start)
         if number:
             bits = ((np.arange(start, start + rows)[:, None] >> np.arange(n_units)) & 1).astype(np.int8)

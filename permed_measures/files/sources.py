@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
+from permed_measures.progress import step
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
@@ -124,7 +125,12 @@ class Source:
         size = size or min(_CHUNK, max(_TEXT, self.size >> 4))  # memory follows the size of the file
         first, empty = 1, 0
         try:
-            with self.parts[0].open("rb") as file, _OPENERS.get(self._type, nullcontext)(file) as content:
+            with (
+                self.parts[0].open("rb") as file,
+                _OPENERS.get(self._type, nullcontext)(file) as content,
+                step(f"reading {self.path.name}", self.size) as advance,
+            ):
+                before = 0
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
                 while data := content.read(size):
@@ -135,6 +141,8 @@ class Source:
                     if empty > _EMPTY:
                         raise self._error(f"more than {_EMPTY >> 20} MB of empty lines", first + n_lines)
                     first += n_lines
+                    advance(file.tell() - before)  # of a compressed file the compressed bytes
+                    before = file.tell()
         except InputError:
             raise
         except Exception as error:  # each decompressor has its own

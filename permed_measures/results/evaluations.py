@@ -20,6 +20,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.named_runs import notes_of, run_notes
+from permed_measures.progress import tracked
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -44,7 +45,7 @@ def evaluate_all(
 ) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
     """Evaluate runs, one after the other; return what `run_notes` says of each too."""
     evaluations, notes = {}, {}
-    for name, run in runs.items():
+    for name, run in tracked(runs.items(), "runs"):
         found = evaluator.evaluate(run)
         rankings = replace(found.rankings)  # without what the measures shared
         evaluations[name], notes[name] = found._replace(rankings=rankings), run_notes(name, rankings)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, shown
+from permed_measures.progress import tracked
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ class LabelErrors:
         kept, other = np.diag(self.rates), self.rates * (1 - np.eye(len(self.levels)))
         shares = np.cumsum(other, axis=1) / np.maximum(other.sum(axis=1, keepdims=True), 1e-300)
         sure = judgments.grade < 0
-        for _ in range(number):
+        for _ in tracked(range(number), "draws of labels"):
             wrong = np.flatnonzero((rng.random(len(place)) >= kept[place]) & ~sure)
             drawn = (rng.random(len(wrong))[:, None] >= shares[place[wrong]]).sum(axis=1)
             grade = judgments.grade.copy()
