@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
+    from permed_measures.datasets.loading import read_qrels as read_qrels
+    from permed_measures.datasets.loading import read_run as read_run
     from permed_measures.files.read import from_relevance_lists as from_relevance_lists
-    from permed_measures.files.read import read_qrels as read_qrels
-    from permed_measures.files.read import read_run as read_run
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
     from permed_measures.limits.possible import possible as possible
@@ -76,8 +76,8 @@ _LAZY = {
     "leaderboard": "records.leaderboard",
     "plot_forest": "comparisons.plots.forest",
     "possible": "limits.possible",
-    "read_qrels": "files.read",
-    "read_run": "files.read",
+    "read_qrels": "datasets.loading",
+    "read_run": "datasets.loading",
     "record": "records.record",
     "reranking": "comparisons.reranking",
     "save_plot": "comparisons.plots.save",
@@ -133,6 +133,6 @@ def _opener(function: str) -> Callable[[Any], Any]:
     return lambda name: getattr(import_module("permed_measures.datasets.loading"), function)(name)
 
 
-openers.update(relevance=_opener("loaded_qrels"), score=_opener("loaded_run"))
+openers.update(relevance=_opener("loaded_qrels"), score=_opener("loaded_run"), both=_opener("loaded_both"))
 register()
 register_when_imported()

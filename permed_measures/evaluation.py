@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ir_measures import CalcResults, Metric
 
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.inputs import QrelsLike, RunLike, openers
 from permed_measures.errors import warn
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
 
@@ -74,7 +75,8 @@ def calc_aggregate(
     >>> calc_aggregate(["Coverage@10"], qrels, {"q1": {"a": 1.0}})
     {Coverage@10: 0.5}
     """
-    return evaluator(measures, qrels, rel).calc_aggregate(run)
+    scorer, run = _scorer_and_run(measures, qrels, run, rel)
+    return scorer.calc_aggregate(run)
 
 
 def iter_calc(
@@ -92,7 +94,8 @@ def iter_calc(
     Metric(query_id='q1', measure=RR, value=1.0)
     Metric(query_id='q2', measure=RR, value=0.0)
     """
-    return evaluator(measures, qrels, rel).iter_calc(run)
+    scorer, run = _scorer_and_run(measures, qrels, run, rel)
+    return scorer.iter_calc(run)
 
 
 def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> CalcResults:
@@ -106,7 +109,19 @@ def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | No
     >>> both.aggregated, both.per_query
     ({RR: 1.0}, [Metric(query_id='q', measure=RR, value=1.0)])
     """
-    return evaluator(measures, qrels, rel).calc(run)
+    scorer, run = _scorer_and_run(measures, qrels, run, rel)
+    return scorer.calc(run)
+
+
+def _scorer_and_run(
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None
+) -> tuple[PermedEvaluator, RunLike]:
+    """Return the evaluator, and the run; a file that is both qrels and run is read once."""
+    measures = measures_of(measures, rel)
+    if isinstance(qrels, (str, os.PathLike)) and isinstance(run, (str, os.PathLike)):
+        is_one = os.fspath(qrels) == os.fspath(run)
+        qrels, run = openers["both"](qrels) if is_one else (qrels, run)
+    return evaluator(measures, qrels), run
 
 
 def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:

@@ -5,57 +5,71 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from permed_measures.cli.arguments import CLEANING, ORDER
-from permed_measures.cli.inputs import cleaning_of, packaged_runs
+from permed_measures.cli.inputs import cleaning_of
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
-from permed_measures.datasets.loading import existing
+from permed_measures.datasets.loading import existing, is_no_file, loaded_qrels
+from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
+from permed_measures.files.formats import Kind
 from permed_measures.files.read import kind_of, load
 from permed_measures.files.sources import Source
+from permed_measures.files.text import TextFile
 from permed_measures.files.whole import STDOUT
 from permed_measures.files.write import FORMATS, write_qrels, write_run
 
 
 def run(args: Namespace) -> None:
     """Write a run or qrels in another format."""
-    packaged = packaged_runs(args.source)
-    [source] = packaged.values() if len(packaged) == 1 else [existing(args.source)]
     target = STDOUT if args.target == "-" else Path(args.target)
     check_folder(target)
-    if target.is_file() and source.is_file() and target.samefile(source):
-        raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
+    kept: dict[str, Any] = {}
     with warnings_as_notes():
-        file = Source(source)
-        kind = args.kind or kind_of(file)
-        if kind is None:
-            raise InputError(
-                "this file can be read as qrels and as a run", where=str(source), hint="Say which by --as"
-            )
-        cleaning = cleaning_of(args)
-        if kind == "qrels" and cleaning:
-            problem = (
-                "--duplicates, --max-passage and --ignore-self are about runs, and this is read as qrels"
-            )
-            raise InputError(problem, where=str(source), hint="Leave them out, or add --as run")
-        loaded = load(file, "qrels" if kind == "qrels" else "run", order=args.order, cleaning=cleaning)
-        for note in filter(None, [loaded.labels, *loaded.notes]):
-            print_message(f"note: {note}")
+        if args.kind != "run" and is_no_file(args.source):
+            kind, table = "qrels", as_mapping(loaded_qrels(args.source), "relevance")
+        else:
+            kind, table, kept = _read(existing(args.source), target, args)
+        if kind == "qrels" and (args.tag or cleaning_of(args)):
+            problem = "--tag, --duplicates, --max-passage and --ignore-self are about runs"
+            hint = "Leave them out, or add --as run"
+            raise InputError(f"{problem}, and this is read as qrels", where=args.source, hint=hint)
+        if args.tag:
+            kept["tag"] = args.tag
         write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
-        write(loaded.table, target, to=args.to)
+        write(table, target, to=args.to, **kept)
     if target != STDOUT:
-        print_message(f"{target}: {kind} of {source}")
+        print_message(f"{target}: {kind} of {args.source}")
+
+
+def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str, Any]]:
+    """Return what a file is read as, what it holds, and what is kept of its text: tag and comment lines."""
+    if target.is_file() and path.is_file() and target.samefile(path):
+        raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
+    source, cleaning = Source(path), cleaning_of(args)
+    kind: Kind | None = args.kind or kind_of(source)
+    if kind is None:
+        raise InputError(
+            "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
+        )
+    loaded = load(source, kind, order=args.order, cleaning=cleaning)
+    for note in filter(None, [loaded.labels, *loaded.notes]):
+        print_message(f"note: {note}")
+    comments, tag = ([], "") if source.is_parquet else TextFile.recognised(source).head()
+    return kind, loaded.table, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 
 COMMAND = Command(
     run,
     [
-        argument("source", "IN", "A run or qrels in any format."),
+        argument("source", "IN", "A run or qrels in any format, or the id of a data set."),
         argument("target", "OUT", "Its ending chooses the format; - is standard output."),
         option(INPUT, "--as qrels|run", "Read IN as qrels or as a run.", dest="kind"),
         option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", choices=FORMATS),
+        option(OUTPUT, "--tag NAME", "The tag of a TREC run; else that of IN."),
         ORDER,
         *CLEANING,
     ],

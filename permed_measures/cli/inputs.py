@@ -12,8 +12,15 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.datasets import NAMES, SAMPLES
-from permed_measures.datasets.loading import existing, lazy_runs, loaded_qrels, loaded_run, run_name
+from permed_measures.datasets import NAMES
+from permed_measures.datasets.loading import (
+    existing,
+    lazy_runs,
+    loaded_qrels,
+    loaded_run,
+    packaged_runs,
+    run_name,
+)
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, PermedError
@@ -96,18 +103,6 @@ def named_run(argument: str, name: str) -> tuple[str, Path]:
         raise InputError(f"{name} must be one run (found {len(files)})", where=argument)
     is_named = "=" in argument and not Path(argument).exists()
     return files[0] if is_named else (name, files[0][1])
-
-
-_PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
-
-
-def packaged_runs(argument: str) -> dict[str, Path]:
-    """Return the runs of a packaged data set, or one of them, by name, where they are asked for."""
-    if Path(argument).exists():
-        return {}
-    folder, _, name = argument.rpartition("/")
-    one = {run: path for run, path in _PACKAGED.get(folder, {}).items() if run == name}
-    return _PACKAGED.get(argument, one)
 
 
 def _files(argument: str) -> list[tuple[str, Path]]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 
-from permed_measures.cli.inputs import packaged_runs
 from permed_measures.cli.parsing import Command, argument
-from permed_measures.datasets.loading import existing
-from permed_measures.files.inspection import inspect_file
+from permed_measures.datasets.loading import existing, is_no_file, loaded_qrels, packaged_runs
+from permed_measures.files.inspection import inspect_file, inspect_qrels
 
 
 def run(args: Namespace) -> None:
-    """Describe files."""
-    files = [file for path in args.paths for file in packaged_runs(path).values() or [Path(path)]]
-    for number, file in enumerate(files, start=1):
-        print(inspect_file(existing(file)), end="\n\n" if number < len(files) else "\n")
+    """Describe files and data sets."""
+    names = [str(name) for path in args.paths for name in packaged_runs(path).values() or [path]]
+    for number, name in enumerate(names, start=1):
+        found = inspect_qrels(name, loaded_qrels(name)) if is_no_file(name) else inspect_file(existing(name))
+        print(found, end="\n\n" if number < len(names) else "\n")
 
 
 COMMAND = Command(
     run,
-    [argument("paths", "FILE", "Run or qrels files.", nargs="+")],
+    [argument("paths", "FILE", "Run or qrels files, or the ids of data sets.", nargs="+")],
     examples=["results.jsonl", "runs/bm25.trec runs/b.csv"],
 )

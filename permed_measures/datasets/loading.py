@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from permed_measures.datasets.import_hook import NAMES
-from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
+from permed_measures.datasets.import_hook import NAMES, SAMPLES
+from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, QrelsLike, RunLike
 from permed_measures.engine.tables import Frames
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
@@ -66,6 +66,107 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     from permed_measures.files.read import load
 
     return load(path, "qrels").table
+
+
+def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
+    """Read judgments from a file of any known format, recognised by its content, or of a data set by its id.
+
+    Parameters
+    ----------
+    path : str or path-like
+        TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
+        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
+        plain, ``.gz`` or ``.zst``. Or a Parquet file, or the id of a data set of ir_datasets.
+
+    Returns
+    -------
+    dict
+        ``{query_id: {doc_id: relevance}}`` in the order of the file. A query with an empty list is kept.
+        Query ids of MedCorpus are ``<conversation_id>_<turn_id>``.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, a line that is not of the file's format, a relevance (or score) that is no
+        number, a document listed twice for a query; the message names file and line.
+    OSError
+        If the file cannot be opened; where there is none, it is an InputError too.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> qrels = read_qrels(SAMPLES[0].qrels)
+    >>> len(qrels), qrels["sample_01_1"]["sample-032"]
+    (48, 2)
+    """
+    loaded = loaded_qrels(path)
+    if hasattr(loaded, "qrels_iter"):
+        return {query_id: dict(documents) for query_id, documents in as_mapping(loaded, "relevance").items()}
+    from permed_measures.files.read import Loaded, nested
+
+    return nested(Loaded(loaded))
+
+
+def read_run(
+    path: str | os.PathLike[str],
+    order: str = "score",
+    duplicates: str = "refuse",
+    max_passage: str = "",
+    ignore_self: bool = False,
+) -> dict[str, dict[str, float]]:
+    """Read a run from a file of any known format, recognised by its content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
+        as PyTerrier's frames); or labels in JSONL, whose order is a run. Compressed or in Parquet as
+        `read_qrels` has it, and refused for the same reasons. A folder of Parquet parts, as Spark and Hive
+        write it, is one run. ``permed-sample/runs/bm25`` is one of the packaged runs.
+    order : {'score', 'list'}, default 'score'
+        Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
+        of ranks where all documents of the query have one, otherwise the lines; also those of TREC, CSV and
+        TSV qrels whose rows are in ranked order. Lists without scores are always ranked by their order: the
+        score is -1 for the first document, -2 for the second, …
+    duplicates : {'refuse', 'first', 'best'}, default 'refuse'
+        Of a document that is listed twice for a query keep the first row, or the one that ranks best.
+    max_passage : str, default ''
+        Ids are those of documents up to this text, such as ``#``, and name parts of them after it: keep the
+        best part of each document, as Pyserini's ``--max-passage`` does.
+    ignore_self : bool, default False
+        Leave out a document whose id is that of the query, as BEIR does.
+
+    Returns
+    -------
+    dict
+        ``{query_id: {doc_id: score}}`` in the order of the file.
+
+    Warns
+    -----
+    PermedWarning
+        If the scores rank documents in another order than the file does: than a list, or than the ranks.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import SAMPLES
+    >>> run = read_run(SAMPLES[0].runs["bm25"])
+    >>> len(run), len(run["sample_01_1"])
+    (48, 20)
+    """
+    from permed_measures.files.cleaning import Cleaning
+    from permed_measures.files.read import load, nested
+
+    path = existing(path)
+    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
+    for note in loaded.notes:
+        warn(note, path=path)
+    return nested(loaded)
+
+
+def loaded_both(name: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Return the qrels and the run of a file that is both; it is read once."""
+    qrels = loaded_qrels(name)
+    return qrels, loaded_run(name, labels=qrels if isinstance(qrels, dict) else None)
 
 
 def _loaded_dataset(name: str) -> Dataset:
@@ -155,7 +256,8 @@ def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
     (['bm25'], ['run'])
     """
     if not isinstance(runs, Mapping):
-        return {run_name(runs): runs}
+        packaged = packaged_runs(os.fspath(runs)) if isinstance(runs, (str, os.PathLike)) else {}
+        return dict(packaged) or {run_name(runs): runs}
     if not isinstance(runs, dict):
         return runs  # each is read when it is asked for
     some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
@@ -191,9 +293,30 @@ def with_path(run: Any, path: Path | None) -> Any:
 
 def existing(name: str | os.PathLike[str]) -> Path:
     """Return the path of a file, or raise an error that says what else may have been meant."""
-    if (path := _found(name)) is None:
+    path = _found(name)
+    packaged = list(packaged_runs(os.fspath(name)).values()) if path is None else []
+    if len(packaged) == 1:
+        return packaged[0]
+    if path is None:
         raise _no_file(Path(name))
     return path
+
+
+_PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
+
+
+def packaged_runs(name: str) -> dict[str, Path]:
+    """Return the runs of a packaged data set, or one of them, by name, where they are asked for."""
+    if Path(name).exists():
+        return {}
+    folder, _, run_id = name.rpartition("/")
+    one = {run: path for run, path in _PACKAGED.get(folder, {}).items() if run == run_id}
+    return _PACKAGED.get(name, one)
+
+
+def is_no_file(name: str | os.PathLike[str]) -> bool:
+    """Return whether a name is no file's and no packaged run's, so that it can be the id of a data set."""
+    return _found(name) is None and not packaged_runs(os.fspath(name))
 
 
 def _found(name: str | os.PathLike[str]) -> Path | None:
@@ -204,13 +327,19 @@ def _found(name: str | os.PathLike[str]) -> Path | None:
     return Path(name) if os.path.lexists(name) else None
 
 
-def _no_file(path: Path) -> InputError:
+class MissingFileError(InputError, FileNotFoundError):
+    """A file that is not there."""
+
+
+def _no_file(path: Path) -> MissingFileError:
     """Return the error for a file that is not there; an ending alone, which many share, is not alike."""
     beside = map(Path, files_beside(path))
     hint = nearest(path.name, (each.name for each in beside if nearest(path.stem[:100], [each.stem])))
     if path.as_posix() in NAMES:
         hint = "This is the id of a data set, and only qrels can be one"
+    if packaged := packaged_runs(path.as_posix()):
+        hint = f"Name one of the runs: {', '.join(f'{path.as_posix()}/{name}' for name in packaged)}"
     where = str(path)
     if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # one letter is a drive of Windows
         where, hint = where.replace(":/", "://", 1), "Only files are read: download it first"
-    return InputError("No such file or directory", where=f"{where:.200}", hint=hint)
+    return MissingFileError("No such file or directory", where=f"{where:.200}", hint=hint)

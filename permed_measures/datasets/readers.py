@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import string_id
 from permed_measures.files.formats import Format, Layout
-from permed_measures.files.read import read_qrels
+from permed_measures.files.read import load, nested
 from permed_measures.files.sources import Source, cached
 from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
@@ -113,8 +113,10 @@ def _queries(content: dict[str, Any]) -> Iterator[ConversationQuery]:
         before.append(turn["text"])
 
 
-read_labels = cached(read_qrels)
-"""Return the labels of a file."""
+@cached
+def read_labels(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the labels of a file."""
+    return nested(load(path, "qrels"))
 
 
 # --- documents -------------------------------------------------------------------------------------

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import location
 from permed_measures.engine.tables import repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
@@ -26,7 +29,7 @@ _GRADES = 20
 class Inspection:
     """The format and content of a file; ``print`` shows it."""
 
-    path: Path
+    path: Path | str
     format: str
     holds: str  # qrels, run, or both
     facts: dict[str, str]
@@ -56,16 +59,40 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     holds = kind_of(source)
     facts: dict[str, str] = {}
     for kind in (holds,) if holds else VALUE_COLUMNS:
-        frame = _rows_of(source, kind)
-        facts |= _counts(frame)
-        facts |= _grades(frame) if kind == "qrels" else _scores(frame)
+        facts |= _facts(_rows_of(source, kind), kind)
     name = "Parquet" if source.is_parquet else TextFile.recognised(source, holds).format.name
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
+def inspect_qrels(name: str, qrels: Any) -> Inspection:
+    """Describe the qrels of a data set of ir_datasets.
+
+    Examples
+    --------
+    >>> from permed_measures.datasets import load
+    >>> inspect_qrels("permed-sample", load("permed-sample")).facts["rows"]
+    '478'
+    """
+    nested: Mapping[str, Mapping[Any, Any]] = as_mapping(qrels, "relevance")
+    rows = [
+        (query_id, doc_id, grade, None)
+        for query_id, documents in nested.items()
+        for doc_id, grade in (documents or {None: None}).items()
+    ]
+    facts = _facts(pl.DataFrame(rows, schema=_schema(), strict=False, orient="row"), "qrels")
+    return Inspection(name, "data set of ir_datasets", "qrels", facts)
+
+
+def _schema() -> dict[str, Any]:
+    return {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
+
+
+def _facts(frame: pl.DataFrame, kind: Kind) -> dict[str, str]:
+    return _counts(frame) | (_grades(frame) if kind == "qrels" else _scores(frame))
+
+
 def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
     """Return query_id, doc_id, value and rank of all rows; an empty list is a row without a document."""
-    schema = {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
     if not source.is_parquet:
         frames = text_frames(TextFile.recognised(source, holds))
     elif holds == "run":
@@ -73,7 +100,7 @@ def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
     else:
         frames = iter([read_parquet_qrels(source, may_repeat=True)])
     renamed = (frame.rename({VALUE_COLUMNS[holds]: "value"}) for frame in frames)
-    return pl.concat([pl.DataFrame(schema=schema), *renamed], how="diagonal_relaxed")
+    return pl.concat([pl.DataFrame(schema=_schema()), *renamed], how="diagonal_relaxed")
 
 
 def _counts(frame: pl.DataFrame) -> dict[str, str]:

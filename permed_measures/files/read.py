@@ -1,4 +1,4 @@
-"""Reading judgments and runs from files of any known format."""
+"""Reading judgments and runs from files of any known format, as dicts or frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import location, number, string_id
 from permed_measures.engine.tables import Frames
-from permed_measures.errors import InputError, shown, warn
+from permed_measures.errors import InputError, shown
 from permed_measures.files.cleaning import Cleaning, cleaned
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
@@ -28,92 +28,6 @@ class Loaded(NamedTuple):
     table: dict[str, dict[str, Any]] | Frames | pl.DataFrame
     notes: Sequence[str] = ()
     labels: str = ""  # a note, if a run was asked for and the file holds qrels
-
-
-def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read judgments from a file of any known format, recognised by its content.
-
-    Parameters
-    ----------
-    path : str or path-like
-        TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
-        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
-        plain, ``.gz`` or ``.zst``. Or a Parquet file.
-
-    Returns
-    -------
-    dict
-        ``{query_id: {doc_id: relevance}}`` in the order of the file. A query with an empty list is kept.
-        Query ids of MedCorpus are ``<conversation_id>_<turn_id>``.
-
-    Raises
-    ------
-    InputError
-        For an unknown format, a line that is not of the file's format, a relevance (or score) that is no
-        number, a document listed twice for a query; the message names file and line.
-    OSError
-        If the file cannot be opened.
-
-    Examples
-    --------
-    >>> from permed_measures.datasets import SAMPLES
-    >>> qrels = read_qrels(SAMPLES[0].qrels)
-    >>> len(qrels), qrels["sample_01_1"]["sample-032"]
-    (48, 2)
-    """
-    return _nested(load(path, "qrels"))
-
-
-def read_run(
-    path: str | os.PathLike[str],
-    order: str = "score",
-    duplicates: str = "refuse",
-    max_passage: str = "",
-    ignore_self: bool = False,
-) -> Run:
-    """Read a run from a file of any known format, recognised by its content.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
-        as PyTerrier's frames); or labels in JSONL, whose order is a run. Compressed or in Parquet as
-        `read_qrels` has it, and refused for the same reasons. A folder of Parquet parts, as Spark and Hive
-        write it, is one run.
-    order : {'score', 'list'}, default 'score'
-        Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
-        of ranks where all documents of the query have one, otherwise the lines; also those of TREC, CSV and
-        TSV qrels whose rows are in ranked order. Lists without scores are always ranked by their order: the
-        score is -1 for the first document, -2 for the second, …
-    duplicates : {'refuse', 'first', 'best'}, default 'refuse'
-        Of a document that is listed twice for a query keep the first row, or the one that ranks best.
-    max_passage : str, default ''
-        Ids are those of documents up to this text, such as ``#``, and name parts of them after it: keep the
-        best part of each document, as Pyserini's ``--max-passage`` does.
-    ignore_self : bool, default False
-        Leave out a document whose id is that of the query, as BEIR does.
-
-    Returns
-    -------
-    dict
-        ``{query_id: {doc_id: score}}`` in the order of the file.
-
-    Warns
-    -----
-    PermedWarning
-        If the scores rank documents in another order than the file does: than a list, or than the ranks.
-
-    Examples
-    --------
-    >>> from permed_measures.datasets import SAMPLES
-    >>> run = read_run(SAMPLES[0].runs["bm25"])
-    >>> len(run), len(run["sample_01_1"])
-    (48, 20)
-    """
-    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
-    for note in loaded.notes:
-        warn(note, path=path)
-    return _nested(loaded)
 
 
 def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[Qrels, Run]:
@@ -162,7 +76,8 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     return qrels, run
 
 
-def _nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
+def nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
+    """Return what was read as nested dicts."""
     if isinstance(loaded.table, dict):
         return loaded.table
     return (loaded.table if isinstance(loaded.table, Frames) else Frames([loaded.table])).nested()
@@ -198,7 +113,7 @@ def load(
     labels: Qrels | None = None,
     cleaning: Cleaning = Cleaning(),  # noqa: B008 - it cannot be changed
 ) -> Loaded:
-    """Read a file as qrels or a run; see `read_qrels` and `read_run`.
+    """Read a file as qrels or a run.
 
     What the file is as qrels can be given as `labels`: where their order is the run, it is not read again.
 

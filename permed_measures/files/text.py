@@ -63,6 +63,15 @@ class TextFile(NamedTuple):
         kinds = frozenset(each.kind for each in fitting if not each.if_asked)
         return cls(source, found, kind or found.kind, kinds)
 
+    def head(self) -> tuple[list[str], str]:
+        """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
+        comments: list[str] = []
+        for text in (line.strip(BLANKS) for _, line in self.source.head()):
+            if text and text[0] != "#":
+                return comments, "_".join(divided(text)[5:]) if self.format.columns else ""
+            comments += [text] if text else []
+        return comments, ""
+
     # --- entries, rows, and a table of them ----------------------------------------------------------
 
     def entries(self, lines: Lines | None = None) -> Entries:
@@ -136,7 +145,9 @@ class TextFile(NamedTuple):
     def _of_table(self, lines: Lines) -> Entries:
         """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
         lines = iter(lines)
-        above, header = next((n, header) for n, line in lines if (header := _header_of(line)))
+        above, header = next(
+            (n, header) for n, line in lines if not _is_skipped(line) and (header := _header_of(line))
+        )
         places = header.columns(VALUE_COLUMNS[self.format.kind]).items()
         rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
         while True:

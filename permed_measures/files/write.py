@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,20 @@ from typing import Any, Literal
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, QrelsLike, RunLike, location, number
-from permed_measures.errors import InputError, warn
+from permed_measures.errors import InputError, shown, warn
 from permed_measures.files.order import ranked
 from permed_measures.files.sources import check_path
 from permed_measures.files.whole import write_whole
+from permed_measures.markup import counted
 
 
 def write_run(
-    run: RunLike, path: str | os.PathLike[str], *, tag: str = "permed-measures", to: str | None = None
+    run: RunLike,
+    path: str | os.PathLike[str],
+    *,
+    tag: str = "permed-measures",
+    to: str | None = None,
+    comments: Sequence[str] = (),
 ) -> None:
     """Write a run as a file; the file is written whole or not at all.
 
@@ -37,6 +43,9 @@ def write_run(
         The name of the run, the last column of a TREC run.
     to : {'trec', 'jsonl', 'json', 'csv', 'tsv'}, optional
         The format, whatever the ending of `path`.
+    comments : sequence of str, default ()
+        Lines at the head of a TREC file, each of which begins with ``#``, such as those of ir_metadata; in a
+        file of another format they are left out, with a warning.
 
     Raises
     ------
@@ -69,16 +78,22 @@ def write_run(
     q Q0 b 2 0.5 mine
     {"q": {"b": 0.5, "a": 2.0}}
     """
-    _write(_Output(Path(path), "score", tag), run, to)
+    _write(_Output(Path(path), "score", tag, tuple(comments)), run, to)
 
 
-def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | None = None) -> None:
+def write_qrels(
+    qrels: QrelsLike,
+    path: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    comments: Sequence[str] = (),
+) -> None:
     """Write judgments as a file; the file is written whole or not at all.
 
     Parameters
     ----------
     qrels : any form of qrels
-    path, to
+    path, to, comments
         As for `write_run`, but ``.jsonl`` is PerMed ground truth, if all grades are 1; ``.json`` as BEIR
         has them in memory; ``.tsv`` BEIR qrels.
 
@@ -101,7 +116,7 @@ def write_qrels(qrels: QrelsLike, path: str | os.PathLike[str], *, to: str | Non
     topic_001_1,a,2
     topic_001_1,b,0
     """
-    _write(_Output(Path(path), "relevance"), qrels, to)
+    _write(_Output(Path(path), "relevance", comments=tuple(comments)), qrels, to)
 
 
 def _write(output: _Output, data: Any, to: str | None) -> None:
@@ -137,6 +152,10 @@ _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
 
 
 def _encoded(output: _Output, name: str, data: Any) -> bytes:
+    if output.comments and name != "trec":
+        lines = counted(len(output.comments), "comment line")
+        problem = f"{output.path}: {lines} left out, as only TREC files have them"
+        warn(problem, path=output.path)
     text = _WRITERS[name](output, _checked(output, data))
     if not text:
         raise output.error("without any query the file would be empty", "Write .json or .csv")
@@ -172,6 +191,7 @@ class _Output:
     path: Path
     value: str
     tag: str = ""
+    comments: tuple[str, ...] = ()
 
     @property
     def is_run(self) -> bool:
@@ -214,7 +234,10 @@ def _trec(output: _Output, nested: Nested) -> str:
             _check_column(doc_id, "document id", location(query_id, doc_id))
             run = f"Q0 {doc_id} {rank} {value!r} {output.tag}"
             lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
-    return "".join(lines)
+    wrong = next((each for each in output.comments if each[:1] != "#" or set(each) & {"\n", "\r"}), None)
+    if wrong is not None:
+        raise output.error(f"a comment line begins with # (found {shown(wrong)})")
+    return "".join([*(f"{each}\n" for each in output.comments), *lines]) if lines else ""
 
 
 def _check_column(text: str, what: str, where: str) -> None:

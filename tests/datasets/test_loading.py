@@ -4,10 +4,13 @@ from pathlib import Path
 
 import ir_datasets
 import pytest
+from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.datasets.loading import loaded_run
+from permed_measures.files import sources
+from permed_measures.files.sources import Source
 
 MEDICAL = SAMPLES[0]
 MEASURES = ["GradedAP@10", "nDCG@10"]
@@ -49,6 +52,61 @@ def test_the_id_of_a_data_set_brings_the_fields_of_its_queries():
     result = pm.reranking(ID, run, MEDICAL.runs["lsa"])
     assert all(change.text for change in result.gained)
     assert "12 clusters" in str(pm.compare(ID, {"a": run, "b": MEDICAL.runs["lsa"]}, "P@1", resamples=10))
+
+
+def test_ids_stand_wherever_a_file_can(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    qrels = pm.read_qrels(ID)
+    assert qrels == pm.read_qrels(MEDICAL.qrels)
+    assert pm.read_run(f"{ID}/runs/bm25") == pm.read_run(MEDICAL.runs["bm25"])
+    assert pm.calc_aggregate("RR", ID, f"{ID}/runs/bm25") == pm.calc_aggregate(
+        "RR", qrels, MEDICAL.runs["bm25"]
+    )
+    for query_id in qrels:
+        qrels[query_id].clear()
+    assert pm.read_qrels(ID) == pm.read_qrels(MEDICAL.qrels)  # of each call, its own
+    for line in (f"convert {ID} q.trec --as qrels", f"convert {ID} q.trec"):
+        assert run_cli(*line.split())[1] == f"q.trec: qrels of {ID}\n"
+        assert pm.read_qrels("q.trec") == pm.read_qrels(ID)
+    described = run_cli("inspect", ID, "q.trec")[0].split("\n\n")
+    assert [each.splitlines()[0] for each in described] == [ID, "q.trec"]
+    assert described[0].splitlines()[2:] == described[1].rstrip().splitlines()[2:]
+    Path(ID).write_text("q1 0 a 1\n")
+    assert pm.read_qrels(ID) == {"q1": {"a": 1}}
+
+
+def test_what_is_no_run_of_the_sample_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, hint in (
+        (f"{ID}/runs", f"Name one of the runs: {ID}/runs/bm25"),
+        (ID, "only qrels can be one"),
+    ):
+        with pytest.raises(FileNotFoundError, match=hint):
+            pm.read_run(name)
+    with pytest.raises(
+        pm.InputError, match=r"'permed-smple' is neither a file nor.*Did you mean 'permed-sample'"
+    ):
+        pm.read_qrels("permed-smple")
+    with pytest.raises(FileNotFoundError, match=r"qrels\.txt: No such file"):
+        pm.read_qrels("qrels.txt")
+    assert "only qrels can be one" in run_main("convert", ID, "x.trec", "--as", "run")[2]
+    assert "--tag, --duplicates" in run_main("convert", ID, "x.trec", "--tag", "mine")[2]
+
+
+def test_a_file_that_is_qrels_and_run_is_read_once(tmp_path, monkeypatch):
+    read, whole = [], Source.chunks
+    monkeypatch.setattr(Source, "chunks", lambda self, size=None: (read.append(size), whole(self, size))[1])
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(MEDICAL.qrels.read_bytes())
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(MEDICAL.qrels.read_bytes())
+    found = []
+    for run, n_times in ((path, 1), (str(path), 1), (copy, 2)):
+        read.clear()
+        with pytest.warns(pm.PermedWarning, match="the order of its lines is taken as the run"):
+            found.append(pm.calc_aggregate(MEASURES, path, run))
+        assert sum(size == sources._TEXT for size in read) == n_times
+    assert found[0] == found[1] == found[2]
 
 
 def test_each_run_of_a_comparison_is_read_when_its_turn_comes(tmp_path):

@@ -4,8 +4,10 @@ import gzip
 import math
 import warnings
 from functools import partial
+from pathlib import Path
 
 import pytest
+from commands import run_cli
 from effort import effort
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -137,6 +139,31 @@ def test_a_file_looks_as_written_down(write, form, text, tmp_path):
     assert (tmp_path / f"file.{form}").read_bytes() == text.encode()
     write(path=tmp_path / "file.gz", to=form)
     assert gzip.decompress((tmp_path / "file.gz").read_bytes()) == text.encode()
+
+
+def test_tag_and_comment_lines_of_a_run_are_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    head = "# ir_metadata.start\n# tag: mine\n"
+    Path("in.run").write_text(f"{head}\nq1 Q0 a 1 2.0 mine\n# not at the head\nq1 Q0 b 2 1.0 mine\n")
+    rows = "q1 Q0 a 1 2.0 {0}\nq1 Q0 b 2 1.0 {0}\n"
+    for options, tag in (([], "mine"), (["--tag", "other"], "other")):
+        run_cli("convert", "in.run", "out.run", *options)
+        assert Path("out.run").read_text() == head + rows.format(tag)
+    assert (
+        "out.json: 2 comment lines left out, as only TREC files have"
+        in run_cli("convert", "in.run", "out.json")[1]
+    )
+    run_cli("convert", "out.json", "out.run", "--as", "run")
+    assert Path("out.run").read_text() == rows.format("permed-measures")
+    Path("in.run").write_text("q1 Q0 a 1 2.0 a long tag\n")
+    run_cli("convert", "in.run", "out.run")
+    assert Path("out.run").read_text() == "q1 Q0 a 1 2.0 a_long_tag\n"
+    Path("in.qrels").write_text("# by hand\nq1 0 a 1\n")
+    run_cli("convert", "in.qrels", "out.qrels")
+    assert Path("out.qrels").read_text() == "# by hand\nq1 0 a 1\n"
+    for comment in ("words", "# a\nb"):
+        with pytest.raises(pm.InputError, match="out: a comment line begins with # "):
+            pm.write_run({"q": {"a": 1}}, "out", comments=[comment])
 
 
 # --- what is refused -------------------------------------------------------------------------------
