@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import Options
+from permed_measures.comparisons.results import LEVEL, ComparisonRow, Options, better_pairs
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tests import least_p
 from permed_measures.comparisons.wording import p_or_dash
@@ -21,6 +22,7 @@ from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
+from permed_measures.intervals import TIE
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
@@ -28,9 +30,6 @@ from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, objects, records_of, with_judged
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import Cell, Table
-
-LEVEL = 0.05
-"""A run is below the first if the adjusted p-value of their difference is below this."""
 
 
 class Entry(NamedTuple):
@@ -43,6 +42,8 @@ class Entry(NamedTuple):
     run : str
     p : float or None
         Of its difference from the first run, adjusted for all pairs of runs; None for the first.
+    rank_least, rank_most : int
+        The ranks that it may have: see `rank_ranges`.
     values : dict of str to float
         The mean of each measure.
     """
@@ -50,12 +51,20 @@ class Entry(NamedTuple):
     rank: int
     run: str
     p: float | None
+    rank_least: int
+    rank_most: int
     values: dict[str, float]
 
     @property
     def is_below(self) -> bool:
         """Whether it is significantly below the first run."""
         return self.p is not None and self.p < LEVEL
+
+    @property
+    def ranks(self) -> str:
+        """The ranks that it may have, as text."""
+        ends = dict.fromkeys([str(self.rank_least), str(self.rank_most)])
+        return "\N{EN DASH}".join(ends)
 
 
 @dataclass(frozen=True)
@@ -102,26 +111,26 @@ class Leaderboard(Result):
         )
 
     def _with_places(self, table: Table) -> Table:
-        """Put ranks before the names of runs, and p-values behind them."""
-        places = {
-            each.run: (
+        """Put ranks before the names of runs, and p-values and possible ranks behind them."""
+        runs, *others = table.blocks
+        placed = [
+            [
                 Cell(str(each.rank), value=each.rank),
+                name,
                 Cell("" if each.p is None else p_or_dash(each.p), value=each.p),
-            )
-            for each in self.entries
-        }
-
-        def placed(row: Sequence[Cell]) -> list[Cell]:
-            rank, p = places.get(row[0].text, (Cell(""), Cell("")))
-            return [rank, row[0], p, *row[1:]]
-
+                Cell(each.ranks, value=each.rank_least),
+                *cells,
+            ]
+            for each, (name, *cells) in zip(self.entries, runs, strict=True)
+        ]
+        rest = [[[Cell(""), name, Cell(""), Cell(""), *cells] for name, *cells in block] for block in others]
         notes = [
             f"Rank: by {headings_of(self.evaluations.measures)[0]}",
-            *[f"p: {self.about}"] * bool(self.about),
+            *[f"p: {self.about}", _RANKS] * bool(self.about),
         ]
         return table._replace(
-            headings=["rank", table.headings[0], "p", *table.headings[1:]],
-            blocks=[[placed(row) for row in block] for block in table.blocks],
+            headings=["rank", table.headings[0], "p", "ranks", *table.headings[1:]],
+            blocks=[placed, *rest],
             n_labels=2,
             notes=[*table.notes, *notes],
             label="leaderboard",
@@ -134,7 +143,7 @@ class Leaderboard(Result):
             "finding": self.finding,
             "about": self.about,
             "runs": [
-                {"rank": each.rank, **content, "p": each.p, "notes": self.evaluations.notes_on(each.run)}
+                {**_places(each), **content, "notes": self.evaluations.notes_on(each.run)}
                 for each, content in numbers
             ],
             "notes": self.notes,
@@ -144,7 +153,50 @@ class Leaderboard(Result):
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Yield the numbers of each run."""
         for each, row in zip(self.entries, records_of(self.evaluations), strict=True):
-            yield {"rank": each.rank, **row, "p": each.p}
+            yield {**_places(each), **row}
+
+
+_RANKS = (
+    "Ranks: those that a run may have, of all runs at once with a probability of 95 %: from 1 + how many "
+    "runs are significantly above it, to how many are not significantly below it"
+)
+
+
+def _places(entry: Entry) -> dict[str, Any]:
+    """Return what a leaderboard says of a run besides its means."""
+    return {name: getattr(entry, name) for name in _PLACES}
+
+
+_PLACES = ("rank", "ranks", "rank_least", "rank_most", "p")
+
+
+def rank_ranges(runs: Sequence[str], better: Collection[tuple[str, str]]) -> list[tuple[int, int]]:
+    """Return the ranks that each run may have.
+
+    Parameters
+    ----------
+    runs : sequence of str
+    better : collection of (str, str)
+        Pairs of a run and one that it is significantly better than, tested for all pairs at once.
+
+    Returns
+    -------
+    list of (int, int)
+        From 1 + how many runs are better than it, to how many it is not better than. Unless one of the
+        decisions is false, each run's true rank is between both; of equal runs every rank that they share.
+
+    References
+    ----------
+    Al Mohamad, Goeman & van Zwet, Simultaneous Confidence Intervals for Ranks with Application to Ranking
+    Institutions, Biometrics 78, 2022.
+
+    Examples
+    --------
+    >>> rank_ranges(["a", "b", "c"], {("a", "c")})
+    [(1, 2), (1, 3), (2, 3)]
+    """
+    above, below = (Counter(pair[place] for pair in better) for place in (1, 0))
+    return [(1 + above[run], len(runs) - below[run]) for run in runs]
 
 
 def leaderboard(
@@ -194,7 +246,7 @@ def leaderboard(
     asked = measures_of(measures)
     if not asked:
         raise InputError("there is no measure to order by", hint="Name one, such as 'nDCG@10'")
-    check_headings(["rank", "p"], asked)
+    check_headings(_PLACES, asked)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     ids = evaluator.judgments.query_ids
@@ -205,8 +257,8 @@ def leaderboard(
     values = {name: each.values[:1] for name, each in found.evaluations.items()}
     pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
     paired = PairedRuns(asked[:1], ids, values, pairs, unit, cluster, [])
-    p_values, about = _tested(paired, resamples, seed) if pairs else ([], "")
-    entries = _entries(found, [None, *p_values])
+    rows, about = _tested(paired, resamples, seed) if pairs else ([], "")
+    entries = _entries(found, rows)
     finding = _finding(entries, least_p(paired.n_clusters, resamples))
     return Leaderboard(entries, finding, about, found, notes=[*evaluator.notes(), *notes])
 
@@ -226,16 +278,19 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _entries(found: Evaluations, p_values: Sequence[float | None]) -> list[Entry]:
+def _entries(found: Evaluations, rows: Sequence[ComparisonRow]) -> list[Entry]:
+    """Return the runs with their places; `rows` compare each pair, those with the first run in front."""
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
+    p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(means) - 1])]
+    ranges = rank_ranges(list(found.evaluations), better_pairs(rows))
     return [
-        Entry(1 + sum(mean > own + 1e-12 for mean in means), content["run"], p, content["metrics"])
-        for content, own, p in zip(objects(found), means, p_values, strict=True)
+        Entry(1 + sum(mean > own + TIE for mean in means), content["run"], p, *ranks, content["metrics"])
+        for content, own, p, ranks in zip(objects(found), means, p_values, ranges, strict=True)
     ]
 
 
-def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[float | None], str]:
-    """Return the p-values of the differences from the first run, and say how they were computed."""
+def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[ComparisonRow], str]:
+    """Compare every pair of runs, and say how p-values were computed."""
     [rows], *_ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
     tests = [row.tests["randomization"] for row in rows]
     unit = paired.clusters
@@ -244,7 +299,7 @@ def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[float |
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
         f"{tests[0].method}{named}{f', seed {seed}' if tests[0].draws else ''}"
     )
-    return [each.adjusted for each in tests[: len(paired.values) - 1]], about
+    return rows, about
 
 
 def _finding(entries: Sequence[Entry], least: float) -> str:

@@ -3,9 +3,15 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from effort import effort
+from reporting import Page
+from simulations import ranks as simulation
 
 import permed_measures as pm
+from permed_measures.datasets import SAMPLES
+from permed_measures.records.leaderboard import rank_ranges
 
 QUERIES = [f"q{number}" for number in range(10)]
 QRELS = {q: {"a": 1} for q in QUERIES}
@@ -65,6 +71,61 @@ def test_a_p_that_is_below_the_level_prints_so():
         assert printed in str(replace(board, entries=[first, second._replace(p=p)]))
 
 
+FIRST_OR_SECOND = "1\N{EN DASH}2"
+
+
+def test_ranks_are_those_that_the_tests_of_all_pairs_leave_open():
+    runs = {"worst": run_with(10), "best": run_with(0), "near": run_with(1)}
+    board = pm.leaderboard(QRELS, runs, "P@1")
+    rows = pm.compare(QRELS, runs, "P@1").rows
+    better = {
+        (r.run, r.baseline) for r in rows if r.tests["randomization"].adjusted < 0.05 and r.difference > 0
+    }
+    better |= {
+        (r.baseline, r.run) for r in rows if r.tests["randomization"].adjusted < 0.05 and r.difference < 0
+    }
+    assert better == {("best", "worst"), ("near", "worst")}
+    expected = {"best": (FIRST_OR_SECOND, 1, 2), "near": (FIRST_OR_SECOND, 1, 2), "worst": ("3", 3, 3)}
+    assert {each.run: (each.ranks, each.rank_least, each.rank_most) for each in board.entries} == expected
+    for row in (*json.loads(board.to("json"))["runs"], *board.to_polars().rows(named=True)):
+        assert (row["ranks"], row["rank_least"], row["rank_most"]) == expected[row["run"]]
+    [table] = board.report().sections[0].tables
+    assert [row[3].text for row in table.rows[:3]] == [FIRST_OR_SECOND, FIRST_OR_SECOND, "3"]
+    assert any(note.startswith("Ranks: ") for note in table.notes)
+    one = pm.leaderboard(QRELS, {"only": run_with(2)}, "P@1")
+    assert one.entries[0].ranks == "1"
+    assert "Ranks: " not in str(one)
+
+
+def test_a_run_may_have_every_rank_where_nothing_is_decided():
+    assert rank_ranges(["a", "b", "c"], set()) == [(1, 3)] * 3
+    all_decided = {("a", "b"), ("a", "c"), ("b", "c")}
+    assert rank_ranges(["a", "b", "c"], all_decided) == [(1, 1), (2, 2), (3, 3)]
+
+
+@pytest.mark.parametrize("tiers", [[0] * 6, [0, 0, 1, 1, 2, 2]])
+def test_ranks_hold_all_at_once(tiers):
+    rng, n = np.random.default_rng(0), effort(100, 400)
+    held = [simulation.trial(rng, "sparse", 0.5, tiers, True, 500)[0] for _ in range(n)]
+    assert np.mean(held) > 0.95 - 4 * (0.95 * 0.05 / n) ** 0.5
+
+
+def test_a_page_has_the_runs_by_rank():
+    page = pm.leaderboard("permed-sample", SAMPLES[0].runs, pm.MEDCORPUS).to("html")
+    rows = [row for row in Page(page).rows if row and row[0].isdigit()]
+    assert [row[:2] for row in rows] == [["1", "bm25"], ["2", "tfidf"], ["3", "lsa"]]
+
+
+def test_a_run_may_be_called_like_the_row_of_an_ideal_ranking():
+    board = pm.leaderboard(QRELS, {"best possible": run_with(3), "b": {}}, "GradedAP@10")
+    [table] = board.report().sections[0].tables
+    assert [[cell.text for cell in row[:2]] for row in table.rows] == [
+        ["1", "best possible"],
+        ["2", "b"],
+        ["", "best possible"],
+    ]
+
+
 def test_it_says_what_evaluate_says_of_runs():
     qrels = {f"q{n}": {f"d{n}{i}": 1 for i in range(4)} for n in range(4)}
     equal = {q: dict.fromkeys(docs, 1.0) for q, docs in qrels.items()}
@@ -77,7 +138,7 @@ def test_it_says_what_evaluate_says_of_runs():
         "run 'partly' has 1 query without judgments (ignored)",
     ]
     report = board.report(digits=2)
-    assert [row[3].text for row in report.sections[0].tables[0].rows[:2]] == ["1.00", "0.25"]
+    assert [row[4].text for row in report.sections[0].tables[0].rows[:2]] == ["1.00", "0.25"]
     assert report.notes == [of_clusters]
     [caution] = report.cautions
     assert caution.startswith("run 'equal': all scores of each judged query are equal")
