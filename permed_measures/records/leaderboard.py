@@ -157,7 +157,7 @@ class Leaderboard(Result):
 
 
 _RANKS = (
-    "Ranks: those that a run may have, of all runs at once with a probability of 95 %: from 1 + how many "
+    "Ranks: those that a run may have, of all runs at once with a probability of 95%: from 1 + how many "
     "runs are significantly above it, to how many are not significantly below it"
 )
 
