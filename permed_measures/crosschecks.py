@@ -31,8 +31,8 @@ from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
-from permed_measures.measures.headings import name_of
-from permed_measures.measures.parameters import alias_of, values_of
+from permed_measures.measures.headings import name_of, renamed
+from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.results.findings import grouped
 from permed_measures.results.report import Report, Result, Section, how_made, titled
@@ -463,5 +463,5 @@ def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
     """Say what names and stars are."""
     rows = [row for result in results.values() for row in result.rows]
     some = not all(row.ties_exact for row in rows)
-    names = dict.fromkeys(row.measure for row in rows if alias_of(row.measure))
-    return [*(f"{name_of(each)} is {each}." for each in names), *([f"{THREE_ORDERS}."] if some else [])]
+    names = (f"{text}." for text in renamed(dict.fromkeys(row.measure for row in rows)))
+    return [*names, *([f"{THREE_ORDERS}."] if some else [])]

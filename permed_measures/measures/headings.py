@@ -49,6 +49,11 @@ def explained(measures: Iterable[Measure]) -> list[str]:
     return [f"{text} is {whole}" for text, whole in dict.fromkeys(pairs) if text != whole]
 
 
+def renamed(measures: Iterable[Measure]) -> list[str]:
+    """Say which measure each name of the user's own stands for."""
+    return [f"{alias_of(each)} is {each}" for each in measures if alias_of(each)]
+
+
 def name_of(measure: Measure) -> str:
     """Return the name of a measure in JSON, CSV and TSV: the user's own, or the measure as it prints."""
     return alias_of(measure) or str(measure)

@@ -137,7 +137,8 @@ def _units_that_decide(error: float, n_units: int, distance: float, reach: float
         return None
     of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else LEVEL
     level = min(max(of_all, LEVEL), 1 - 1e-9)  # that of the simultaneous interval
-    return max(needed(error, n_units, distance, level) or 0, ENOUGH)
+    units = needed(error, n_units, distance, level) if error else ENOUGH
+    return None if units is None else max(units, ENOUGH)
 
 
 def is_random(cluster: Ints) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.tables import path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import Floats
+from permed_measures.intervals import Floats, Ints
 from permed_measures.markup import counted
-from permed_measures.measures.headings import explained, name_of
+from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
 from permed_measures.records.evidence import LEVEL, SEED, Evidence, method, of_changes, of_means
 from permed_measures.records.record import Record, as_record, hash_of, is_record
@@ -143,7 +143,7 @@ class Gate(Result):
             ]
             for rule in self.rules
         ]
-        notes = [*explained(self.measures), *self.evidence]
+        notes = [*renamed(self.measures), *self.evidence]
         table = Table.of(headings, rows, len(headings), caption=self.about, notes=notes, label="gate")
         return Report(
             "Retrieval quality",
@@ -240,14 +240,16 @@ def gate(
     how = {"order": order, "query_ids": query_ids}
     now = _evaluated(run, evaluator, how)
     before = None if baseline is None else _baseline(baseline, now.name, evaluator, list(drops), how)
-    judge = _Judge(now, before, significant or non_inferior, non_inferior)
     notes = [*now.notes, *(each for each in (before.notes if before else ()) if each not in now.notes)]
     evidence: list[str] = []
-    if judge.by_evidence:
+    cluster = None
+    if significant or non_inferior:
         name, cluster, told = clusters_of(evaluator.judgments.query_ids, clusters, loaded)
         notes, evidence = [*notes, *told], method(cluster, name, bool(floors), bool(drops))
-        judge = judge._replace(cluster=cluster)
-    rules = [*judge.floors(floors), *judge.drops(drops)]
+    rules = [
+        *_rules(FLOOR, floors, now, None, cluster, non_inferior),
+        *_rules(DROP, drops, now, before, cluster, non_inferior),
+    ]
     about = counted(len(evaluator.judgments.query_ids), "query")
     return Gate(rules, about, notes, list(evaluator.measures), evidence=evidence)
 
@@ -295,7 +297,7 @@ class _Values(NamedTuple):
     def scaled(self, measures: Iterable[Measure]) -> Floats:
         """Return values whose means are the totals; shape (n_queries, n_measures)."""
         found = [self.values[each] * (len(self.values[each]) if _is_count(each) else 1) for each in measures]
-        return np.stack(found, axis=1)
+        return np.stack(found, axis=1) if found else np.zeros((0, 0))
 
 
 def _is_count(measure: Measure) -> bool:
@@ -358,60 +360,55 @@ def _unfit(
 # --- rules -----------------------------------------------------------------------------------------------
 
 
-class _Judge(NamedTuple):
-    """What decides about the rules: the values, by their means or by what these show."""
+def _rules(
+    kind: str,
+    limits: Mapping[Measure, float],
+    now: _Values,
+    before: _Values | None,
+    cluster: Ints | None,
+    is_strict: bool,
+) -> Iterator[Rule]:
+    """Judge means, or with a baseline changes, by themselves or, with clusters, by what they show."""
+    measures, evidence = list(limits), of_changes if before else of_means
+    values, totals = now.scaled(measures), [now.total(each) for each in measures]
+    if before:
+        values = values - before.scaled(measures)
+        totals = [total - before.total(each) for total, each in zip(totals, measures, strict=True)]
+    least = [limit if kind == FLOOR else -limit for limit in limits.values()]
+    found: list[Evidence | None] = [None] * len(measures)
+    if measures and cluster is not None:
+        found = [*evidence(measures, values, cluster, least)]
+    for each in zip(measures, limits.values(), least, totals, found, strict=True):
+        yield _rule(kind, is_strict, *each)
 
-    now: _Values
-    before: _Values | None
-    by_evidence: bool
-    is_strict: bool
-    cluster: Any = None
 
-    def floors(self, limits: Mapping[Measure, float]) -> list[Rule]:
-        """Judge the floors."""
-        found: list[Evidence | None] = [None] * len(limits)
-        if self.by_evidence and limits:
-            values = self.now.scaled(limits)
-            found = [*of_means(list(limits), values, self.cluster, list(limits.values()))]
-        return [
-            self._rule(measure, FLOOR, limit, self.now.total(measure), each)
-            for (measure, limit), each in zip(limits.items(), found, strict=True)
-        ]
-
-    def drops(self, limits: Mapping[Measure, float]) -> list[Rule]:
-        """Judge the drops."""
-        if self.before is None:
-            return []
-        found: list[Evidence | None] = [None] * len(limits)
-        if self.by_evidence:
-            differences = self.now.scaled(limits) - self.before.scaled(limits)
-            least = [-limit for limit in limits.values()]
-            found = [*of_changes(list(limits), differences, self.cluster, least)]
-        return [
-            self._rule(measure, DROP, limit, self.now.total(measure) - self.before.total(measure), each)
-            for (measure, limit), each in zip(limits.items(), found, strict=True)
-        ]
-
-    def _rule(self, measure: Measure, kind: str, limit: float, value: float, known: Evidence | None) -> Rule:
-        """Judge a mean or a change against the least that it may be."""
-        least = limit if kind == FLOOR else -limit
-        printed = _Printed(least, 0 if _is_count(measure) else 4)
-        outcome = printed.outcome(value, known)
-        asked = f"at least {_limit(limit)}" if kind == FLOOR else f"drop of at most {_limit(limit)}"
-        said = printed.text(value) if kind == FLOOR else printed.moved(value)
-        ok = outcome == PASSED or (outcome == INCONCLUSIVE and not self.is_strict)
-        found = value if kind == FLOOR else -value
-        about = name_of(measure), kind, limit, asked, found, said, ok, outcome
-        if known is None:
-            return Rule(*about)
-        interval, ends = known.reason, (known.low, known.high)
-        if known.low is not None and known.high is not None:
-            interval = f"{printed.text(known.low)} {printed.text(known.high)}"
-            ends = (known.low, known.high) if kind == FLOOR else (-known.high, -known.low)
-        if outcome != INCONCLUSIVE:
-            return Rule(*about, *ends, interval)
-        unclear = f"{name_of(measure)} {printed.unclear(known, kind)}, and {_deciding(known.needed)}"
-        return Rule(*about, *ends, interval, known.needed, unclear)
+def _rule(
+    kind: str,
+    is_strict: bool,
+    measure: Measure,
+    limit: float,
+    least: float,
+    value: float,
+    known: Evidence | None,
+) -> Rule:
+    """Judge a mean or a change against the least that it may be."""
+    printed, is_floor = _Printed(least, 0 if _is_count(measure) else 4), kind == FLOOR
+    outcome = printed.outcome(value, known)
+    asked = f"{'at least' if is_floor else 'drop of at most'} {_limit(limit)}"
+    said = printed.text(value) if is_floor else printed.moved(value)
+    ok = outcome == PASSED or (outcome == INCONCLUSIVE and not is_strict)
+    rule = Rule(name_of(measure), kind, limit, asked, value if is_floor else -value, said, ok, outcome)
+    if known is None:
+        return rule
+    low, high, interval = known.low, known.high, known.reason
+    if low is not None and high is not None:
+        interval = f"{printed.text(low)} {printed.text(high)}"
+        low, high = (low, high) if is_floor else (-high, -low)
+    rule = replace(rule, low=low, high=high, interval=interval)
+    if outcome != INCONCLUSIVE:
+        return rule
+    unclear = f"{rule.measure} {printed.unclear(known, kind)}, and {_deciding(known.needed)}"
+    return replace(rule, needed=known.needed, unclear=unclear)
 
 
 def _deciding(needed: int | None) -> str:

@@ -19,7 +19,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown, warnings_about
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.measures.headings import explained
+from permed_measures.measures.headings import renamed
 from permed_measures.records.record import Record, as_record, hash_of_file
 from permed_measures.records.record import record as record_of
 from permed_measures.results.report import Report, Result, Section
@@ -88,7 +88,7 @@ class Verification(Result):
         rows = self.differences or [Difference("record", again)]
         return Report(
             self.name,
-            sections=[Section(self.name, texts=[*texts, *explained(self.measures), *notes])],
+            sections=[Section(self.name, texts=[*texts, *renamed(self.measures), *notes])],
             data=lambda: {**self._content(), "provenance": provenance(self.measures, self.origin)},
             rows=lambda: [each._asdict() for each in rows],
         )
