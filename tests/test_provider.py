@@ -6,6 +6,7 @@ import ir_measures
 import numpy as np
 import pytest
 from commands import run_python
+from effort import IR_MEASURES_PARSES
 from ir_measures.__main__ import main_cli
 
 import permed_measures as pm
@@ -40,6 +41,7 @@ print(json.dumps(values))
 """
 
 
+@IR_MEASURES_PARSES
 @pytest.mark.parametrize("prefix", ["", "topic_"])
 def test_importing_the_package_changes_no_number_but_exp_gain_ndcg(prefix):
     rng = np.random.default_rng(1)

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 from measuring import Call, in_turns, peak_of_call, peak_of_command, running
 from synthetic import SHAPES, columns_of, make, write_qrels
-from tools import FORMS, THEIRS, TOOLS, commands_for, our_command
+from tools import FORMS, MEASURES, TOOLS, commands_for, our_command
 
 import permed_measures as pm
 
@@ -77,8 +77,8 @@ def labels(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - the fi
     """Yield the row of MedCorpus' labels as qrels and run, against a plain script that checks nothing."""
     if folder := os.environ.get("PERMED_DATA"):
         file = str(Path(folder, "medcorpus", "query_to_texts.jsonl"))
-        command = our_command("evaluate", file, file, *(part for name in THEIRS for part in ("-m", name)))
-        commands = {"ours": command, "ir_measures": [sys.executable, "-c", LABELS, file, *THEIRS]}
+        command = our_command("evaluate", file, file, *(part for name in MEASURES for part in ("-m", name)))
+        commands = {"ours": command, "ir_measures": [sys.executable, "-c", LABELS, file, *MEASURES]}
         seconds = in_turns({tool: running(each) for tool, each in commands.items()}, 3 * rounds)
         yield {"table": "tools", "what": "labels of MedCorpus", "seconds": seconds, "peak MB": {}}
 

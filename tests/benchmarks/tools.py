@@ -17,20 +17,20 @@ from synthetic import columns_of
 
 import permed_measures as pm
 
-OURS = ["GradedAP@10", "Coverage@10", "nDCG(dcg='exp-log2')@10", "nDCG@10", "AP@10", "P@1"]
-"""What we are asked for."""
-THEIRS = ["nDCG@10", "AP@10", "P@1"]
-"""What the other tools are asked for: ranx and pytrec_eval have no more of ours."""
+MEASURES = ["nDCG@10", "AP@10", "P@1"]
+"""What all tools are asked for: ranx and pytrec_eval have no more of ours."""
+OURS = ["GradedAP@10", "Coverage@10", "nDCG(dcg='exp-log2')@10", *MEASURES]
+"""What we alone are asked for, where nobody else is."""
 
 
 def ours(qrels: Any, run: Any) -> Call:
     """Return the call of permed-measures."""
-    return partial(pm.calc_aggregate, OURS, qrels, run)
+    return partial(pm.calc_aggregate, MEASURES, qrels, run)
 
 
 def by_ir_measures(qrels: Any, run: Any) -> Call:
     """Return the call of ir_measures, which takes no polars frames."""
-    measures = [ir_measures.parse_measure(text) for text in THEIRS]
+    measures = [ir_measures.parse_measure(text) for text in MEASURES]
     run = run.to_pandas() if isinstance(run, pl.DataFrame) else run
     return partial(ir_measures.calc_aggregate, measures, qrels, run)
 
@@ -84,7 +84,7 @@ def _installed(name: str) -> str:
 
 def evaluating(qrels: Path, run: Path) -> list[str]:
     """Return our command for a run file."""
-    measures = [part for text in OURS for part in ("-m", text)]
+    measures = [part for text in MEASURES for part in ("-m", text)]
     return our_command("evaluate", qrels, run, *measures, "--format", "tsv")
 
 
@@ -97,9 +97,9 @@ def commands_for(qrels: Path, run: Path) -> dict[str, list[str]]:
             "print(ir_measures.calc_aggregate([ir_measures.parse_measure(m) for m in sys.argv[3:]],\n"
             "    ir_measures.read_trec_qrels(sys.argv[1]), pandas.read_parquet(sys.argv[2])))"
         )
-        commands["ir_measures"] = [sys.executable, "-c", code, str(qrels), str(run), *THEIRS]
+        commands["ir_measures"] = [sys.executable, "-c", code, str(qrels), str(run), *MEASURES]
         return commands
-    commands["ir_measures"] = [_installed("ir_measures"), str(qrels), str(run), *THEIRS]
+    commands["ir_measures"] = [_installed("ir_measures"), str(qrels), str(run), *MEASURES]
     if trec_eval := shutil.which("trec_eval"):
         names = [part for name in ("ndcg_cut.10", "map_cut.10", "P.1") for part in ("-m", name)]
         commands["trec_eval"] = [trec_eval, "-c", *names, str(qrels), str(run)]

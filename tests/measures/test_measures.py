@@ -5,6 +5,7 @@ import pickle
 import ir_measures
 import numpy as np
 import pytest
+from effort import IR_MEASURES_PARSES
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
@@ -59,6 +60,7 @@ def test_a_value_that_is_no_number_is_an_error(monkeypatch):
         pm.calc_aggregate("AP@5", {"p": {"a": 0}, "q": {"a": 2}}, {"q": {"a": 1.0, "b": 2.0}})
 
 
+@IR_MEASURES_PARSES
 def test_ir_measures_itself_parses_our_names_and_the_alias():
     assert ir_measures.parse_measure("GradedAP@10") == pm.GradedAP @ 10
     assert ir_measures.parse_measure("GradedMAP(norm='min')@10") == pm.GradedAP(norm="min") @ 10
