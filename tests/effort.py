@@ -10,7 +10,7 @@ import pytest
 
 IR_MEASURES_PARSES = pytest.mark.skipif(
     sys.version_info >= (3, 14),
-    reason="ir_measures 0.4.3 parses measures with ast.Num, which Python 3.14 lacks",
+    reason="ir_measures 0.4.3 parses by ast.Num, which 3.14 lacks",
 )
 
 THOROUGH = os.environ.get("PERMED_THOROUGH") in ("1", "only")
