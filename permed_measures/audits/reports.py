@@ -32,7 +32,7 @@ from permed_measures.conventions.runs import options_for
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import NONE, Table
+from permed_measures.results.table import NONE, Cell, Table
 
 
 @dataclass(frozen=True)
@@ -248,10 +248,11 @@ def _sections(result: Audit) -> Iterator[Section]:
 def _table(result: Audit) -> Table:
     """Return a line for each claim."""
     cells = []
-    for each in result._records():
-        shown = [each["measure"], each["published"], each["printed"]]
+    for trial, each in zip(result.best[0].trials, result._records(), strict=True):
+        published = Cell(each["published"], value=float(trial.claim.value))
+        shown = [each["measure"], published, Cell(each["printed"], value=each["value"])]
         if each["status"] == "unexplained":
-            shown = ["no convention", each["published"], NONE]  # the values have a section
+            shown = ["no convention", published, NONE]  # the values have a section
         cells.append([each["run"], each["claim"], *shown])
     headings = ["run", "claim", "measure", "published", "computed"]
     one = len({each.row for each in result.best[0].trials}) == 1

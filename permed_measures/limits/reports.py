@@ -166,7 +166,12 @@ def _of_row(row: RowLimits) -> Section:
     """Return what each number can be by each of the usual conventions, and which others are not refuted."""
     blocks = [
         [
-            [Cell(text) for text in (each.claim.name, each.measure, each.claim.text, _shown(each))]
+            [
+                Cell(each.claim.name),
+                Cell(each.measure),
+                Cell(each.claim.text, value=float(each.claim.value)),
+                Cell(_shown(each), value=_lowest(each)),
+            ]
             for each in limits.ranges
         ]
         for limits in row.usual
@@ -182,13 +187,22 @@ def _of_row(row: RowLimits) -> Section:
 
 def _of_rows(rows: list[RowLimits]) -> Section:
     """Return a line for each row: which usual conventions are refuted, and why; how many of all are not."""
-    lines = [
-        [row.name, "; ".join(_refuted(row)) or NONE, f"{len(row.said(False))} of {len(row.conventions)}"]
+    lines: list[list[str | Cell]] = [
+        [
+            row.name,
+            "; ".join(_refuted(row)) or NONE,
+            Cell(f"{len(row.said(False))} of {len(row.conventions)}", value=len(row.said(False))),
+        ]
         for row in rows
     ]
     caption = "Usual conventions that are refuted, and how many of all are not"
     headings = ["row", "refuted", "not refuted"]
     return Section(tables=[Table.of(headings, lines, 2, caption=caption, label="possible")])
+
+
+def _lowest(told: ClaimRange) -> float | None:
+    """Return where a range begins."""
+    return None if told.given is None or told.given.is_empty else told.given.low
 
 
 def _shown(told: ClaimRange) -> str:

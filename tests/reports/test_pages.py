@@ -86,6 +86,33 @@ def test_all_of_a_report_is_on_its_page():
     assert "†" in text
 
 
+SAMPLE = "permed-sample permed-sample/runs"
+IN_CELLS = re.compile(r"<td( data-value=\"(.*?)\")?>(.*?)</td>")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"evaluate {SAMPLE} -m P@1 -m NumRet -m RR",
+        f"compare {SAMPLE} -m RR --baseline lsa --resamples 99 --human permed-sample",
+        f"uncertainty {SAMPLE} -m P@1 -m Judged@10",
+        f"leaderboard {SAMPLE} -m P@1 --resamples 99",
+        "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458 --claim RR=0.123",
+        "possible permed-sample --claim P@1=0.6458 --claim RR=0.123",
+    ],
+)
+def test_every_number_of_a_table_has_the_value_that_a_page_sorts_by(line):
+    page = run_main(*line.split(), "--format", "html")[1].partition('<section id="how"')[0]
+    rows = [IN_CELLS.findall(row) for row in re.findall("<tr>(.*?)</tr>", page)]
+    cells = [cell for row in rows if any(value for _, value, _ in row) for cell in row]
+    assert len(cells) > 1
+    for _, value, cell in cells:
+        text = html.unescape(re.sub("<.*?>", "", cell))
+        if found := re.match(r"[<\[]?([-+]?[0-9][0-9.,]*)", text):
+            printed = float(found[1].replace(",", ""))
+            assert float(value) == pytest.approx(printed, rel=0.01, abs=0.06), text
+
+
 def test_runs_of_a_comparison_stand_by_value():
     result = made({"aa": [4] * 9, "bb": [1] * 9, "cc": [2] * 9}, baseline="aa")
     assert [row[0] for row in Page(result.to("html")).rows[:4]] == ["run", "bb", "cc", "aa"]
