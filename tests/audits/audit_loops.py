@@ -201,7 +201,7 @@ def average_precision(how, cutoff, ranking, judgments, top, scores):
         "half": lambda grade: grade / 2,
         "capped": lambda grade: grade / 2 if grade <= 2 else 1,
         "exp": lambda grade: (2**grade - 1) / (2**top - 1),
-    }[how["weights"]]
+    }.get(how["weights"]) or how["weights"].gains.get
     level = max(how["level"], 1e-9)
     weights = [weight(g) if g is not None and g >= level else None for _, g in ranking[:cutoff]]
     total = 0.0
@@ -233,9 +233,8 @@ def gain_of(grade, how):
     """Return what a grade gains in nDCG."""
     if how["negative"] == "zero":
         grade = max(grade, 0)
-    return {"exp": 2**grade - 1, "linear": grade, "binary": int(grade >= 1), "first": int(grade >= 1)}[
-        how["gain"]
-    ]
+    gains = {"exp": 2**grade - 1, "linear": grade, "binary": int(grade >= 1), "first": int(grade >= 1)}
+    return gains[how["gain"]] if how["gain"] in gains else how["gain"].gains.get(grade, grade)
 
 
 def ndcg(how, cutoff, ranking, judgments, gains=None):

@@ -57,7 +57,7 @@ def graded_of(plain):
 
 @pytest.mark.parametrize("named", effort(NAMED[::3], NAMED), ids=lambda each: each.name)
 def test_claims_of_a_named_convention_are_explained_by_its_name(named):
-    plain = plain_graded(2)
+    plain = plain_graded(max(2, int(named.options["level"])))
     names = {name: measure for name, measure in MEASURES.items() if named.has(measure)}
     result = pm.audit(*graded_of(plain), row_made(plain, named.options, names=names))
     assert result.ok
