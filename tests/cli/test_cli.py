@@ -124,15 +124,14 @@ def test_convert_goes_round():
 
 def test_convert_writes_to_standard_output(files):
     line = ["convert", "other.trec", "-"]
-    assert run_main(*line) == (0, "q2 Q0 d 1 3.0 permed-measures\n", "")
+    assert run_main(*line) == (0, "q2 Q0 d 1 3.0 t\n", "")
     assert run_cli(*line, "--to", "tsv")[0] == "query_id\tdoc_id\tscore\nq2\td\t3.0\n"
     assert not (files / "-").exists()
 
 
-def test_the_id_of_a_data_set_is_no_file():
-    for arguments in (["inspect", "permed-sample"], ["convert", "permed-sample", "q.trec", "--as", "qrels"]):
-        status, _, stderr = run_main(*arguments)
-        assert (status, "the id of a data set, and only qrels can be one" in stderr) == (2, True)
+def test_the_id_of_a_data_set_is_no_run():
+    status, _, stderr = run_main("convert", "permed-sample", "run.trec", "--as", "run")
+    assert (status, "the id of a data set, and only qrels can be one" in stderr) == (2, True)
     assert run_cli("inspect", "permed-sample/runs") == run_cli("inspect", *MEDICAL.runs.values())
 
 
