@@ -15,6 +15,8 @@ import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.datasets import SAMPLES, load
 from permed_measures.markup import one_line
+from permed_measures.results.report import Report, Section
+from permed_measures.results.table import Cell, Table
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -278,6 +280,23 @@ def test_a_query_opens_by_click_key_and_address(browser, path):
         assert "sample_03_2" in dialog.text_content()
         page.get_by_role("button", name="Close").click()
         dialog.wait_for(state="hidden")
+
+
+@pytest.mark.thorough
+def test_a_page_sorts_by_values_and_an_ideal_ranking_stays_below(browser, tmp_path):
+    rows = [
+        [run, Cell(text, value=value), Cell("0.5", value=0.5)]
+        for run, text, value in (("a", "0.0200", 0.02), ("b", "<0.0001", 1e-9), ("c", "1,000.0", 1000.0))
+    ]
+    table = Table.of(["run", "p", "RR"], [*rows, ["best possible", "", "0.9"]])
+    (tmp_path / "sorted.html").write_text(Report(sections=[Section(tables=[table])]).to("html"), "utf-8")
+    with opened(browser, tmp_path / "sorted.html") as page:
+        button, names = page.locator("thead button").nth(1), page.locator("tbody th.run")
+        for order in ("cab", "bac"):
+            button.click()
+            assert names.all_text_contents() == [*order, "best possible"]
+        page.locator("thead button").last.click()
+        assert names.all_text_contents()[-1] == "best possible"
 
 
 @pytest.mark.thorough
