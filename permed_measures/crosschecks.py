@@ -200,8 +200,14 @@ def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: 
     values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
     ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
-    found = _pytrec_values(same.measure, gains, run).items()
-    theirs = {query_id: value if value >= same.threshold else 0.0 for query_id, value in found}
+    found = _pytrec_values(same.measure, gains, run)
+    if same.recall is not None:
+        recall = _pytrec_values(same.recall, gains, run)
+        found = {
+            query_id: 2 * p * recall[query_id] / ((p + recall[query_id]) or 1)
+            for query_id, p in found.items()
+        }
+    theirs = {query_id: value if value >= same.threshold else 0.0 for query_id, value in found.items()}
     if not theirs:
         return replace(row, reason=NO_QUERY)
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
@@ -231,12 +237,14 @@ NO_QUERY = "there is no query that both compute"
 class Same(NamedTuple):
     """A measure that ir_measures asks pytrec_eval for, and what makes it the same as one of ours.
 
-    `gains` has grades that take the place of others; values below `threshold` are 0.
+    `gains` has grades that take the place of others; values below `threshold` are 0. With `recall` it is the
+    harmonic mean of both measures.
     """
 
     measure: Measure
     gains: Mapping[int, int] = {}
     threshold: float = 0.0
+    recall: Measure | None = None
 
 
 def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | str:
@@ -275,6 +283,13 @@ def _success(_: Measure, given: dict[str, Any], __: set[float], longest: int) ->
     return Same(ir_measures.Success(**{**given, "cutoff": given["cutoff"] or max(longest, 1)}))
 
 
+def _f1(_: Measure, given: dict[str, Any], *__: object) -> Same | str:
+    """F1@k is the harmonic mean of P@k and R@k."""
+    if given["rel"] != int(given["rel"]):
+        return ABSENT
+    return Same(ir_measures.P(**given), recall=ir_measures.R(**given))
+
+
 def _reciprocal_rank(_: Measure, given: dict[str, Any], *__: object) -> Same:
     """RR@k is RR, but 0 where the first relevant document is below rank k."""
     cutoff = given.pop("cutoff")
@@ -309,6 +324,7 @@ _Finder = Callable[[Measure, dict[str, Any], set[float], int], Same | str]
 
 _SAME: dict[str, _Finder] = {
     "Coverage": _success,
+    "F1": _f1,
     "RR": _reciprocal_rank,
     "IPrec": _iprec,
     "nDCG": _ndcg,

@@ -54,7 +54,8 @@ def test_all_default_measures_agree_on_random_cases():
     assert compared > effort(700, 3000)
 
 
-NAMED_OTHERWISE = """Coverage@1 Coverage(rel=2) nDCG(dcg='exp-log2')@10 VariantNDCG(judged_only=True)@3
+NAMED_OTHERWISE = """F1@3 F1(rel=2)@2 F1(judged_only=True)@5
+    Coverage@1 Coverage(rel=2) nDCG(dcg='exp-log2')@10 VariantNDCG(judged_only=True)@3
     RR@1 AP(rel=2)@3 VariantNDCG(gain='linear') IPrec@0.25 SetF(beta=0.5) nDCG(gains={1:3,2:1})@2 NumRet"""
 
 
@@ -74,7 +75,10 @@ MEMORY = "pytrec_eval reserves memory up to the highest gain, here above 2,000"
     ("measure", "reason", "grade"),
     [
         *((name, ABSENT, 1) for name in ("GradedAP@10", "QMeasure(beta=0)", "GAP", "Judged@10", "ERR@10")),
-        *((name, ABSENT, 1) for name in ("RBP(rel=1)", "VariantNDCG(discount='jk')", "Coverage(rel=1.5)")),
+        *(
+            (name, ABSENT, 1)
+            for name in ("RBP(rel=1)", "VariantNDCG(discount='jk')", "Coverage(rel=1.5)", "F1(rel=1.5)@3")
+        ),
         ("IPrec@0.333", "pytrec_eval takes two digits", 1),
         ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647", 1),
         ("nDCG(gains={1:0.5})", "pytrec_eval takes whole gains only", 1),
