@@ -44,7 +44,7 @@ audits: other_names swaps sentences reports audit
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
-records: record verify evidence gate leaderboard
+records: record verify baseline evidence gate leaderboard
 cli: messages parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
 cli: convert inspect measures commands __init__

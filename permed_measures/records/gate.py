@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
-from ir_measures.measures import Measure, SumAgg
+from ir_measures.measures import Measure
 
-from permed_measures import __version__
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, run_name
-from permed_measures.engine.evaluator import PermedEvaluator, aggregated
+from permed_measures.datasets.loading import loaded_qrels
+from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.engine.tables import path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import Floats, Ints
+from permed_measures.intervals import Ints
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
+from permed_measures.records.baseline import Values, baseline_of, evaluated_run, is_count
 from permed_measures.records.evidence import LEVEL, SEED, Evidence, method, of_changes, of_means
-from permed_measures.records.record import Record, as_record, hash_of, is_record
-from permed_measures.records.verify import unlike
-from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.report import Report, Result, Section
 from permed_measures.results.table import NONE, Cell, Table
 
@@ -238,8 +233,8 @@ def gate(
     if not evaluator.judgments.query_ids:
         raise InputError("the qrels have no query")
     how = {"order": order, "query_ids": query_ids}
-    now = _evaluated(run, evaluator, how)
-    before = None if baseline is None else _baseline(baseline, now.name, evaluator, list(drops), how)
+    now = evaluated_run(run, evaluator, how)
+    before = None if baseline is None else baseline_of(baseline, now.name, evaluator, list(drops), how)
     notes = [*now.notes, *(each for each in (before.notes if before else ()) if each not in now.notes)]
     evidence: list[str] = []
     cluster = None
@@ -280,91 +275,14 @@ def _refuse_incomplete(floors: Any, drops: Any, baseline: object) -> None:
             raise InputError(problem, hint=hint)
 
 
-# --- the run and its baseline ----------------------------------------------------------------------------
-
-
-class _Values(NamedTuple):
-    """The values of a run for each query by measure, and what is to be known about it."""
-
-    name: str
-    values: dict[Measure, Floats]
-    notes: Sequence[str] = ()
-
-    def total(self, measure: Measure) -> float:
-        """Return the mean, of counts the sum, as `evaluate` prints it."""
-        return aggregated([measure], self.values[measure][None])[measure]
-
-    def scaled(self, measures: Iterable[Measure]) -> Floats:
-        """Return values whose means are the totals; shape (n_queries, n_measures)."""
-        found = [self.values[each] * (len(self.values[each]) if _is_count(each) else 1) for each in measures]
-        return np.stack(found, axis=1) if found else np.zeros((0, 0))
-
-
-def _is_count(measure: Measure) -> bool:
-    return isinstance(measure.aggregator(), SumAgg)
-
-
-def _evaluated(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> _Values:
-    """Evaluate a run."""
-    name, judgments = run_name(path_of(run) or run), evaluator.judgments
-    read = loaded_runs({name: run}, order=how["order"], rewriting=how["query_ids"], qrels=judgments)
-    evaluations, notes = evaluate_all(evaluator, read)
-    found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
-    rows = dict(zip(evaluator.measures, evaluations[name].values, strict=True))
-    return _Values(name, rows, found.notes_on(name))
-
-
-def _baseline(
-    given: Any, run: str, evaluator: PermedEvaluator, measures: list[Measure], how: Mapping[str, Any]
-) -> _Values:
-    """Return the values of a baseline: of a run, or those that a record has of one."""
-    name, of_name = "", given
-    if isinstance(given, Mapping) and not isinstance(given, Record) and len(given) == 1:
-        [(name, of_name)] = given.items()
-    if not is_record(of_name):
-        return _evaluated(given, evaluator, how)
-    record = as_record(of_name)
-    where = record.source or "the record"
-    if wrong := list(_unfit(record, evaluator, measures, how)):
-        hint = "Make it again: evaluate QRELS RUN --record FILE"
-        raise InputError(f"this is no baseline here: {'; '.join(wrong)}", where=where, hint=hint)
-    runs, asked = record["runs"], name or run
-    if len(runs) == 1 and not name:
-        [asked] = runs
-    if asked not in runs:
-        known = f"the record has the runs {', '.join(map(repr, runs))}"
-        raise InputError(known, where=where, hint="Name one: NAME=FILE, in Python {'NAME': 'FILE'}")
-    rows = {measure: key for key, measure in zip(record["measures"], record.measures, strict=True)}
-    return _Values(asked, {each: np.array(runs[asked]["values"][rows[each]]) for each in measures})
-
-
-def _unfit(
-    record: Record, evaluator: PermedEvaluator, measures: Iterable[Measure], how: Mapping[str, Any]
-) -> Iterable[str]:
-    """Yield why the values of a record cannot be compared with those of a run."""
-    judgments = evaluator.judgments
-    yield from map(str, unlike(record, hash_of(judgments), judgments.query_ids))
-    if record.version != __version__:
-        yield f"versions: made by version {record.version}, this is {__version__}"
-    for name, value in record["options"].items():
-        if value != how[name]:
-            yield f"options: {name} was {value or 'left out'}, and is {how[name] or 'left out'}"
-    known = record.measures
-    if lacking := [str(each) for each in measures if each not in known]:
-        has = ", ".join(
-            f"{name_of(each)} ({each})" if name_of(each) != str(each) else str(each) for each in known
-        )
-        yield f"measures: it lacks {', '.join(lacking)}, and has {has}"
-
-
 # --- rules -----------------------------------------------------------------------------------------------
 
 
 def _rules(
     kind: str,
     limits: Mapping[Measure, float],
-    now: _Values,
-    before: _Values | None,
+    now: Values,
+    before: Values | None,
     cluster: Ints | None,
     is_strict: bool,
 ) -> Iterator[Rule]:
@@ -392,7 +310,7 @@ def _rule(
     known: Evidence | None,
 ) -> Rule:
     """Judge a mean or a change against the least that it may be."""
-    printed, is_floor = _Printed(least, 0 if _is_count(measure) else 4), kind == FLOOR
+    printed, is_floor = _Printed(least, 0 if is_count(measure) else 4), kind == FLOOR
     outcome = printed.outcome(value, known)
     asked = f"{'at least' if is_floor else 'drop of at most'} {_limit(limit)}"
     said = printed.text(value) if is_floor else printed.moved(value)
@@ -426,9 +344,8 @@ class _Printed(NamedTuple):
     def text(self, value: float) -> str:
         """Write a number."""
         decimals = -int(Decimal(repr(self.limit)).as_tuple().exponent)
-        if float(self.limit).is_integer():
-            decimals = 0
-        return f"{value + 0.0:,.{min(max(decimals, self.least), 9)}f}"
+        decimals = min(max(0 if self.limit.is_integer() else decimals, self.least), 9)
+        return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # no -0
 
     def moved(self, change: float) -> str:
         """Write a change in words."""
