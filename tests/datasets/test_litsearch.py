@@ -1,12 +1,14 @@
 """LitSearch: its labels, and the attributes and papers of the official Parquet files."""
 
 import hashlib
+import os
 import shutil
 from dataclasses import replace
 
 import ir_datasets
 import polars as pl
 import pytest
+from commands import run_python
 from data_files import lines_of
 
 import permed_measures as pm
@@ -149,3 +151,36 @@ def test_the_papers_of_litsearch_are_read_and_looked_up(home, monkeypatch):
     found = dataset.docs_store().get_many(["10", "21", "99"])
     assert found == {"10": DOCUMENTS[0], "21": DOCUMENTS[-1]}
     assert DOCUMENTS[1].default_text() == "Title 11 Abstract 11"
+
+
+FORKED = """
+import os, signal, sys
+from pathlib import Path
+import polars as pl
+from permed_measures.datasets import readers
+from permed_measures.errors import InputError
+
+path = Path(sys.argv[1])
+rows = {"query": "q", "query_set": "s", "specificity": 1, "quality": 2}
+rows |= {"corpusid": 3, "title": "t", "abstract": "a"}
+pl.DataFrame({name: [value] for name, value in rows.items()}).write_parquet(path)
+print(readers.read_attributes(path), list(readers.read_titles([path])))
+if os.fork():
+    os.wait()
+    os._exit(0)
+signal.alarm(60)  # a process that hangs ends
+for read in (lambda: readers.read_attributes(path), lambda: list(readers.read_titles([path]))):
+    try:
+        print(read(), flush=True)
+    except InputError as error:
+        print(str(error)[:34], flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_does_not_wait_for_ever_for_attributes_and_titles(tmp_path):
+    read, *refused = run_python(FORKED, tmp_path / "rows.parquet").splitlines()
+    assert read == "{'q': ('s', 'specific', 2)} [('3', 't', 'a')]"
+    assert refused == ["polars would hang in this process,"] * 2
