@@ -197,14 +197,19 @@ def _version(package: str) -> str | None:
 
 
 def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
-    if origin.qrels == "-" or os.path.lexists(origin.qrels):
-        yield {"role": "qrels", **_file(Path(origin.qrels))}
-    elif origin.qrels:
-        yield {"role": "qrels", "dataset": origin.qrels, **_stored(_labels_of(origin.qrels))}
+    if origin.qrels:
+        yield {"role": "qrels", **_qrels(origin.qrels)}
     for name, path in origin.runs.items():
         yield {"role": "run", "name": name, **_file(path)}
     for role, path in origin.others.items():
-        yield {"role": role, **_file(path)}
+        yield {"role": role, **(_qrels(path.as_posix()) if role.endswith(" qrels") else _file(path))}
+
+
+def _qrels(name: str) -> dict[str, Any]:
+    """Describe a file of qrels, or the data set of an id."""
+    if name == "-" or os.path.lexists(name):
+        return _file(Path(name))
+    return {"dataset": name, **_stored(_labels_of(name))}
 
 
 def _file(path: Path) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Several collections in one table: means of means by hand, ranks, what is said of them, and bad files."""
 
 import csv
+import hashlib
 import json
 
 import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
+from permed_measures.datasets import SAMPLES
 
 TO = "\N{EN DASH}"
 QRELS = {
@@ -99,7 +101,19 @@ def test_numbers_for_other_programs(collections):
     content = json.loads(evaluate(path, "--format", "json"))
     assert [row["P@1"] for row in content["rows"]] == [1, 0, 0.5, 0.25, 1, 0.625]
     roles = [each["role"] for each in content["provenance"]["inputs"]]
+    small = next(each for each in content["provenance"]["inputs"] if each["role"] == "small qrels")
+    assert small["sha256"] == hashlib.sha256((path.parent / "small.qrels").read_bytes()).hexdigest()
     assert roles == ["qrels", "big qrels", "small qrels", "big a", "big b", "small a", "small b"]
+
+
+def test_data_sets_of_collections_have_the_hash_of_their_labels(tmp_path):
+    (tmp_path / "c.toml").write_text(
+        'qrels = {"permed-sample" = "permed-sample"}\nruns = {bm25 = "{collection}/runs/bm25"}'
+    )
+    content = json.loads(evaluate(tmp_path / "c.toml", "--format", "json"))
+    [found] = [each for each in content["provenance"]["inputs"] if each["role"] == "permed-sample qrels"]
+    assert found["dataset"] == "permed-sample"
+    assert found["sha256"] == hashlib.sha256(SAMPLES[0].qrels.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
