@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.comparisons.plots.style import LOSS, WIN, matplotlib
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, warn
 from permed_measures.files.whole import write_whole
+from permed_measures.markup import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +62,34 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
     figure: Any = ax.figure
+    if missing := _with_last_resort(figure):
+        letters = listed(map(repr, missing), 5)
+        hint = "Set matplotlib's font.family to one that has them"
+        warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
     write_whole(path, _drawn(figure, ending[1:]))
+
+
+def _with_last_resort(figure: Figure) -> list[str]:
+    """Return the letters of a figure that none of its fonts has, and draw them as boxes.
+
+    With a font that has boxes for all letters, matplotlib itself warns of none.
+    """
+    for ax in figure.axes:
+        ax.get_xticklabels(), ax.get_yticklabels()  # which matplotlib writes only then
+    fonts, missing = matplotlib(".font_manager"), set()
+    for text in figure.findobj(matplotlib(".text").Text):
+        letters = {letter for letter in text.get_text() if not letter.isascii()}
+        for family in text.get_fontfamily() if letters else ():
+            properties = text.get_fontproperties().copy()
+            properties.set_family(family)
+            letters -= set(map(chr, fonts.get_font(fonts.findfont(properties)).get_charmap()))
+        text.set_fontfamily([*text.get_fontfamily(), _LAST_RESORT] if letters else text.get_fontfamily())
+        missing |= letters
+    return sorted(missing)
+
+
+_LAST_RESORT = "Last Resort High-Efficiency"
+"""A font that comes with matplotlib."""
 
 
 _KEYWORDS: dict[str, dict[str, Any]] = {
@@ -109,9 +137,7 @@ def inline_svg(figure: Figure) -> str:
     from xml.etree import ElementTree
 
     ElementTree.register_namespace("", _SVG)
-    for text in figure.findobj(matplotlib(".text").Text):
-        # The browser has fonts of its own: with this one, which has all letters, matplotlib warns of none.
-        text.set_fontfamily([*text.get_fontfamily(), "Last Resort High-Efficiency"])
+    _with_last_resort(figure)  # the browser has fonts of its own
     drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
