@@ -21,7 +21,9 @@ def run(args: Namespace) -> int:
     format_of(args, [Path(found.origin.qrels), *found.origin.runs.values()])  # what it names is known now
     made = origin_of(args, {})
     options = {**made.options, **found.origin.options}  # and those that the record was made with
-    found = replace(found, origin=found.origin._replace(command=made.command, options=options))
+    found = replace(
+        found, origin=found.origin._replace(command=made.command, options=options, line=made.line)
+    )
     write_report(found.report(), form, args.output, f"what became of {args.record}")
     return int(not found.ok)
 

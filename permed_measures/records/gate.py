@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -22,8 +23,8 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
 from permed_measures.records.baseline import Values, baseline_of, evaluated_run, is_count
-from permed_measures.records.evidence import LEVEL, SEED, Evidence, method, of_changes, of_means
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.records.evidence import LEVEL, SEED, Evidence, is_random, method, of_changes, of_means
+from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
@@ -95,6 +96,8 @@ class Gate(Result):
         The command and its files.
     evidence : list of str
         How the intervals were computed; empty where the means alone decide.
+    seed : int or None
+        Of their random sign patterns, where not all were tried.
     """
 
     rules: list[Rule]
@@ -103,6 +106,7 @@ class Gate(Result):
     measures: list[Measure] = field(default_factory=list, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     evidence: list[str] = field(default_factory=list, repr=False)
+    seed: int | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -152,9 +156,10 @@ class Gate(Result):
                 "rules": [*map(vars, self.rules)],
                 "evidence": self.evidence,
                 "notes": self.notes,
-                "provenance": provenance(self.measures, self.origin, SEED if self.evidence else None),
+                "provenance": provenance(self.measures, self.origin, self.seed),
             },
             rows=lambda: map(vars, self.rules),
+            how=partial(how_made, self.measures, self.origin, self.seed),
             cautions=self.notes,
         )
 
@@ -246,7 +251,8 @@ def gate(
         *_rules(DROP, drops, now, before, cluster, non_inferior),
     ]
     about = counted(len(evaluator.judgments.query_ids), "query")
-    return Gate(rules, about, notes, list(evaluator.measures), evidence=evidence)
+    seed = SEED if drops and cluster is not None and is_random(cluster) else None
+    return Gate(rules, about, notes, list(evaluator.measures), evidence=evidence, seed=seed)
 
 
 def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import renamed
 from permed_measures.records.record import Record, as_record, hash_of_file
 from permed_measures.records.record import record as record_of
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, how_made
 
 TOLERANCE = 1e-9
 """How far numbers of another version may be from ours."""
@@ -91,6 +92,7 @@ class Verification(Result):
             sections=[Section(self.name, texts=[*texts, *renamed(self.measures), *notes])],
             data=lambda: {**self._content(), "provenance": provenance(self.measures, self.origin)},
             rows=lambda: [each._asdict() for each in rows],
+            how=partial(how_made, self.measures, self.origin),
         )
 
     def _content(self) -> dict[str, Any]:

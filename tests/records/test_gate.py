@@ -151,7 +151,9 @@ def test_names_are_explained_and_results_go_to_files():
     assert " is P@1" not in run_main(*line.replace("AP@10=", "").split())[1]
     status, out, err = run_main(*line.split(), "--output", "found.html")
     assert (status, out, err) == (0, "", "found.html: html of 1 rule\n")
-    assert "Retrieval quality passed" in Path("found.html").read_text()
+    page = Path("found.html").read_text()
+    assert "Retrieval quality passed" in page
+    assert f"permed-measures {line}" in page.replace("&#x27;", "")  # how it is made again
     status, _, err = run_main(*line.split(), "--output", "lsa.jsonl")
     assert (status, "would overwrite" in err) == (2, True)
 
@@ -278,6 +280,7 @@ def test_whole_conversations_count_as_one():
     assert alone.rules[0].low > together.rules[0].low
     assert "random sign patterns of 300 queries, seed 0." in " ".join(str(alone).split())
     assert "all 1,024 sign patterns of 10 clusters by clusters." in " ".join(str(together).split())
+    assert (alone.seed, together.seed) == (0, None)
     assert alone.evidence[-1] == "What is shown has its whole interval on one side of the limit"
     assert pm.gate(*given).evidence == []
     line = "gate permed-sample permed-sample/runs/lsa --min P@1=0.4 --significant"
