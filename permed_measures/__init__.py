@@ -44,8 +44,8 @@ from permed_measures.provider import provider, register
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
+    from permed_measures.comparisons.plots.drawing import save_plot as save_plot
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
-    from permed_measures.comparisons.plots.save import save_plot as save_plot
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.datasets.loading import read_qrels as read_qrels
@@ -80,7 +80,7 @@ _LAZY = {
     "read_run": "datasets.loading",
     "record": "records.record",
     "reranking": "comparisons.reranking",
-    "save_plot": "comparisons.plots.save",
+    "save_plot": "comparisons.plots.drawing",
     "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",
     "write_qrels": "files.write",

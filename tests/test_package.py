@@ -31,10 +31,9 @@ intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
 spark
 people: agreement corrected tables
-comparisons: paired tests wilcoxon corrections power results rows
-comparisons: wording judged corrected findings means_table differences_table report moves changes reranking
-comparisons/plots: style forest save inline
-comparisons: first_documents queries pictures compare
+comparisons: paired tests results rows tables findings
+comparisons/plots: drawing forest
+comparisons: first_documents queries report compare reranking
 papers: cells grids latex html_tables markdown delimited read
 papers: names printed claims whole_numbers headings columns tables changes runs
 crosschecks

@@ -25,11 +25,10 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option, repeatable
 from permed_measures.comparisons.compare import Comparison, compare
-from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
+from permed_measures.comparisons.plots.drawing import PLOT_ENDINGS, matplotlib, save_plot
 from permed_measures.comparisons.plots.forest import plot_forest
-from permed_measures.comparisons.plots.save import PLOT_ENDINGS, save_plot
-from permed_measures.comparisons.plots.style import matplotlib
 from permed_measures.comparisons.results import TESTS, Options
+from permed_measures.comparisons.tests import CORRECTIONS, MAX_T
 from permed_measures.markup import counted
 
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from permed_measures.comparisons.corrected import corrected_rows
-from permed_measures.comparisons.corrections import MAX_T
-from permed_measures.comparisons.judged import every_label_is_relevant, judged_notes
+from permed_measures.comparisons.findings import corrected_rows
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.pictures import with_pictures
-from permed_measures.comparisons.report import comparison_report
+from permed_measures.comparisons.report import comparison_report, with_pictures
 from permed_measures.comparisons.results import LEVEL, ComparisonResult, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
+from permed_measures.comparisons.tables import every_label_is_relevant, judged_notes
+from permed_measures.comparisons.tests import MAX_T
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -186,7 +185,7 @@ def compare(
     notes = [*whole.notes, *judged_notes(paired)]
     whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
     if human is not None:
-        whole = _corrected(whole, human)
+        whole = _with_people(whole, human)
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
@@ -196,7 +195,7 @@ def compare(
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
 
-def _corrected(whole: Comparison, human: QrelsLike) -> Comparison:
+def _with_people(whole: Comparison, human: QrelsLike) -> Comparison:
     """Return the comparison with differences corrected by people's labels."""
     judgments = next(iter(whole.paired.rankings.values())).judgments
     people = People.of(loaded_qrels(human), judgments)
@@ -244,7 +243,7 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
     ]
 
 
-_SMALL = 20
+_FEW_UNITS = 20
 """Of fewer units Student's interval of skewed differences may have the truth less often than it says."""
 
 
@@ -254,6 +253,6 @@ def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -
     least = 2.0 ** (1 - paired.n_clusters)  # of 2 of all sign patterns
     if "randomization" in options.tests and least >= LEVEL:
         yield f"randomization: with {units} no p-value is below {LEVEL}, whatever the runs"
-    if paired.n_clusters < _SMALL and any(row.interval for row in rows):
+    if paired.n_clusters < _FEW_UNITS and any(row.interval for row in rows):
         level = f"{100 * options.level:.10g}%"
         yield f"interval: with {units} coverage may be below {level} where differences are skewed"

@@ -86,7 +86,7 @@ class PairedRuns:
         name, cluster, notes = clusters_of(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
 
-        def evaluated(run_name: str) -> tuple[NDArray[np.float64], JudgedRankings, list[str]]:
+        def evaluate(run_name: str) -> tuple[NDArray[np.float64], JudgedRankings, list[str]]:
             run = runs[run_name]
             with naming(run_name):
                 evaluation = evaluator.evaluate(run)
@@ -95,7 +95,7 @@ class PairedRuns:
 
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
-            values[run_name], rankings[run_name], told = evaluated(run_name)
+            values[run_name], rankings[run_name], told = evaluate(run_name)
             notes += told
         asked = list(evaluator.measures)
         judged = {name: _judged(ranked, asked) for name, ranked in rankings.items()}

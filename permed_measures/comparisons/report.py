@@ -1,4 +1,4 @@
-"""The report of a comparison: what was found, means, differences, and how they were computed."""
+"""The report of a comparison: what was found, means, differences, plots, and the queries one by one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
-from permed_measures.comparisons.corrected import corrected_section
-from permed_measures.comparisons.differences_table import differences_table
-from permed_measures.comparisons.findings import findings
-from permed_measures.comparisons.judged import judged_shares
-from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.findings import corrected_section, findings
+from permed_measures.comparisons.plots.forest import about_marks, forest_plots, panels_of
+from permed_measures.comparisons.queries import query_details
 from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
-from permed_measures.comparisons.wording import interval_method
+from permed_measures.comparisons.tables import (
+    differences_table,
+    interval_method,
+    judged_notes,
+    judged_shares,
+    means_table,
+)
 from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import name_of
 from permed_measures.people.tables import agreement_json, flat
@@ -132,3 +136,27 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
 def _data(result: ComparisonResult) -> dict[str, Any]:
     origin = provenance(result.measures, result.origin, result.seed, ["scipy"])
     return {**comparison_content(result), "provenance": origin}
+
+
+_MOST_RUNS = 50
+"""The number of runs of which a forest plot can be read, at most."""
+
+
+def with_pictures(report: Report, result: ComparisonResult) -> Report:
+    """Add plots and queries to the report of a comparison; what weakens the finding stands below it."""
+    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
+    return report._replace(
+        sections=[*_forest(result), *report.sections],
+        notes=[note for note in report.notes if note not in cautions],
+        cautions=cautions,
+        queries=partial(query_details, result),
+    )
+
+
+def _forest(result: ComparisonResult) -> Iterator[Section]:
+    """Yield the forest plots, where they can be read."""
+    if len(result.paired.values) <= _MOST_RUNS:
+        shown = f"Differences to {result.baseline}" if result.baseline else "Means"
+        said = about_marks(result, panels_of(result, range(len(result.measures))))
+        note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+        yield Section(shown, note, plots=forest_plots(result))

@@ -3,32 +3,357 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.changes import QueryChange, Reranking
-from permed_measures.comparisons.moves import (
-    Ints,
-    Pairs,
-    count_pairs,
-    moves_of,
-    rank_of_judgments,
-    ranks_of_all,
-    within,
-)
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping, irds_of, with_string_ids
 from permed_measures.engine.inputs import Nested, QrelsLike, RunLike
-from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.judgments import Judgments, offsets_of, segments
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Frames
-from permed_measures.errors import InputError, check_whole_number
-from permed_measures.files.provenance import Origin
+from permed_measures.errors import InputError, check_whole_number, warnings_about
+from permed_measures.files.provenance import Origin, provenance
+from permed_measures.markup import counted
+from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
+from permed_measures.results.report import Report, Result, Section, titled
+
+Ints = NDArray[np.int64]
+
+_BLOCK = 1 << 20
+"""Number of pairs of documents in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How far relevant documents moved.
+
+    Attributes
+    ----------
+    up, down, unchanged : int
+        Documents that both runs retrieve.
+    entered, left : int
+        Documents that only the run after, or only the run before retrieves.
+    absent : int
+        Documents that neither retrieves.
+    mean, median : float or None
+        Of the rank before minus the rank after (above 0 is up) of the documents that both retrieve; None
+        where there are none.
+    """
+
+    up: int
+    down: int
+    unchanged: int
+    entered: int
+    left: int
+    absent: int
+    mean: float | None
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a document with a higher and one with a lower grade, retrieved by both runs.
+
+    A pair is right if the higher grade has the better rank.
+
+    Attributes
+    ----------
+    put_right, broken : int
+        Wrong before and right after; right before and wrong after.
+    still_right, still_wrong : int
+    """
+
+    put_right: int
+    broken: int
+    still_right: int
+    still_wrong: int
+
+    @property
+    def total(self) -> int:
+        """Number of pairs."""
+        return self.put_right + self.broken + self.still_right + self.still_wrong
+
+    @property
+    def improvement(self) -> float | None:
+        """Put right minus broken, as a share of all pairs; None without pairs."""
+        return (self.put_right - self.broken) / self.total if self.total else None
+
+    @property
+    def share_put_right(self) -> float | None:
+        """Put right, as a share of all pairs; None without pairs."""
+        return self.put_right / self.total if self.total else None
+
+
+def rank_of_judgments(rankings: JudgedRankings) -> Ints:
+    """Return the rank of each judgment; 0 if its document was not retrieved."""
+    rank = np.zeros(len(rankings.judgments.grade), np.int64)
+    rank[rankings.row] = rankings.rank
+    return rank
+
+
+def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> Moves:
+    """Count how the ranks of relevant documents changed; rank 0 is not retrieved."""
+    before, after = before[relevant], after[relevant]
+    both = (before > 0) & (after > 0)
+    up = (before - after)[both]
+    return Moves(
+        up=int((up > 0).sum()),
+        down=int((up < 0).sum()),
+        unchanged=int((up == 0).sum()),
+        entered=int(((before == 0) & (after > 0)).sum()),
+        left=int(((before > 0) & (after == 0)).sum()),
+        absent=int(((before == 0) & (after == 0)).sum()),
+        mean=float(up.mean()) if len(up) else None,
+        median=float(np.median(up)) if len(up) else None,
+    )
+
+
+def count_pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
+    """Count the pairs of each query: put right, broken, still right, still wrong."""
+    both = np.flatnonzero((before > 0) & (after > 0))
+    query, grade = judgments.query[both], np.maximum(judgments.grade[both], 0)
+    counts = np.zeros((judgments.n_queries, 4), np.int64)
+    for higher, lower in _unequal(query, grade, judgments.n_queries):
+        right_before = before[both[higher]] < before[both[lower]]
+        right_after = after[both[higher]] < after[both[lower]]
+        kind = np.where(right_after, np.where(right_before, 2, 0), np.where(right_before, 1, 3))
+        cell = query[higher].astype(np.int64) * 4 + kind
+        counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+    return counts
+
+
+def _unequal(
+    query: NDArray[np.int32], grade: NDArray[np.float64], n_queries: int
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of rows of one query, the first with a higher grade, in blocks.
+
+    Rows are sorted by query and grade descending: those with a lower grade are the rest of the query, after
+    the rows with the same.
+    """
+    n = len(query)
+    changes = np.flatnonzero((np.diff(query) != 0) | (np.diff(grade) != 0)) + 1
+    bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
+    lower = np.repeat(bounds[1:], np.diff(bounds))
+    number = offsets_of(query, n_queries)[1:][query] - lower
+    block = np.cumsum(number) // _BLOCK
+    starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
+    for start, stop in pairwise(starts):
+        rows = np.arange(start, stop)
+        yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
+
+
+def ranks_of_all(judgments: Judgments, before: Nested, after: Nested) -> tuple[Judgments, Ints, Ints]:
+    """Return the judgments with unjudged documents as grade 0, and the rank of each in both runs."""
+    documents, grades = judgments.ids(np.arange(len(judgments.grade))), judgments.grade.tolist()
+    rows = [slice(*bounds) for bounds in pairwise(judgments.offsets.tolist())]
+    judged_by_query = [dict(zip(documents[here], grades[here], strict=True)) for here in rows]
+    qrels = dict(zip(judgments.query_ids, judged_by_query, strict=True))
+    for query_id, judged in qrels.items():
+        if max(judged.values(), default=0) > 0:
+            found = map(str, before.get(query_id, {}).keys() & after.get(query_id, {}).keys())
+            qrels[query_id] = {**dict.fromkeys(found, 0.0), **judged}
+    extended = Judgments.of(qrels)
+    with warnings_about(None):  # the user has seen it
+        first, second = (rank_of_judgments(JudgedRankings.of(extended, run)) for run in (before, after))
+    return extended, first, second
+
+
+def within(cutoff: int | None, rank: Ints) -> Ints:
+    """Return the ranks, 0 (not retrieved) for those beyond the cutoff."""
+    return rank if cutoff is None else np.where(rank <= cutoff, rank, 0)
+
+
+# --- what it changed -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class QueryChange:
+    """What the reranking did to a query.
+
+    Attributes
+    ----------
+    query_id : str
+    text : str or None
+        None where no texts were given, or none for this query.
+    before, after : float
+        The measure.
+    """
+
+    query_id: str
+    text: str | None
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, repr=False)
+class Reranking(Result):
+    """What a reranking changed; ``print`` shows it.
+
+    ``to_polars`` and ``to_pandas`` give a row for each query of the qrels, as do CSV and JSONL.
+
+    Attributes
+    ----------
+    measure : Measure
+    before, after : float
+        Its mean over all queries of the qrels.
+    n_gained, n_lost, n_unchanged : int
+        Number of queries on which it rose, fell, or changed by no more than 1e-12.
+    moves : Moves
+    pairs : Pairs
+    early : Pairs
+        Those whose documents are both within the cutoff in both runs.
+    cutoff : int or None
+    gained, lost : list of QueryChange
+        The queries that changed most, the largest change first.
+    by_query : list of Pairs
+        The pairs of each query of the qrels, in ascending order of the ids.
+    notes : list of str
+        Notes on the runs: queries that they lack, or that have no judgments.
+    queries : list of QueryChange
+        All queries of the qrels, in ascending order of the ids.
+    names : (str, str)
+        What the two runs are called.
+    origin : Origin or None
+        Where the qrels and the runs come from.
+    """
+
+    measure: Measure
+    before: float
+    after: float
+    n_gained: int
+    n_lost: int
+    n_unchanged: int
+    moves: Moves
+    pairs: Pairs
+    early: Pairs
+    cutoff: int | None
+    gained: list[QueryChange]
+    lost: list[QueryChange]
+    by_query: list[Pairs]
+    notes: list[str]
+    queries: list[QueryChange]
+    names: tuple[str, str] = ("before", "after")
+    origin: Origin | None = field(default=None)
+
+    def __repr__(self) -> str:
+        """Name the measure and its values."""
+        return f"<Reranking: {_means(self)}, {counted(len(self.queries), 'query')}>"
+
+    def report(self) -> Report:
+        """Return what the reranking changed."""
+        return Report(
+            titled(self.origin, 2, len(self.queries)),
+            [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in explained([self.measure]))],
+            [
+                Section("relevant documents", texts=_documents(self.moves)),
+                Section("pairs of documents with different grades", texts=[*_pairs(self)]),
+                *_most(self),
+            ],
+            self.notes,
+            self._content,
+            self._rows,
+        )
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {**asdict(change), "difference": change.difference, **asdict(pairs)}
+            for change, pairs in zip(self.queries, self.by_query, strict=True)
+        ]
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "measure": name_of(self.measure),
+            "names": self.names,
+            "before": self.before,
+            "after": self.after,
+            "gained": self.n_gained,
+            "lost": self.n_lost,
+            "unchanged": self.n_unchanged,
+            "moves": asdict(self.moves),
+            "pairs": asdict(self.pairs) | {"improvement": self.pairs.improvement},
+            "p_imp": {
+                "cutoff": self.cutoff,
+                "put_right": self.early.put_right,
+                "pairs": self.early.total,
+                "share": self.early.share_put_right,
+            },
+            "by_query": self._rows(),
+            "notes": self.notes,
+            "provenance": provenance([self.measure], self.origin),
+        }
+
+
+def _means(result: Reranking) -> str:
+    [heading], (before, after) = headings_of([result.measure]), result.names
+    difference = f"{result.after - result.before:+.4f}"
+    return f"{heading}: {result.before:.4f} {before}, {result.after:.4f} {after} ({difference})"
+
+
+def _queries(result: Reranking) -> str:
+    gained = counted(result.n_gained, "query")
+    return f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
+
+
+def _documents(moves: Moves) -> list[str]:
+    counts = (
+        f"{moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, {moves.entered:,} entered, "
+        f"{moves.left:,} left, {moves.absent:,} in neither"
+    )
+    if moves.mean is None:
+        return [counts, "no relevant document is in both runs"]
+    mean, median = _direction(moves.mean, ".2f"), _direction(moves.median or 0, "g")
+    return [counts, f"ranks: {mean} on average, {median} in the median"]
+
+
+def _direction(ranks_up: float, form: str) -> str:
+    if not float(f"{ranks_up:{form}}"):  # no direction for what is shown as 0
+        return "0"
+    return f"{abs(ranks_up):{form}} {'up' if ranks_up > 0 else 'down'}"
+
+
+def _pairs(result: Reranking) -> Iterator[str]:
+    """Count the pairs, and give P-imp@k where there is a k."""
+    pairs, early, k = result.pairs, result.early, result.cutoff
+    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
+    yield (
+        f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
+        f"{pairs.still_wrong:,} still wrong{share}"
+    )
+    if k is not None and early.share_put_right is not None:
+        of = f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs"
+        yield f"P-imp@{k}: {early.share_put_right:.4f} ({of} put right)"
+
+
+def _most(result: Reranking) -> Iterator[Section]:
+    """Yield the queries that changed most, if there are any."""
+    lists = {"queries that gained most": result.gained, "queries that lost most": result.lost}
+    for heading, changes in lists.items():
+        if changes:
+            yield Section(heading, texts=[*map(_line, changes)])
+
+
+def _line(change: QueryChange) -> str:
+    text = "" if change.text is None else f"  {' '.join(change.text.split())}"
+    return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
+
+
+# --- the whole -----------------------------------------------------------------------------------------
 
 
 def reranking(

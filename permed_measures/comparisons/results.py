@@ -8,9 +8,8 @@ from typing import Any, Self
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.tests import SignificanceTest
+from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.people.agreement import Agreement

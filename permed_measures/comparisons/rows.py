@@ -8,22 +8,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.comparisons.corrections import CORRECTIONS, MAX_T, correction_of
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.power import MOST_UNITS, needed
 from permed_measures.comparisons.results import ComparisonRow, Options
 from permed_measures.comparisons.tests import (
+    CORRECTIONS,
+    MAX_T,
+    MOST_UNITS,
     SignificanceTest,
     as_student,
+    correction_of,
     direction_of,
     effect_sizes,
     equivalence_tests,
     n_patterns,
+    needed,
     randomize,
     sign_patterns,
     t_test,
+    wilcoxon_test,
 )
-from permed_measures.comparisons.wilcoxon import wilcoxon_test
 from permed_measures.intervals import (
     Estimate,
     Floats,
@@ -55,7 +58,7 @@ def rows_of(
     """
     tests = [_tests(paired, options) for paired in parts]
     critical = _randomize(parts, options, tests) if "randomization" in options.tests else None
-    sizes = {name: _corrected(name, options, tests) for name in tests[0]}
+    sizes = {name: _adjust(name, options, tests) for name in tests[0]}
     rows = [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)]
     return rows, sizes, critical
 
@@ -116,7 +119,7 @@ def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Te
     return outcome.critical if is_adjusted else None
 
 
-def _corrected(name: str, options: Options, tests: Sequence[Tests]) -> int:
+def _adjust(name: str, options: Options, tests: Sequence[Tests]) -> int:
     """Adjust the p-values of a test, but those that max-T has adjusted; return how many there are."""
     p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
     known = ~np.isnan(p)

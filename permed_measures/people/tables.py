@@ -10,7 +10,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.results.report import Section
-from permed_measures.results.table import NONE, Cell, Table, number
+from permed_measures.results.table import NONE, Cell, Table, as_text
 
 
 class Line(NamedTuple):
@@ -72,7 +72,7 @@ def section_of(
         f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
-    corrected = _corrected(kind, headings, lines, interval, digits)
+    corrected = _corrections(kind, headings, lines, interval, digits)
     return Section("People's labels", tables=[_grades(agreement), corrected], texts=texts)
 
 
@@ -89,13 +89,13 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
-def _corrected(
+def _corrections(
     kind: Kind, headings: Sequence[str], lines: Sequence[Line], interval: Sequence[str], digits: int
 ) -> Table:
     """Return a line for each number: as it is, as people would have it, and what more labels would do."""
 
     def shown(value: float | None) -> Cell:
-        return Cell(number(value, f"{kind.sign}.{digits}f"), value=value)
+        return Cell(as_text(value, f"{kind.sign}.{digits}f"), value=value)
 
     def ends(interval: tuple[float, float] | None) -> Cell:
         low, high = interval or (None, None)

@@ -9,8 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.power import needed
-from permed_measures.comparisons.tests import as_student, least_p, n_patterns, randomize, sign_patterns
+from permed_measures.comparisons.tests import (
+    as_student,
+    least_p,
+    n_patterns,
+    needed,
+    randomize,
+    sign_patterns,
+)
 from permed_measures.intervals import (
     TIE,
     Estimate,

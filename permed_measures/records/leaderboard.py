@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.corrections import MAX_T
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import LEVEL, ComparisonRow, Options, better_pairs
 from permed_measures.comparisons.rows import rows_of
-from permed_measures.comparisons.tests import least_p
-from permed_measures.comparisons.wording import p_or_dash
+from permed_measures.comparisons.tables import p_or_dash
+from permed_measures.comparisons.tests import MAX_T, least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of

@@ -20,10 +20,10 @@ MEASURE = "measure"
 """The heading of a column that names measures."""
 
 
-def number(value: float | None, form: str) -> str:
+def as_text(value: float | None, form: str) -> str:
     """Format a number; a dash for None, and no minus before what prints as 0.
 
-    >>> number(-0.00001, "+.4f"), number(-0.1, ".1f"), number(None, ".1f")
+    >>> as_text(-0.00001, "+.4f"), as_text(-0.1, ".1f"), as_text(None, ".1f")
     ('+0.0000', '-0.1', '—')
     """
     if value is None:

@@ -6,9 +6,8 @@ import pytest
 from reporting import made, pair
 
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.differences_table import differences_table
 from permed_measures.comparisons.findings import findings
-from permed_measures.comparisons.means_table import means_table
+from permed_measures.comparisons.tables import differences_table, means_table
 
 
 def cells_of(result):

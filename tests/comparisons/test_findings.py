@@ -8,10 +8,9 @@ import pytest
 from reporting import loaded, made
 
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.differences_table import differences_table
 from permed_measures.comparisons.findings import findings
-from permed_measures.comparisons.means_table import means_table
 from permed_measures.comparisons.plots.forest import panels_of
+from permed_measures.comparisons.tables import differences_table, means_table
 from permed_measures.measures.headings import headings_of
 
 GOOD, BAD = [1] * 12, [4] * 12

@@ -13,10 +13,10 @@ from matplotlib.text import Text
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.means_table import means_table
-from permed_measures.comparisons.plots import inline
+from permed_measures.comparisons.plots import forest
+from permed_measures.comparisons.plots.drawing import PLOT_ENDINGS, inline_svg, save_plot
 from permed_measures.comparisons.plots.forest import plot_forest
-from permed_measures.comparisons.plots.save import PLOT_ENDINGS, inline_svg, save_plot
+from permed_measures.comparisons.tables import means_table
 
 MEASURES = ("RR", "P@1")
 QRELS = {f"{c}_{turn}": {"a": 1, "b": 1} for c in "uvwxyz" for turn in (1, 2, 3)}
@@ -269,10 +269,10 @@ def seen():
     """Return the looks of differences, of means, and of the first on a page."""
     figures = {"differences": plot_forest(made())[0].figure}
     figures["means"] = plot_forest(made(baseline=None))[0].figure
-    plot, _ = inline.forest_plots(made())
-    [equal] = inline.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
+    plot, _ = forest.forest_plots(made())
+    [equal] = forest.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inline, "inline_svg", lambda figure: figure)
+        patch.setattr(forest, "inline_svg", lambda figure: figure)
         figures |= {"on a page": plot.svg(), "of equal runs": equal.svg()}
     lines = [f"{name}: {look}" for name, figure in figures.items() for look in dict.fromkeys(looks(figure))]
     return "".join(f"{line}\n" for line in [*lines, f"on a page: {plot.about}"])

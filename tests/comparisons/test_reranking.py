@@ -11,9 +11,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.comparisons.changes import QueryChange
-from permed_measures.comparisons.moves import Moves, Pairs
-from permed_measures.comparisons.reranking import reranking
+from permed_measures.comparisons.reranking import Moves, Pairs, QueryChange, reranking
 from permed_measures.datasets import SAMPLES
 from permed_measures.files.provenance import provenance
 
@@ -56,7 +54,7 @@ def loop_reranking(qrels, before, after, rel, judged_only, k):
 @pytest.mark.parametrize("seed", range(effort(50, 150)))
 def test_reranking_against_loops(seed, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr("permed_measures.comparisons.moves._BLOCK", 7)
+        monkeypatch.setattr("permed_measures.comparisons.reranking._BLOCK", 7)
     rng = random.Random(seed)
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)

@@ -16,18 +16,18 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
-from permed_measures.comparisons.corrections import CORRECTIONS
-from permed_measures.comparisons.power import needed
 from permed_measures.comparisons.tests import (
+    CORRECTIONS,
     as_student,
     effect_sizes,
     equivalence_tests,
     least_p,
+    needed,
     randomize,
     sign_patterns,
     t_test,
+    wilcoxon_test,
 )
-from permed_measures.comparisons.wilcoxon import wilcoxon_test
 from permed_measures.intervals import mean_intervals, zero_rounding_noise
 
 PATTERNS = 10_000

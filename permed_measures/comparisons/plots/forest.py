@@ -1,18 +1,20 @@
-"""Plot the differences of runs to a baseline, or their means, with intervals."""
+"""Plot the differences of runs to a baseline, or their means, with intervals; small ones for a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.plots.style import (
+from permed_measures.comparisons.plots.drawing import (
     AS_WRITTEN,
     LOSS,
     WIN,
+    inline_svg,
     matplotlib,
     measure_of,
     set_title,
@@ -30,6 +32,8 @@ from permed_measures.comparisons.results import (
 from permed_measures.errors import InputError
 from permed_measures.intervals import FEW, no_variance
 from permed_measures.markup import counted, plural
+from permed_measures.measures.headings import headings_of
+from permed_measures.results.report import Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +98,7 @@ def plot_forest(
         if comparison.baseline:
             each.axvline(0.0, color="black", linewidth=0.8, zorder=1)
     minus = [f"minus {shown_name(comparison.baseline)}"] if comparison.baseline else []
-    set_title(axes[0], "\n".join([*minus, *explained(comparison, panels)]))
+    set_title(axes[0], "\n".join([*minus, *about_marks(comparison, panels)]))
     return axes
 
 
@@ -156,7 +160,7 @@ def _has_letters(comparison: ComparisonResult) -> bool:
     return not comparison.baseline and bool(deciding(tests)) and n_runs <= len(ascii_lowercase)
 
 
-def explained(comparison: ComparisonResult, panels: list[list[Point]]) -> list[str]:
+def about_marks(comparison: ComparisonResult, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
     test = deciding(comparison.rows[0].tests)
     n_rows = sum(len(part.rows) for _, part in comparison.sections())
@@ -240,3 +244,56 @@ def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
     right = ax.get_yaxis_transform()
     for y, point in enumerate(panel):
         ax.text(1.01, y, point.marks, transform=right, va="center", fontsize="small", **AS_WRITTEN)
+
+
+_WIDTH = 3.4  # inches: letters of ten points then have the size of a page's
+
+
+def forest_plots(comparison: ComparisonResult) -> list[Plot]:
+    """Return a forest plot of each measure."""
+    headings = headings_of(comparison.measures)
+    panels = panels_of(comparison, range(len(headings)))
+    shown = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
+    low, high = min(shown), max(shown)
+    if comparison.baseline:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = 0.05 * ((high - low) or 1.0)
+    limits = (low - room, high + room) if one_scale(panels) else None
+    return [
+        Plot(_about(heading, panel), partial(_forest, comparison, heading, panel, limits))
+        for heading, panel in zip(headings, panels, strict=True)
+    ]
+
+
+def _about(heading: str, panel: list[Point]) -> str:
+    """Say in words what a forest plot shows."""
+    rows = []
+    for point in panel[:10]:
+        ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
+        rows.append(f"{point.label} {point.value:+.4f}{ends}")
+    return f"{heading}: {'; '.join(rows)}"
+
+
+def _forest(
+    comparison: ComparisonResult, heading: str, panel: list[Point], limits: tuple[float, float] | None
+) -> str:
+    ax = _small(0.24 * len(panel) + 0.8)
+    draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
+    if comparison.baseline:
+        ax.axvline(0.0, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=1)
+    if limits:
+        ax.set_xlim(*limits)
+    return _titled(ax, heading)
+
+
+def _small(height: float) -> Axes:
+    """Return the Axes of a figure that pyplot does not know."""
+    make: Callable[..., Any] = matplotlib(".figure").Figure
+    return make(figsize=(_WIDTH, height), layout="constrained").subplots()  # type: ignore[no-any-return]
+
+
+def _titled(ax: Axes, heading: str) -> str:
+    ax.set_title(wrapped(heading), loc="left", fontweight="bold", fontsize="medium", **AS_WRITTEN)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    figure: Any = ax.figure
+    return inline_svg(figure)

@@ -1,0 +1,515 @@
+"""The tables of a comparison: means with marks, differences, and how both were computed, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from string import ascii_lowercase
+
+import numpy as np
+from ir_measures import Judged
+
+from permed_measures.comparisons.paired import PairedRuns
+from permed_measures.comparisons.results import (
+    LEVEL,
+    MARKS,
+    ComparisonResult,
+    ComparisonRow,
+    better_pairs,
+    deciding,
+    is_significant,
+)
+from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, SignificanceTest, correction_of
+from permed_measures.markup import counted, plural
+from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.results.table import NONE, Cell, Table, as_text, ranked
+
+CORRECTION_NAMES = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "benjamini-hochberg": "Benjamini-Hochberg",
+    MAX_T: "max-T",
+}
+_TEST_NAMES = {
+    "randomization": "randomization test",
+    "wilcoxon": "Wilcoxon's test",
+}
+_LEAST_P = 1e-4
+"""Of a smaller p a table says that it is smaller."""
+
+
+def test_name(test: str) -> str:
+    """Return the name of a test as a sentence has it."""
+    return _TEST_NAMES.get(test, test)
+
+
+def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
+    """Return how many p-values of each test were corrected together; those of groups are a family apart."""
+    if not result.groups:
+        return {"": result.families}
+    return {"groups": next(iter(result.groups.values())).families, "all queries": result.families}
+
+
+def p_or_dash(value: float | None) -> str:
+    """Format a p-value for a table."""
+    return NONE if value is None else f"<{_LEAST_P:.4f}" if value < _LEAST_P else shown_p(value)
+
+
+def shown_p(value: float) -> str:
+    """Format a p-value with four decimals, or more where rounding would lift it to a level it is below.
+
+    Examples
+    --------
+    >>> shown_p(0.04994), shown_p(0.04996), shown_p(0.05004)
+    ('0.0499', '0.04996', '0.0500')
+    """
+    enough = (
+        decimals
+        for decimals in range(4, 13)
+        if all((round(value, decimals) < level) == (value < level) for level in MARKS.values())
+    )
+    return f"{value:.{next(enough, 4)}f}"
+
+
+def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
+    """Format a mean, or with ``+`` as its sign a difference."""
+    return as_text(value, f"{sign}.{result.decimals}f")
+
+
+def not_zero(value: float, decimals: int) -> str:
+    """Format a value, with more decimals where it would print as 0 and is not.
+
+    >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
+    ('0.5', '0.01', '0.0')
+    """
+    tried = (as_text(value, f".{places}f") for places in range(decimals, 13))
+    return next((text for text in tried if float(text)), as_text(value, f".{decimals}f"))
+
+
+def p_of_sentences(result: ComparisonResult, name: str) -> str:
+    """Name the p-values of a test as they are reported: those that were adjusted say how."""
+    adjusted = result.correction != "none" and result.families.get(name, 0) > 1
+    return f"{CORRECTION_NAMES[correction_of(result.correction, name)]}-adjusted p" if adjusted else "p"
+
+
+def interval_method(result: ComparisonResult) -> str:
+    """Say how the intervals were computed; nothing where there are none."""
+    if all(row.interval is None for _, each in result.sections() for row in each.rows):
+        return ""
+    return _INTERVALS[result.interval]
+
+
+_INTERVALS = {
+    "t": "Student's t",
+    "simultaneous": "simultaneous, max-T",
+}
+
+
+def interval_heading(result: ComparisonResult) -> str:
+    """Return the heading of intervals, such as ``95% CI``."""
+    return f"{result.level_in_percent} CI"
+
+
+def interval_of(result: ComparisonResult, row: ComparisonRow) -> str:
+    """Write the interval; a dash where there is none."""
+    if row.interval is None:
+        return NONE
+    return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
+
+
+def in_clusters(result: ComparisonResult) -> str:
+    """Say how many clusters the queries are in; nothing without clusters."""
+    name = result.paired.clusters
+    named = f" ({name})" if name != "clusters" else ""  # those of a mapping or a function have no name
+    return f" in {counted(result.n_clusters, 'cluster')}{named}" if name else ""
+
+
+def method_of(result: ComparisonResult, name: str) -> str:
+    """Say how a test was computed, for all rows and groups; of what differs between them, less."""
+    parts = (part for _, part in result.sections())
+    methods = {row.tests[name].method for part in parts for row in part.rows}
+    if len(methods) > 1 and name == "wilcoxon":
+        return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
+    return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
+
+
+def is_random(result: ComparisonResult, name: str) -> bool:
+    """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
+    rows = (row for _, part in result.sections() for row in part.rows)
+    return any(row.tests[name].draws for row in rows)
+
+
+_UNEQUAL = 0.05
+"""The difference in Judged@k from which a note says so."""
+
+
+# --- what is judged ------------------------------------------------------------------------------------
+
+
+def every_label_is_relevant(paired: PairedRuns) -> bool:
+    """Return whether no label is below what a measure calls relevant."""
+    levels = [values_of(measure).get("rel") or 1 for measure in paired.measures]
+    rankings = next(iter(paired.rankings.values()))
+    return bool((rankings.judgments.grade >= max(levels)).all())
+
+
+def _judged_columns(paired: PairedRuns) -> dict[str, int]:
+    """Return the heading of Judged by cutoff, and a measure that has this cutoff; none if all is judged."""
+    if not any((each < 1).any() for each in paired.judged.values()):
+        return {}
+    columns: dict[int | None, int] = {}
+    for number, measure in enumerate(paired.measures):
+        if "cutoff" in measure.SUPPORTED_PARAMS and measure.NAME != "Judged":
+            columns.setdefault(cutoff_of(measure), number)
+    ascending = sorted(columns, key=lambda cutoff: cutoff or np.inf)
+    found = {Judged @ cutoff if cutoff else Judged: columns[cutoff] for cutoff in ascending}
+    return {str(judged): number for judged, number in found.items() if judged not in paired.measures}
+
+
+def _judged_share(paired: PairedRuns, run: str, number: int) -> float | None:
+    """Return the share over the queries for which the run retrieves something; None where there is none."""
+    values = paired.judged[run][number]
+    answered = values[~np.isnan(values)]
+    return float(answered.mean()) if len(answered) else None
+
+
+def judged_headings(result: ComparisonResult) -> list[str]:
+    """Return Judged@k for each cutoff, where not all is judged."""
+    return list(_judged_columns(result.paired))
+
+
+def judged_cells(whole: ComparisonResult, part: ComparisonResult, run: str) -> list[Cell]:
+    """Return the share that is judged of a run, on the queries of a part."""
+    shares = [_judged_share(part.paired, run, number) for number in _judged_columns(whole.paired).values()]
+    return [Cell(NONE if share is None else shown(part, share), value=share) for share in shares]
+
+
+def judged_shares(result: ComparisonResult) -> dict[str, dict[str, float | None]]:
+    """Return the share that is judged of each run, by cutoff."""
+    columns = _judged_columns(result.paired).items()
+    return {
+        run: {heading: _judged_share(result.paired, run, number) for heading, number in columns}
+        for run in result.paired.judged
+    }
+
+
+def about_judged(result: ComparisonResult) -> list[str]:
+    """Say what Judged is a mean over, where that is not all queries."""
+    if not judged_headings(result) or not any(np.isnan(each).any() for each in result.paired.judged.values()):
+        return []
+    return ["Judged: over the queries for which a run retrieves something"]
+
+
+def judged_notes(paired: PairedRuns) -> list[str]:
+    """Note the pair of runs that differs most in what is judged of it."""
+    found = [
+        (abs(ours - theirs), heading, run, ours, baseline, theirs)
+        for heading, number in _judged_columns(paired).items()
+        for run, baseline in paired.pairs
+        if (ours := _judged_share(paired, run, number)) is not None
+        and (theirs := _judged_share(paired, baseline, number)) is not None
+    ]
+    apart, heading, run, ours, baseline, theirs = max(found, default=(0.0, "", "", 0.0, "", 0.0))
+    if apart < _UNEQUAL:
+        return []
+    most = f" (the widest of {counted(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
+    return [
+        f"{heading}: {run!r} {ours:.2f}, {baseline!r} {theirs:.2f}{most}; "
+        "differences may be due to unjudged documents"
+    ]
+
+
+# --- means ---------------------------------------------------------------------------------------------
+
+
+def means_table(result: ComparisonResult) -> Table:
+    """Build the table of means: a row for each run, by group of queries if there are groups."""
+    letters = _letters(result)
+    labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
+    by = f" by {result.by}" if result.by else ""
+    about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
+    return Table(
+        [*labels, *headings_of(result.measures), *judged_headings(result)],
+        [
+            list(_block(result, group, replace(part, digits=result.digits), letters))
+            for group, part in result.sections()
+        ],
+        len(labels),
+        about,
+        [_significance(result, letters), *about_judged(result), *explained(result.measures)],
+        judged_headings(result)[::-1],
+        "comparison",
+    )
+
+
+def _letters(result: ComparisonResult) -> list[str]:
+    """Return the letters of the runs, where every pair is tested and there are letters for all."""
+    n_runs = len(result.paired.values)
+    tested = result.baseline is None and families_of(result) and n_runs <= len(ascii_lowercase)
+    return list(ascii_lowercase[:n_runs]) if tested else []
+
+
+def _block(
+    whole: ComparisonResult, group: str, part: ComparisonResult, letters: list[str]
+) -> Iterator[list[Cell]]:
+    """Yield a row for each run."""
+    columns = [_column(part, number, letters) for number in range(len(part.measures))]
+    for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
+        labels = [*([group] if whole.by else []), *letters[number : number + 1], run]
+        yield [*map(Cell, labels), *cells, *judged_cells(whole, part, run)]
+
+
+def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
+    """Return the cells of a measure."""
+    means = [float(values[number].mean()) for values in part.paired.values.values()]
+    texts = [shown(part, mean) for mean in means]
+    return [*map(Cell, texts, ranked(means), _marks(part, number, letters), means)]
+
+
+# --- marks -----------------------------------------------------------------------------------------
+
+
+def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]:
+    """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
+    name, runs = deciding(part.rows[0].tests), list(part.paired.values)
+    rows = part.rows_of(number) if name else []
+    if part.baseline is not None:
+        tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
+        daggers = {
+            row.run: next((mark for mark, level in MARKS.items() if p < level), "") for row, p in tested
+        }
+        return [daggers.get(run, "") for run in runs]
+    better, named = better_pairs(rows), list(zip(letters, runs, strict=False))
+    return ["".join(letter for letter, other in named if (run, other) in better) for run in runs]
+
+
+# --- what the marks mean ---------------------------------------------------------------------------
+
+
+def _significance(result: ComparisonResult, letters: list[str]) -> str:
+    """Explain the marks."""
+    name = deciding(result.rows[0].tests)
+    if not name:
+        naive = "No significance marks: the tests treat the queries of a cluster as independent"
+        return naive if result.rows[0].tests else "No significance test was run"
+    if not families_of(result):
+        return f"No significance marks: no {name} has a p-value"
+    if result.baseline is None and not letters:
+        return f"No significance marks: more runs than {len(ascii_lowercase)} letters"
+    if result.baseline is None:
+        marks = f"Letters name the runs that a run is significantly better than, p < {LEVEL}"
+    else:
+        shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(MARKS.items()))
+        marks = f"{shown} against {result.baseline}"
+    seed = f", seed {result.seed}" if is_random(result, name) else ""
+    return f"{marks}: {test_name(name)} ({method_of(result, name)}{seed}), {_correction_of_marks(result)}"
+
+
+def _correction_of_marks(result: ComparisonResult) -> str:
+    if result.correction == "none":
+        return "uncorrected"
+    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result).items()]
+    name = CORRECTION_NAMES[correction_of(result.correction, deciding(result.rows[0].tests))]
+    return f"{name} correction {' and '.join(sizes)}"
+
+
+def families_of(result: ComparisonResult) -> dict[str, int]:
+    """Return how many p-values of the deciding test were corrected together, if any."""
+    name = deciding(result.rows[0].tests)
+    return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}
+
+
+# --- differences ---------------------------------------------------------------------------------------
+
+_ADJUSTED = "(adj.)"
+"""What the heading of an adjusted p-value ends with."""
+
+
+def differences_table(result: ComparisonResult) -> Table:
+    """Build the table of differences: a p-value for each test, and the adjusted one unless it is naive."""
+    adjusted = _adjusted(result)
+    intervals = [interval_heading(result)] if interval_method(result) else []
+    labels = [*([result.by] if result.by else []), "measure", "run"]
+    labels += ["against"] if result.baseline is None else []
+    tests = headings_of_tests(result)
+    decided = tests.get(deciding(result.rows[0].tests), "")
+    of_tests = []
+    for name, heading in tests.items():
+        of_tests += [heading, *([f"{heading} {_ADJUSTED}"] if name in adjusted else [])]
+    kept = {f"{decided} {_ADJUSTED}", *([] if adjusted else [decided])}
+    return Table(
+        [*labels, "Δ", "Δ %", *intervals, "W/T/L", "d_z", *of_tests],
+        [list(_rows(result, group, part, adjusted)) for group, part in result.sections()],
+        len(labels),
+        f"Δ: row run minus {_against(result)}; W/T/L: queries on which it is above, equal, below",
+        list(_notes(result, tests, adjusted)),
+        [*(heading for heading in of_tests if heading not in kept), "d_z", "Δ %", "W/T/L"],
+        "differences",
+    )
+
+
+def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
+    """Return the heading of the p-value of each test: ``p`` for the one that decides."""
+    tests = result.rows[0].tests
+    name_of_test = {name: f"{name} (naive)" if each.naive else name for name, each in tests.items()}
+    decided = deciding(tests)
+    return {name: "p" if name == decided else f"{name_of_test[name]} p" for name in tests}
+
+
+def _adjusted(result: ComparisonResult) -> list[str]:
+    """Return the tests whose p-values were adjusted."""
+    tests = result.rows[0].tests
+    return [name for name in tests if not tests[name].naive and result.correction != "none"]
+
+
+def _against(result: ComparisonResult) -> str:
+    if result.baseline is not None:
+        return result.baseline
+    return "the run in column 'against' (every pair)"
+
+
+def _rows(
+    result: ComparisonResult, group: str, part: ComparisonResult, adjusted: list[str]
+) -> Iterator[list[Cell]]:
+    """Yield a row for each measure and pair."""
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    intervals = bool(interval_method(result))
+    for row in part.rows:
+        labels = [*([group] if result.by else []), short[row.measure], row.run]
+        labels += [row.baseline] if result.baseline is None else []
+        percent = None if row.relative is None else 100 * row.relative
+        cells = [
+            Cell(shown(result, row.difference, "+"), value=row.difference),
+            Cell(as_text(percent, "+.1f"), value=percent),
+        ]
+        if intervals:
+            cells += [Cell(interval_of(result, row), value=row.interval[0] if row.interval else None)]
+        cells += [
+            Cell(f"{row.wins:,}/{row.ties:,}/{row.losses:,}", value=row.wins),
+            Cell(as_text(row.effect_size, "+.2f"), value=row.effect_size),
+        ]
+        for name in result.rows[0].tests:
+            cells += _p_values(row.tests[name], name in adjusted)
+        yield [*map(Cell, labels), *cells]
+
+
+def _p_values(test: SignificanceTest, adjusted: bool) -> list[Cell]:
+    """Write the p-values of a test."""
+    return [Cell(p_or_dash(p), value=p) for p in ([test.p, test.adjusted] if adjusted else [test.p])]
+
+
+# --- how it was computed -----------------------------------------------------------------------------
+
+
+def _notes(result: ComparisonResult, tests: dict[str, str], adjusted: list[str]) -> Iterator[str]:
+    """Say how intervals and p-values were computed, and why some are missing."""
+    made = result.rows[0].tests
+    if interval_method(result):
+        yield _about_intervals(result)
+        yield from _around_zero(result)
+    for name, heading in tests.items():
+        yield f"{heading}: {_about_test(result, name)}{_correction(result, name, heading, name in adjusted)}"
+    if any(test.naive for test in made.values()):
+        yield "naive: treats the queries of a cluster as independent; do not report it"
+    yield from _about_power(result)
+    yield from _reasons(result)
+
+
+def _about_test(result: ComparisonResult, name: str) -> str:
+    """Say what a test is and how it was computed."""
+    if name in EQUIVALENCE:
+        return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.equivalence_margin:g}")
+    seed = f", seed {result.seed}" if is_random(result, name) else ""
+    return f"{test_name(name)} ({method_of(result, name)}{seed})"
+
+
+_EQUIVALENCE = (
+    "that Δ is -{0} or below, by a one-sided t-test",
+    "that Δ is +{0} or above, by a one-sided t-test",
+    "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
+)
+
+
+def _correction(result: ComparisonResult, name: str, heading: str, adjusted: bool) -> str:
+    """Say which p-values of a test were adjusted together."""
+    sizes = [
+        f"{counted(each[name], 'p-value')}{_of_what(result, of)}"
+        for of, each in families(result).items()
+        if each.get(name)
+    ]
+    if not sizes or not adjusted:
+        return ""
+    correction = CORRECTION_NAMES[correction_of(result.correction, name)]
+    return f"; {heading} {_ADJUSTED}: {correction} over {', and over '.join(sizes)}"
+
+
+def _of_what(result: ComparisonResult, of: str) -> str:
+    return {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}[of]
+
+
+def _about_intervals(result: ComparisonResult) -> str:
+    """Say how the intervals were computed."""
+    heading = interval_heading(result)
+    if result.interval == "simultaneous":
+        sizes = {of: each["randomization"] for of, each in families(result).items()}
+        texts = [f"{counted(n, 'difference')}{_of_what(result, of)}" for of, n in sizes.items()]
+        return f"{heading}: simultaneous (max-T) for {', and for '.join(texts)}"
+    units = counted(result.n_clusters, result.paired.unit)
+    of_groups = "; of a group, from its own" if result.by else ""
+    several = sum(len(each.rows) for _, each in result.sections()) > 1
+    each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
+    return f"{heading}: {interval_method(result)}, {units}{of_groups}{each_alone}"
+
+
+def _around_zero(result: ComparisonResult) -> Iterator[str]:
+    """Say why intervals contain 0 where p is below 0.05, if some do."""
+    found, n_rows = Counter[str](), 0
+    for _, part in result.sections():
+        for row in part.rows:
+            n_rows += row.interval is not None
+            if row.interval and row.interval[0] <= 0 <= row.interval[1] and is_significant(row):
+                found[_why_around_zero(part, row)] += 1
+    p = f"p {_ADJUSTED}" if result.correction != "none" else "p"
+    for why, n in found.items():
+        yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
+
+
+def _why_around_zero(part: ComparisonResult, row: ComparisonRow) -> str:
+    """Say why an interval contains 0 though the test that decides finds a difference."""
+    test = deciding(row.tests)
+    why = [f"they have the level {part.level_in_percent}"] if part.level > 1 - LEVEL else []
+    if part.critical is None:
+        why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
+    elif abs(row.tests[test].statistic or 0.0) <= part.critical and part.families[test] > 1:
+        why += ["max-T steps down, the intervals do not"]
+    return ", and ".join(why) or "clusters differ in size, which counts in an interval and not in p"
+
+
+_WHOSE = {"randomization": "that of the randomization test", "wilcoxon": "Wilcoxon's"}
+
+
+def _about_power(result: ComparisonResult) -> Iterator[str]:
+    """Say how many queries the difference asked for needs."""
+    if result.detect is None:
+        return
+    ranges = []
+    for measure, heading in zip(result.measures, headings_of(result.measures), strict=True):
+        known = sorted(row.needed for row in result.rows if row.measure == measure and row.needed is not None)
+        texts = dict.fromkeys(f"{each:,}" for each in known[:1] + known[-1:])
+        ranges += [f"{' to '.join(texts)} ({heading})"] if texts else []
+    what = f"{plural(result.paired.unit)} needed for a difference of {result.detect:g} (80% power)"
+    yield f"{what}, for one uncorrected t-test: {', '.join(ranges) or NONE}"
+
+
+def _reasons(result: ComparisonResult) -> Iterator[str]:
+    """Say why values are missing: each reason once, with its number of rows."""
+    found = Counter[str]()
+    rows: list[ComparisonRow] = [row for _, part in result.sections() for row in part.rows]
+    for row in rows:
+        missing = {name: test.reason for name, test in row.tests.items() if test.reason}
+        given = {**row.reasons, **missing}
+        found.update(f"{NONE} {name.replace('_', ' ')}: {reason}" for name, reason in given.items())
+    for text, n in found.items():
+        yield f"{text} ({n:,} of {counted(len(rows), 'row')})"
