@@ -83,8 +83,8 @@ def nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
     return (loaded.table if isinstance(loaded.table, Frames) else Frames([loaded.table])).nested()
 
 
-_LARGE = 20 << 20
-"""Bytes from which a run takes less memory as frames: polars itself takes more than a smaller run."""
+_LARGE = 1 << 22
+"""Bytes from which reading a file as frames pays for loading polars."""
 
 
 def kind_of(source: Source) -> Kind | None:
