@@ -46,8 +46,9 @@ class Known(NamedTuple):
     judged, in_run, in_all_runs : ndarray of bool
     relevant : ndarray of bool
         Whether it has a relevant document.
-    hit, found, listed : ndarray of bool
-        Whether the run has a relevant document within the cutoff, or any, or any document.
+    hit, found, listed, other : ndarray of bool
+        Whether the run has a relevant document within the cutoff, or any, or any document, or one that is not
+        relevant.
     """
 
     judged: Bools
@@ -57,6 +58,7 @@ class Known(NamedTuple):
     hit: Bools
     found: Bools
     listed: Bools
+    other: Bools
 
 
 QUERIES: dict[str, Callable[[Known], Bools]] = {
@@ -69,6 +71,7 @@ QUERIES: dict[str, Callable[[Known], Bools]] = {
     "with_hit": lambda of: of.hit,
     "with_found": lambda of: of.found,
     "with_list": lambda of: of.listed,
+    "with_both_kinds": lambda of: of.found & of.other,
     "nothing_is_one": lambda of: of.judged & of.in_run,
 }
 """Which queries count, by query set."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from permed_measures.conventions.query_sets import Known, QuerySets, groupings_o
 from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.inputs import RunLike
-from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import warnings_about
@@ -100,10 +100,10 @@ class RankedLists:
 
 
 def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRankings:
-    """Return rankings as if only their documents were judged, and those that the whole lists have."""
+    """Return rankings as if only the documents were judged that the whole lists have."""
     judgments = rankings.judgments
     listed = np.zeros(len(judgments.query), bool)
-    listed[whole.row] = listed[rankings.row] = True
+    listed[whole.row] = True
     number = np.cumsum(listed) - 1
     kept = replace(
         judgments,
@@ -115,11 +115,17 @@ def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRan
     return replace(rankings, judgments=kept, row=number[rankings.row])
 
 
-def cut(rankings: JudgedRankings, depth: int | None) -> JudgedRankings:
-    """Return rankings of the first documents of each list only."""
-    if depth is None:
-        return rankings
-    return replace(rankings.within(depth), retrieved=np.minimum(rankings.retrieved, depth))
+def condensed(rankings: JudgedRankings) -> JudgedRankings:
+    """Return rankings without unjudged documents; those with a negative grade stay."""
+    rank = position_in_query(rankings.query, rankings.n_queries).astype(np.int32)
+    return replace(rankings, rank=rank, retrieved=np.diff(rankings.offsets))
+
+
+CONDENSED: dict[str, Callable[[JudgedRankings], JudgedRankings]] = {
+    "judged": lambda rankings: rankings.condensed,
+    "labelled": condensed,
+}
+"""Rankings without unjudged documents, by the values of an option."""
 
 
 class RunVariants:
@@ -182,6 +188,7 @@ class RunVariants:
         """Return the values of an option of the run that mean something for it."""
         left_out = {
             "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
+            "documents": set() if (self.judgments.grade < 0).any() else {"labelled"},
             "depth": {value for value, depth in DEPTHS.items() if depth and depth >= self._longest},
             "averaged": {*OPTIONS["averaged"].values} - {*self._groupings},
             "queries": {"all_runs"} if self.in_all_runs is None else set(),
@@ -194,14 +201,14 @@ class RunVariants:
         ties = any(self._whole.ties_matter(each) for each in self._policies.values())
         are_alike = {
             "ties": not (ties or self._all_ties),
-            "tied": not (ties or any(part.has_ties for part in (self._whole, *self._parts.values()))),
-            "self_match": self._part("all", "removed") is self._whole,
+            "tied": not (ties or self._whole.has_ties),
+            "self_match": self._part("whole", "removed") is self._whole,
             "negative": not (self.judgments.grade < 0).any(),
             "gain": binary,
         }
         if option == "weights" and binary:
             return "binary", "linear", "exp"
-        if option == "documents" and self._part("positive", "kept") is self._whole:
+        if option == "documents" and self._part("whole", "positive") is self._whole:
             return "all", "positive"
         return tuple(OPTIONS[option].values) if are_alike.get(option) else ()
 
@@ -216,19 +223,19 @@ class RunVariants:
         return self._found[key]
 
     def _ranked(self, ties: TieBreak, convention: Options) -> Ranked | None:
-        policy, depth = convention["labels"], DEPTHS[convention["depth"]]
+        policy, depth = convention["labels"], convention["depth"]
         listed = policy == "listed"
         labels = self._policies.get("grades" if listed else policy)
         if labels is None:
             return None
-        part = self._part(convention["documents"], convention["self_match"])
+        part = self._part(depth, convention["documents"], convention["self_match"])
         ties = ties if part.ties_matter(labels) or self._all_ties else TieBreak.OPTIMISTIC
-        rankings = cut(part.rankings(labels, ties), depth)
-        if convention["documents"] == "judged":
-            rankings = rankings.condensed
+        rankings = part.rankings(labels, ties)
+        if convention["documents"] in CONDENSED:
+            rankings = CONDENSED[convention["documents"]](rankings)
         spans = part.spans(rankings) if part.has_ties and not self._is_unspanned(convention) else None
         if listed:
-            rankings = judged_by_list(rankings, cut(self._whole.rankings(labels, ties), depth))
+            rankings = judged_by_list(rankings, self._part(depth).rankings(labels, ties))
             labels = Labels.of("listed", rankings.judgments)
         return Ranked(labels, rankings, spans)
 
@@ -239,22 +246,30 @@ class RunVariants:
         key = (ranked.labels.policy, *(array.tobytes() for array in arrays))
         return self._known.setdefault(key, ranked)
 
-    def _part(self, documents: str, self_match: str) -> RankedLists:
+    def _part(self, depth: str, *left_out: str) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        rules = tuple(value for value in (documents, self_match) if value in KEPT)
+        rules = (depth, *(value for value in left_out if value in KEPT))
         if rules not in self._parts:
             lists = {
                 query: {
                     doc: score
-                    for doc, score in docs.items()
-                    if all(KEPT[rule](query, doc, score) for rule in rules)
+                    for doc, score in self._first(query, DEPTHS[depth])
+                    if all(KEPT[rule](query, doc, score) for rule in rules[1:])
                 }
-                for query, docs in self._whole.lists.items()
-                if rules
+                for query in self._whole.lists
+                if len(rules) > 1 or DEPTHS[depth] is not None
             }
             same = all(len(docs) == len(self._whole.lists[query]) for query, docs in lists.items())
             self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists)
         return self._parts[rules]
+
+    def _first(self, query: str, depth: int | None) -> Iterable[tuple[str, float]]:
+        """Return the first documents of a list; those with the same score as they stand."""
+        docs = self._whole.lists[query]
+        if depth is None or len(docs) <= depth:
+            return docs.items()
+        kept = {*sorted(docs, key=docs.__getitem__, reverse=True)[:depth]}
+        return [(doc, score) for doc, score in docs.items() if doc in kept]
 
     # --- means -----------------------------------------------------------------------------------------
 
@@ -275,7 +290,8 @@ class RunVariants:
         hit, found = (np.bincount(rankings.relevant(1, each).query, minlength=n) > 0 for each in (rank, None))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
-        of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed)
+        other = rankings.retrieved > rankings.num_rel_ret(1)
+        of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed, other)
         known = Known(*(np.concatenate([each, np.zeros(self._n_others, bool)]) for each in of_qrels))
         known.in_run[n:] = True
         return known
@@ -299,8 +315,7 @@ class RunVariants:
     @staticmethod
     def _is_unspanned(convention: Options) -> bool:
         """Return whether tied scores are not known to be that, or not all of them gain what they are."""
-        odd = convention["labels"] not in _GRADED or convention["documents"] == "judged"
-        return odd or convention["depth"] != DEFAULT["depth"]
+        return convention["labels"] not in _GRADED or convention["documents"] in CONDENSED
 
 
 def options_for(measure: str, convention: Options) -> Options:

@@ -132,7 +132,7 @@ _SHARED = {
         ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
     ),
     "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
-    "documents": dict.fromkeys(["all", "judged", "positive"], "all"),
+    "documents": dict.fromkeys(["all", "judged", "labelled", "positive"], "all"),
     "depth": dict.fromkeys(DEPTHS, "whole"),
     "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
 }

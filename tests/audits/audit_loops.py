@@ -32,9 +32,12 @@ class Plain:
         if how["labels"] != "listed":
             return self.qrels[how["labels"]].get(query, {})
         grades = self.qrels["grades"].get(query, {})
-        whole = oracle.rank(self.run.get(query, {}), how["ties"], grades)
-        seen = {*whole[: DEPTHS[how["depth"]]], *(doc for doc, _ in self.ranking(query, how))}
-        return {doc: grade for doc, grade in grades.items() if doc in seen}
+        return {doc: grade for doc, grade in grades.items() if doc in self.candidates(query, how)}
+
+    def candidates(self, query, how):
+        """Return the first documents of a list as they stand."""
+        docs = self.run.get(query, {})
+        return {doc: docs[doc] for doc in sorted(docs, key=lambda doc: -docs[doc])[: DEPTHS[how["depth"]]]}
 
     def top(self, how):
         grades = [grade for query in self.qrels["grades"] for grade in self.judgments(query, how).values()]
@@ -42,7 +45,8 @@ class Plain:
 
     def scores(self, query, how):
         """Return the documents that are ranked."""
-        docs = self.run.get(query, {})
+        kept = self.candidates(query, how)
+        docs = {doc: score for doc, score in self.run.get(query, {}).items() if doc in kept}
         if how["self_match"] == "removed":
             docs = {doc: score for doc, score in docs.items() if doc != query}
         if how["documents"] == "positive":
@@ -54,8 +58,10 @@ class Plain:
         key = (query, *(how[each] for each in ("ties", "labels", "self_match", "documents", "depth")))
         if key not in self.rankings:
             judgments = self.qrels["grades" if how["labels"] == "listed" else how["labels"]].get(query, {})
-            order = oracle.rank(self.scores(query, how), how["ties"], judgments)[: DEPTHS[how["depth"]]]
+            order = oracle.rank(self.scores(query, how), how["ties"], judgments)
             ranking = [(doc, judgments.get(doc)) for doc in order]
+            if how["documents"] == "labelled":
+                ranking = [(doc, grade) for doc, grade in ranking if grade is not None]
             if how["documents"] == "judged":
                 ranking = [(doc, grade) for doc, grade in ranking if grade is not None and grade >= 0]
             self.rankings[key] = ranking
@@ -86,6 +92,11 @@ class Plain:
             "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
             "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
             "with_list": [q for q, docs in lists.items() if docs],
+            "with_both_kinds": [
+                q
+                for q, docs in lists.items()
+                if any((g or 0) >= 1 for _, g in docs) and any((g or 0) < 1 for _, g in docs)
+            ],
             "with_found": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs)],
         }[of]
 
@@ -292,8 +303,7 @@ def means_something(measure, how, plain):
         or (how["labels"] == "strict" and plain.top({**how, "labels": "grades"}) < 2)
         or (grouped and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)
-        or (at_once and (how["documents"] == "judged" or how["labels"] in ("pool", "strict")))
-        or (at_once and how["depth"] != "whole")
+        or (at_once and (how["documents"] in ("judged", "labelled") or how["labels"] in ("pool", "strict")))
         or (at_once and (how["gain"] == "first" if measure == "nDCG" else how["per_hit"] != "precision"))
         or (measure == "AP" and how["weights"] == "half" and top > 3)
         or (measure == "AP" and how["weights"] == "capped" and top <= 2)

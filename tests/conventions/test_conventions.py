@@ -54,7 +54,7 @@ TABLES = {
     "averaged": [query_sets.GROUPS],
     "labels": [values.POLICIES],
     "self_match": [runs.KEPT],
-    "documents": [runs.KEPT],
+    "documents": [runs.KEPT, runs.CONDENSED],
     "depth": [runs.DEPTHS],
     "rounding": [options.FIRST_DIGITS, means.ROUNDED],
     "weights": [values.WEIGHTS],
@@ -74,7 +74,7 @@ TABLES = {
     "recall": [values.RECALL],
 }
 """Where the function of each value stands, by option."""
-PLAIN = {"kept", "all", "judged", "listed", "exact", "queries"}
+PLAIN = {"kept", "all", "listed", "exact", "queries"}
 """Values that leave the ranking, the labels or the mean as it is, or are made of others."""
 
 
