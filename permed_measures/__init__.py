@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from permed_measures.files.read import from_relevance_lists as from_relevance_lists
     from permed_measures.files.write import write_qrels as write_qrels
     from permed_measures.files.write import write_run as write_run
+    from permed_measures.identities.identify import identify as identify
     from permed_measures.limits.possible import possible as possible
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
@@ -73,6 +74,7 @@ _LAZY = {
     "crosscheck": "crosschecks",
     "from_relevance_lists": "files.read",
     "gate": "records.gate",
+    "identify": "identities.identify",
     "leaderboard": "records.leaderboard",
     "plot_forest": "comparisons.plots.forest",
     "possible": "limits.possible",

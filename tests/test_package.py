@@ -27,6 +27,7 @@ engine: evaluator ties groups
 provider evaluation
 files: sources formats cleaning order text streams read inspection whole write provenance
 datasets: import_hook readers downloads catalogue loading __init__ pyterrier
+datasets/sample: script
 intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
 spark
@@ -40,13 +41,14 @@ crosschecks
 conventions: options named query_sets values means names runs spaces
 audits: trials chance other_runs answers search
 audits: other_names swaps sentences reports audit
+identities: scripts cases search identify
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: record verify baseline evidence gate leaderboard
 cli: messages parsing arguments inputs output
-cli: collections evaluate demo crosscheck audit possible compare reranking uncertainty verify gate leaderboard
-cli: convert inspect measures commands __init__
+cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
+cli: verify gate leaderboard convert inspect measures commands __init__
 __main__
 """
 """Each file may import those before it only, from left to right and from top to bottom."""
@@ -65,7 +67,7 @@ ORDER = list(order_of_files())
 PUBLIC = """
 F1 GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
 PermedError PermedWarning VariantNDCG assert_no_regression audit calc calc_aggregate ceiling compare
-crosscheck evaluate_by evaluator from_relevance_lists gate iter_calc leaderboard match_query_ids
+crosscheck evaluate_by evaluator from_relevance_lists gate identify iter_calc leaderboard match_query_ids
 parse_measure plot_forest possible provider read_qrels read_run record register reranking
 save_plot uncertainty verify write_qrels write_run
 """

@@ -24,6 +24,7 @@ COMMANDS = {
     "values.",
     "crosscheck": "Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.",
     "audit": "Find the conventions that give published numbers; exit status 1 if none explains all of them.",
+    "identify": "Say which measure your script computes, by asking it; exit status 1 if no convention does.",
     "possible": "Say which conventions cannot have given a published row, whatever the run; exit status 1 if "
     "none can.",
     "compare": "Compare runs: differences, intervals and tests, as a table, a page or a figure.",

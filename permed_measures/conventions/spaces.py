@@ -210,6 +210,15 @@ class Space(Generic[Q]):
             for option, values, code in zip(self.options, self._numbered, codes.tolist(), strict=True)
         }
 
+    def numbered(self, option: str) -> list[Any]:
+        """Return the values of an option, each at its number in codes."""
+        return self._numbered[self.options.index(option)]
+
+    def codes(self, convention: Options) -> Codes:
+        """Return the row of a convention, with the first of values that surely are the same."""
+        first = self.first({option: convention[option] for option in self.options})
+        return np.array([self.numbered(option).index(value) for option, value in first.items()])
+
     def numbers(self, trial: Q, option: str, near: Codes) -> NDArray[np.int64]:
         """Return the number of the value that an option has for a measure, by conventions."""
         at = self.options.index(option)

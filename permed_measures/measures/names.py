@@ -14,7 +14,7 @@ from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import cutoff_of
 
 WORDS = {
-    "AP": "map map_cut average_precision mean_average_precision",
+    "AP": "map map_cut average_precision mean_ap",
     "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
     "P": "precision prec",
     "R": "recall rec",

@@ -1,0 +1,81 @@
+"""The command identify."""
+
+from __future__ import annotations
+
+import io
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+
+from permed_measures.cli.arguments import CONVENTIONS, WRITING
+from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
+from permed_measures.datasets.import_hook import SAMPLE_FOLDER
+from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
+from permed_measures.identities.identify import identify
+from permed_measures.identities.scripts import FORMS, load_function
+
+_PACKAGED = "permed-sample/script.py"
+
+
+def run(args: Namespace) -> int:
+    """Find the convention by which a script computes a measure."""
+    if args.measure is None:
+        raise InputError("no measure is named", hint="Say what it is to compute: -m MAP@10")
+    place, colon, name = args.function.rpartition(":")
+    path = Path(place)
+    if place == _PACKAGED and not path.exists():
+        path = SAMPLE_FOLDER / "script.py"
+    others = {"script": path, **({"conventions": Path(args.conventions)} if args.conventions else {})}
+    form = format_of(args, others.values())
+    with _run_as_python_would(path):
+        function = load_function(f"{path}:{name}" if colon else args.function)
+        result = identify(function, args.measure, form=args.form, conventions=args.conventions)
+    origin = Origin(args.command, others=others, options={"form": args.form}, line=args.line)
+    write_report(replace(result, origin=origin).report(), form, args.output, args.function)
+    return int(not result.ok)
+
+
+@contextmanager
+def _run_as_python_would(path: Path) -> Iterator[None]:
+    """Find modules beside a script; what it prints is left out, as it would stand among the results."""
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        with redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        sys.path.remove(folder)
+
+
+COMMAND = Command(
+    run,
+    [
+        argument("function", "FILE.py:FUNCTION", "A function of your own script, which is run as it is."),
+        option(
+            MEASURES,
+            "-m, --measure MEASURE",
+            "What it is said to compute: MAP@10, nDCG@10, mrr.",
+        ),
+        option(
+            INPUT,
+            f"--form {'|'.join(FORMS)}",
+            "What it takes: dicts of qrels and run; qrels and ranked documents; lists of grades; the "
+            "grades and the ranked documents of one query.",
+            default="dicts",
+        ),
+        *WRITING,
+        CONVENTIONS,
+    ],
+    examples=[
+        "permed-sample/script.py:mean_ap MAP@10",
+        "permed-sample/script.py:mean_ap MAP@10 --format json",
+    ],
+    details="The function is called on small collections, and every convention that gives other numbers is "
+    "ruled out. It takes {query: {document: grade}} and {query: {document: score}}, each list in ranked "
+    "order, and returns the mean, or {query: value}.",
+)

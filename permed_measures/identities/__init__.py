@@ -1,0 +1,1 @@
+"""Which convention a script computes: it is asked for the numbers of small collections."""

@@ -1,0 +1,221 @@
+"""The conventions that give the numbers of a function: all others are ruled out, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.conventions.named import NamedConvention
+from permed_measures.conventions.options import FIRST_DIGITS, OF_ALL, Options, seen_by
+from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.spaces import Codes, Quantity, Space
+from permed_measures.conventions.values import label_policies
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import warnings_about
+from permed_measures.identities.cases import DOMAINS, Case
+from permed_measures.papers.names import MEANT, Rank
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Claimed(NamedTuple):
+    """What a function is said to compute: a name, and the measure and cutoffs that it may mean."""
+
+    name: str
+    measure: str
+    cutoffs: tuple[Rank, ...]
+
+    def of(self, case: Case) -> Quantity:
+        """Return the measure of a case, which any convention computes."""
+        with warnings_about(None):
+            policies = label_policies(Judgments.of(case.qrels))
+            run = RunVariants(policies, case.run, all_ties=self.measure not in MEANT)
+        return Quantity(*self, run)
+
+
+class Asked(NamedTuple):
+    """A case, its measure by any convention, and what the function says: a number, or how it raises."""
+
+    case: Case
+    quantity: Quantity
+    value: float = np.nan
+    error: Exception | None = None
+
+
+class Reading(NamedTuple):
+    """How numbers of a function are read: over what, how far from ours they may be, and what that is."""
+
+    over: float = 1.0
+    reach: float = 1e-9
+    note: str = ""
+
+    def same(self, ours: float, theirs: float) -> bool:
+        """Return whether a number of the function is one of ours."""
+        return abs(ours - theirs / self.over) <= self.reach
+
+
+def readings(asked: Sequence[Asked]) -> Iterator[Reading]:
+    """Yield how numbers may be read: as they are; if they look so, in single precision, rounded, percent."""
+    values = np.array([each.value for each in asked])
+    of_one = np.array([each.value for each in asked if len(each.case.run) == 1])
+    for over, percent in (1.0, ""), (100.0, "in percent"):
+        if over == 1 or values.max() > 1:
+            yield Reading(over, note=percent)
+            if (of_one == of_one.astype(np.float32)).all():
+                yield Reading(over, 1e-6, ", ".join(filter(None, [percent, "in single precision"])))
+            if (digits := next((n for n in range(1, 8) if _have(of_one, n)), None)) is not None:
+                note = ", ".join(filter(None, [percent, f"rounded to {digits} digits"]))
+                yield Reading(over, 0.5 / 10**digits / over + 1e-9, note)
+
+
+def _have(values: Floats, digits: int) -> bool:
+    """Return whether numbers have so many digits."""
+    units = values * 10**digits
+    return bool((np.abs(units - np.round(units)) < 1e-6).all())
+
+
+def number(quantity: Quantity, convention: Options) -> float:
+    """Return what a convention gives, rounded as it says; NaN if it means nothing."""
+    digits, value = FIRST_DIGITS[convention["rounding"]], quantity.value(convention)
+    return value if digits is None else round(value, digits)
+
+
+def space_of(claimed: Claimed, asked: Sequence[Asked], named: Sequence[NamedConvention]) -> Space[Quantity]:
+    """Return all conventions of a measure; what it has for itself takes the place of what all have."""
+    own = [
+        each._replace(
+            options={k: v for k, v in seen_by(claimed.measure, each.options).items() if k not in OF_ALL}
+        )
+        for each in named
+    ]
+    quantities = sorted((each.quantity for each in asked), key=lambda each: -len(each.run.labels.levels))
+    return Space(quantities, own)
+
+
+_OFTEN = 10
+"""An answer gives a number on one of so many cases at least."""
+_FIRST = 3
+"""A convention that gives none on the first cases, with highest grades 4, 3 and 1, never does."""
+OF_QUERIES = ("queries", "averaged")
+"""The options that make no difference to a query that is alone."""
+
+
+class Search:
+    """Conventions that give the numbers of a function.
+
+    Parameters
+    ----------
+    space : Space
+        All conventions that are tried.
+    asked : sequence of Asked
+        Cases on which the function has a number.
+    reading : Reading
+    """
+
+    def __init__(self, space: Space[Quantity], asked: Sequence[Asked], reading: Reading) -> None:
+        self.space, self.asked, self.reading = space, asked, reading
+
+    def agree(self, each: Asked, near: Codes) -> tuple[Bools, Bools]:
+        """Return which conventions give no other number, and which give one at all."""
+        off = self._off(each, near)
+        return ~(off > self.reading.reach), ~np.isnan(off)
+
+    def _off(self, each: Asked, near: Codes) -> Floats:
+        """Return how far off the number of the function is; NaN where a convention means nothing."""
+        at, ways = self.space.options.index("rounding"), self.space.numbered("rounding")
+        digits = np.array([FIRST_DIGITS[way] or 0 for way in ways])[near[:, at]]
+        exact = near.copy()
+        exact[digits > 0, at] = ways.index("exact")
+        values, theirs = self.space.computed(each.quantity, exact), each.value / self.reading.over
+        off = np.abs(values - theirs)
+        for n in set(digits[digits > 0].tolist()):
+            rows, unit = digits == n, 10.0**-n
+            if abs(theirs / unit - round(theirs / unit)) < 1e-4:  # half a unit may be rounded up or down
+                off[rows] = np.maximum(off[rows] - unit / 2, 0)
+            else:
+                off[rows] = np.abs(np.round(values[rows], n) - theirs)
+        return off
+
+    def survivors(self) -> tuple[Codes, list[str]]:
+        """Return all conventions that never give another number, and in which domains they do."""
+        near = self._survivors([each for each in self.asked if not {*each.case.traits} & {*DOMAINS}])
+        differ = []
+        for domain in DOMAINS if len(near) else ():
+            inside = [each for each in self.asked if domain in each.case.traits]
+            agree = np.logical_and.reduce(
+                [self.agree(each, near)[0] for each in inside] or [np.ones(len(near), bool)]
+            )
+            if agree.any():
+                near = near[agree]
+            else:
+                differ.append(domain)
+        return near, differ
+
+    def _survivors(self, asked: Sequence[Asked]) -> Codes:
+        """Return the conventions that give no other number, and a number on at least a tenth of the cases.
+
+        Values that surely are the same on the cases so far are crossed only when one tells them apart.
+        """
+        near, merged = self._crossed(asked[0])
+        known = np.zeros(len(near), np.int64)
+        for n, each in enumerate(asked):
+            if n == _FIRST:
+                near, known = near[known > 0], known[known > 0]
+            for at in [at for at in merged if not self._alike(each, at) >= merged[at]]:
+                near, known = _split(near, known, at, merged.pop(at))
+            agree, computed = self.agree(each, near)
+            near, known = near[agree], (known + computed)[agree]
+            if not len(near):
+                return near
+        for at, group in merged.items():
+            near, known = _split(near, known, at, group)
+        return near[known >= max(len(asked) / _OFTEN, 1)]
+
+    def _crossed(self, first: Asked) -> tuple[Codes, dict[int, set[int]]]:
+        """Cross the values of all options; of those that are alike on a case, the first stands for all."""
+        merged = {
+            at: group for at in range(len(self.space.options)) if len(group := self._alike(first, at)) > 1
+        }
+        values = []
+        for at, option in enumerate(self.space.options):
+            others = sorted(merged.get(at, ()))[1:]
+            values.append([n for n in range(len(self.space.numbered(option))) if n not in others])
+        return np.stack(np.meshgrid(*values, indexing="ij"), -1).reshape(-1, len(values)), merged
+
+    def _alike(self, each: Asked, at: int) -> set[int]:
+        """Return the numbers of the values of an option that surely are the same on a case."""
+        option = self.space.options[at]
+        alike, every = each.quantity.run.alike(option), each.case.alone and option in OF_QUERIES
+        return {n for n, value in enumerate(self.space.numbered(option)) if every or value in alike}
+
+    def nearest(self) -> tuple[Codes, int]:
+        """Return a convention that agrees on the most cases, and on how many: from a named one uphill."""
+        near = np.unique([self.space.codes(base) for _, base in self.space.bases], axis=0)
+        best, most = near[0], -1
+        while int((scores := self._scored(near)).max()) > most:
+            best, most = near[scores.argmax()], int(scores.max())
+            others = self.space.neighbours(self.space.convention(best))
+            near = np.array([self.space.codes(other) for _, _, other in others])
+        return best, most
+
+    def _scored(self, near: Codes) -> Floats:
+        """Return on how many cases each convention gives the number, and as a fraction how nearly."""
+        scores = np.zeros(len(near))
+        for each in self.asked:
+            off = self._off(each, near)
+            off = np.where(np.isnan(off), 1, np.minimum(off, 1))
+            scores += (off <= self.reading.reach) - off / (len(self.asked) + 1)
+        return scores + len(self.asked) / (len(self.asked) + 1)
+
+
+def _split(near: Codes, known: Codes, at: int, group: set[int]) -> tuple[Codes, Codes]:
+    """Cross conventions with the values of an option of which the first stood for all."""
+    first, *others = sorted(group)
+    rows = near[:, at] == first
+    copies = np.tile(near[rows], (len(others), 1))
+    copies[:, at] = np.repeat(others, rows.sum())
+    return np.concatenate([near, copies]), np.concatenate([known, np.tile(known[rows], len(others))])

@@ -1,0 +1,309 @@
+"""Which convention a function computes: what is named, what is not, and what is said of both."""
+
+import math
+from functools import cache, partial
+
+import numpy as np
+import pytest
+import scripts
+from effort import effort
+
+import permed_measures as pm
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.options import DEFAULT
+from permed_measures.datasets.sample.script import mean_ap
+from permed_measures.errors import InputError
+from permed_measures.identities.cases import NOTHING_RELEVANT, TRAITS, Case, cases, described, shrunk
+from permed_measures.identities.scripts import FORMS
+from permed_measures.identities.search import Claimed, number
+from permed_measures.papers.names import meaning_of
+from permed_measures.results.report import FORMATS
+
+
+@cache
+def found(name, measure, form="dicts"):
+    """Return what is found of a script."""
+    return pm.identify(getattr(scripts, name), measure, form=form)
+
+
+# --- what is named -----------------------------------------------------------------------------------
+
+
+def test_a_script_is_named_as_one_types_it():
+    result = found("graded_map", "MAP@10")
+    assert (result.ok, result.measure, result.answers[0].name) == (True, "GradedAP@10", "PerMed standard")
+    assert result.nearest.sentence() == (
+        "AP@10 with weights g/2, divided by R; averaged over the intersection of qrels and run; "
+        "ties are broken by a stable sort (input order)"
+    )
+    assert result.counterexample is None
+    text = " ".join(str(result).split())
+    assert text.startswith(f"MAP@10 is GradedAP@10: {result.nearest.sentence()}. The function gives it on ")
+    assert "Convention PerMed standard (github.com/kcisgroup/CLPR" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "form", "typed", "known"),
+    [
+        ("trec_map", "map", "dicts", "AP", "ir_measures"),
+        ("precision_of_query", "P@5", "query", "P@5", "ir_measures"),
+        ("hits_of_lists", "hit@5", "lists", "Coverage@5", "ir_measures"),
+        ("binary_ndcg", "nDCG@10", "ranked", "nDCG(gains={2:1})@10", "ir_measures with 1 change"),
+        ("recall", "Recall@10", "dicts", "R@10", "LitSearch repository"),
+    ],
+)
+def test_functions_of_all_forms_are_named(name, measure, form, typed, known):
+    result = found(name, measure, form)
+    assert (result.ok, result.measure) == (True, typed)
+    assert any(name.startswith(known) for name in [*result.names, result.answers[0].name])
+
+
+def test_a_constant_that_is_off_is_not_named():
+    result = found("graded_map_off", "MAP@10")
+    assert (result.ok, result.measure, result.answers) == (False, None, [])
+    assert 0 < result.n_agree < result.n_cases
+    qrels, run, value, nearest = result.counterexample
+    assert scripts.graded_map_off(qrels, run) == value
+    assert abs(value - nearest) > 1e-3
+    assert [len(docs) for lists in (qrels, run) for docs in lists.values()] == [1, 1]  # it cannot be smaller
+    text = " ".join(str(result).split())
+    assert text.startswith("No convention gives the numbers of the function for MAP@10.")
+    assert f"The nearest gives {result.n_agree} of {result.n_cases} cases: AP@10 with" in text
+    assert f"qrels = {qrels} run = {run}" in text
+
+
+@pytest.mark.parametrize("factor", [0.4999, 0.49999999])
+def test_the_last_digits_count(factor):
+    assert not pm.identify(partial(scripts.graded_map, half=factor), "MAP@10").ok
+
+
+def test_the_cutoff_is_the_names_or_none():
+    assert found("recall", "Recall@10").nearest.sentence().startswith("R@10")
+    assert not pm.identify(partial(scripts.recall, k=9), "Recall@10").ok
+    assert found("trec_map", "MAP@10").measure == "AP"
+    assert "cutoff of MAP@10: none (not: 10)" in str(found("trec_map", "MAP@10"))
+    assert "cutoff of" not in str(found("trec_map", "map"))
+
+
+@pytest.mark.parametrize("seed", range(effort(3, 60)))
+def test_a_named_convention_is_found_again(seed):
+    """No case rules out what a function computes; that it is not ruled out says nothing of the engine."""
+    names = ["nDCG@10", "P@5", "R@20", "mrr", "hit@10", "MAP@10"]
+    pairs = [(named, name) for named in NAMED for name in names if named.has(meaning_of(name)[0])]
+    named, name = pairs[seed * 37 % len(pairs)]
+    claimed = Claimed(name, *meaning_of(name))
+    options = named.at({name: claimed.cutoffs[0]})
+
+    def function(qrels, run):
+        return number(claimed.of(Case(qrels, run)), options)
+
+    result = pm.identify(function, name)
+    assert named.name in [each.partition(" (")[0] for each in result.names] or any(
+        named.name == answer.named.name and not answer.changes for answer in result.answers
+    ), (named.name, name)
+
+
+def test_ones_own_convention_is_named(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[[convention]]\nname = "lab"\nsource = "notes"\noptions = { ties = "input" }\n')
+    result = pm.identify(scripts.recall, "R@10", conventions=file)
+    assert result.names[0] == "lab (notes)"
+    assert not any("lab" in name for name in found("recall", "Recall@10").names)
+
+
+# --- how numbers are read ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "note"),
+    [
+        (lambda value: value * 100, "in percent"),
+        (lambda value: round(value, 4), "rounded to 4 digits"),
+        (lambda value: round(value * 100, 2), "in percent, rounded to 2 digits"),
+        (lambda value: float(np.float32(value)), "in single precision"),
+        (lambda value: value, ""),
+    ],
+)
+def test_numbers_may_be_in_percent_or_rounded(how, note):
+    result = pm.identify(lambda qrels, run: how(scripts.recall(qrels, run)), "R@10")
+    assert (result.ok, result.measure) == (True, "R@10")
+    assert result.notes == ([f"the numbers of the function are read as {note}"] if note else [])
+
+
+def test_five_digits_are_those_of_a_convention():
+    result = pm.identify(lambda qrels, run: round(scripts.recall(qrels, run), 5), "R@10")
+    assert "means are rounded to five digits before they are printed" in result.nearest.sentence()
+    assert not result.notes
+    assert "five digits" not in found("recall", "Recall@10").nearest.sentence()
+
+
+def test_a_function_may_return_several_measures_by_name():
+    result = pm.identify(lambda q, r: {"R@10": scripts.recall(q, r), "P@1": 0.5}, "R@10")
+    assert result.measure == "R@10"
+
+
+# --- what cannot be told -------------------------------------------------------------------------------
+
+
+def test_what_no_case_tells_apart_is_said_with_the_reason():
+    seen = found("recall", "Recall@10").open
+    assert "ties" not in seen
+    unseen = found("binary_ndcg", "nDCG@10", "ranked").open
+    assert unseen["ties"] == "any; the function does not see scores"
+    assert "averaged" not in unseen
+    of_query = found("precision_of_query", "P@5", "query").open
+    assert of_query["queries"].endswith("the function does not see scores, and which queries are averaged")
+    raising = found("graded_map", "MAP@10").open["queries"]
+    assert raising.endswith("; the function raises where they differ")
+    assert "with 1 for queries without relevant documents" in raising
+    assert seen["labels"].endswith("the same number on every case") if "labels" in seen else True
+
+
+def test_an_answer_that_differs_on_odd_grades_only_says_so():
+    [note] = found("binary_ndcg", "nDCG@10", "ranked").notes
+    assert note.startswith("with grades that are no whole numbers the function gives other numbers: ranked: ")
+    assert "0.5" in note
+    assert not found("recall", "Recall@10").notes
+
+
+def test_each_difference_from_the_default_has_its_smallest_case():
+    result = found("graded_map", "MAP@10")
+    assert [each.option for each in result.differences] == ["ties", "queries", "weights"]
+    ours = result.nearest.said
+    for each in result.differences:
+        assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
+        quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
+        assert number(quantity, {**ours, each.option: DEFAULT[each.option]}) == pytest.approx(each.default)
+        assert each.value != pytest.approx(each.default)
+    text = " ".join(str(result).split())
+    assert "its grade over 2 (not: 1 for each relevant document). ranked: 1: 1/2, not 1" in text
+    assert "Different from" not in str(found("trec_map", "map"))
+    assert not found("trec_map", "map").differences
+
+
+def test_a_smaller_denominator_is_worked_out():
+    result = pm.identify(mean_ap, "MAP@10")
+    [each] = [each for each in result.differences if each.option == "denominator"]
+    assert described(each.case) == "ranked: 1; not retrieved: 10 times 1"
+    assert (each.value, each.default) == (pytest.approx(1 / 20), pytest.approx(1 / 22))
+    assert "1/20, not 1/22" in str(result)
+
+
+# --- functions that raise ------------------------------------------------------------------------------
+
+
+def test_cases_on_which_a_function_raises_are_left_out_and_said():
+    [left] = found("graded_map", "MAP@10").left_out
+    assert left.error.endswith("division by zero")
+    assert left.traits == [NOTHING_RELEVANT]
+    assert left.where.rpartition(":")[0] in scripts.__file__
+    with pytest.raises(ZeroDivisionError):
+        scripts.graded_map(*left.case[:2])
+    text = " ".join(str(found("graded_map", "MAP@10")).split())
+    assert f"{left.n} cases, among them all with queries without relevant documents: {left.error}" in text
+    assert not found("recall", "Recall@10").left_out
+    assert "Left out" not in str(found("recall", "Recall@10"))
+
+
+def test_a_function_without_any_number_is_an_error_with_its_line():
+    def fails(qrels, _):
+        return qrels["nothing"]
+
+    with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on every case: KeyError"):
+        pm.identify(fails, "P@1")
+    with pytest.raises(InputError, match=r"must return a number, or {query: number} .found None"):
+        pm.identify(lambda qrels, run: None, "P@1")  # noqa: ARG005
+    with pytest.raises(InputError, match="the function returns nan"):
+        pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"function": "script.py:f"}, "identify needs a function .found str"),
+        ({"form": "list"}, "form must be one of dicts, ranked, lists, query .found 'list'.. Did you mean"),
+        ({"measure": "MAP at ten"}, "no measure is known by the name 'MAP at ten'"),
+        ({"measure": "P"}, "P needs a cutoff"),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused(given, message):
+    with pytest.raises(pm.PermedError, match=message):
+        pm.identify(**{"function": scripts.recall, "measure": "R@10", **given})
+
+
+def test_the_function_may_change_what_it_is_given():
+    def popping(qrels, run):
+        value = scripts.recall(qrels, run)
+        qrels.clear()
+        run.clear()
+        return value
+
+    assert pm.identify(popping, "R@10").measure == "R@10"
+
+
+# --- cases -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cases_are_the_same_each_time_and_suit_the_form(form):
+    every = list(cases(FORMS[form], (10, None)))
+    assert every == list(cases(FORMS[form], (10, None)))
+    assert all(FORMS[form].takes(*case[:2]) for case in every)
+    assert all(all(case.qrels.values()) for case in every)
+    traits = {trait for case in every for trait in case.traits}
+    assert (traits == {*TRAITS}) == (form == "dicts")
+    lengths = {len(docs) for case in every for docs in case.run.values()}
+    assert min(lengths) == 0
+    assert {1, 10} < {min(length, 11) for length in lengths} | {11}
+    falling = [[*docs.values()] for case in every for docs in case.run.values()]
+    assert all(scores == sorted(scores, reverse=True) for scores in falling)
+    plain = all(scores == [float(n) for n in range(len(scores), 0, -1)] for scores in falling)
+    assert plain == (not FORMS[form].scores)
+
+
+def test_every_trait_is_what_it_says():
+    by_trait = {case.traits[0]: case for case in cases(FORMS["dicts"], (10,)) if len(case.traits) == 1}
+    texts = {trait: described(case) for trait, case in by_trait.items()}
+    assert {*texts} == {*TRAITS}
+    for trait, sign in {
+        "negative grades": "-1",
+        "tied scores": " = ",
+        "queries that the run lacks": "not in the run",
+        "queries without judgments": "not judged",
+        "queries without results": "nothing retrieved",
+        "documents with the id of their query": "the id of the query",
+        "scores of 0 or less": "(score ",
+        "grades that are no whole numbers": "0.5",
+    }.items():
+        shown = [described(c) for c in cases(FORMS["dicts"], (10,)) if c.traits == (trait,)]
+        assert any(sign in text for text in shown), trait
+        assert not any(sign in described(c) for c in cases(FORMS["dicts"], (10,)) if not c.traits), trait
+
+
+def test_a_case_is_made_as_small_as_it_can_be():
+    case = max(cases(FORMS["dicts"], (10,)), key=lambda case: case.size)
+    smallest = shrunk(case, lambda case: sum(map(len, case.run.values())) >= 2)
+    assert sum(map(len, smallest.run.values())) == 2
+    assert sum(map(len, smallest.qrels.values())) == 1
+    one = Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}})
+    assert shrunk(one, lambda case: case == one) == one
+
+
+# --- reports -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", ["graded_map", "graded_map_off"])
+def test_results_are_written_in_every_format(name, form):
+    assert found(name, "MAP@10").to(form).strip()
+
+
+def test_results_are_frames():
+    frame = found("graded_map", "MAP@10").to_polars()
+    rows = {row["option"]: row for row in frame.to_dicts()}
+    assert rows["weights"]["value"] == "half"
+    assert rows["weights"]["default"] == "binary"
+    assert (rows["weights"]["function"], rows["weights"]["by_default"]) == (0.5, 1.0)
+    assert rows["denominator"]["function"] is None
+    assert repr(found("graded_map", "MAP@10")) == "<Identified MAP@10: PerMed standard>"
+    assert repr(found("graded_map_off", "MAP@10")) == "<Identified MAP@10: no convention>"

@@ -1,0 +1,73 @@
+"""The command `permed-measures identify`, and how it finds a function."""
+
+import json
+
+import pytest
+from commands import run_cli, run_main
+
+SCRIPT = """
+from helpers import K
+
+def precision(qrels, run):
+    print("evaluating")
+    values = [sum(qrels[q].get(d, 0) >= 1 for d in list(run.get(q, {}))[:K]) / K for q in qrels]
+    return sum(values) / len(values)
+
+def of_five(qrels, run):
+    return precision(qrels, run) * 1.01
+
+def broken(qrels, run):
+    return run["no such query"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    (tmp_path / "helpers.py").write_text("K = 5\n")
+    (tmp_path / "fails.py").write_text("import os\n\nrun = os.environ['NO SUCH VARIABLE']\n")
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit(3)\n")
+    (tmp_path / "typo.py").write_text("def f(:\n")
+    (tmp_path / "notes.txt").write_text("no Python")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_script_is_named_and_what_it_prints_is_left_out():
+    stdout, _ = run_cli("identify", "mine.py:precision", "-m", "P@5")
+    assert stdout.startswith("P@5 is P@5: P@5; averaged over all queries of the qrels; ties ")
+    assert "evaluating" not in stdout
+    assert run_cli("identify", "mine.py:precision", "P@5")[0] == stdout
+
+
+def test_a_script_that_is_not_known_has_status_1():
+    stdout, _ = run_cli("identify", "mine.py:of_five", "-m", "P@5", "--format", "json", status=1)
+    content = json.loads(stdout)
+    assert (content["ok"], content["measure"]) == (False, None)
+    assert content["counterexample"]["value"] != content["counterexample"]["nearest"]
+    assert content["provenance"]["inputs"][0]["path"] == "mine.py"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("none.py:f -m P@5", "none.py: No such file. Write FILE.py:FUNCTION"),
+        (
+            "mine.py -m P@5",
+            "mine.py: the function is missing. It has precision, of_five, broken: write mine.py:p",
+        ),
+        ("mine.py:precison -m P@5", "mine.py: there is no function 'precison'. Did you mean 'precision'?"),
+        ("mine.py:K -m P@5", "mine.py: there is no function 'K'. "),
+        ("mine.py:broken -m P@5", "mine.py:13: the function raises on every case: KeyError: 'no such query'"),
+        ("fails.py:f -m P@5", "fails.py:3: the script raises KeyError: 'NO SUCH VARIABLE'"),
+        ("ends.py:f -m P@5", "ends.py:2: the script raises SystemExit: 3"),
+        ("typo.py:f -m P@5", "typo.py:1: the script raises SyntaxError: invalid syntax"),
+        ("notes.txt:f -m P@5", "notes.txt: is no Python file. Its name must end in .py"),
+        ("mine.py:precision", "no measure is named. Say what it is to compute: -m MAP@10"),
+        ("mine.py:precision -m P@5 --form rows", "--form: invalid choice: 'rows'"),
+        ("mine.py:precision -m P@5 --output mine.py", "mine.py: the ending '.py' means no format"),
+    ],
+)
+def test_bad_input_is_one_message_with_its_line(line, message):
+    status, stdout, stderr = run_main("identify", *line.split())
+    assert (status, stdout) == (2, "")
+    assert stderr.startswith(f"error: {message}"), stderr
