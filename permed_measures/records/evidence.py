@@ -139,11 +139,13 @@ def _units_that_decide(error: float, n_units: int, distance: float, reach: float
     """Return how many units find with a power of 0.8 that a mean so far from a limit is not beyond it."""
     from scipy.special import stdtr
 
+    if not error:  # all are the same: enough of them decide
+        return ENOUGH
     if distance <= TIE:
         return None
     of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else LEVEL
     level = min(max(of_all, LEVEL), 1 - 1e-9)  # that of the simultaneous interval
-    units = needed(error, n_units, distance, level) if error else ENOUGH
+    units = needed(error, n_units, distance, level)
     return None if units is None else max(units, ENOUGH)
 
 

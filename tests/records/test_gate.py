@@ -181,6 +181,7 @@ def drawn(n, share, seed, n_turns=1):
         (200, 0, 0, "passed"),  # no query differs
         (200, 1, 0.5, "failed"),  # all differ alike
         (5, 0, 0.1, "inconclusive"),
+        (5, 0, 0, "inconclusive"),
         (1, 1, 0.1, "inconclusive"),
     ],
 )
@@ -201,6 +202,7 @@ def test_a_drop_is_shown_or_shown_not_to_be_or_inconclusive(n, share, most, outc
     elif n > 5:
         assert rule.low == rule.high == share
     else:
+        assert rule.needed == 6
         assert (rule.low, rule.interval) == (
             None,
             f"too little is known of {'1 query' if n == 1 else '5 queries'}",
