@@ -227,16 +227,10 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
             of_part,
             paired.measures,
             baseline,
-            options.correction,
+            options,
             families,
-            options.resamples,
-            options.seed,
-            options.level,
             [*paired.notes, *_cautions(paired, options, of_part)],
             paired,
-            interval=options.interval,
-            equivalence_margin=options.equivalence_margin,
-            detect=options.detect,
             critical=critical,
         )
         for of_part, paired in zip(rows, parts, strict=True)

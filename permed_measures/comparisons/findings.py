@@ -38,8 +38,8 @@ def corrected_rows(result: ComparisonResult, people: People) -> Iterator[Compari
 
     These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
     """
-    paired, n = result.paired, 1 if result.correction == "none" else len(result.rows)
-    level = 1 - (1 - result.level) / n
+    paired, n = result.paired, 1 if result.options.correction == "none" else len(result.rows)
+    level = 1 - (1 - result.options.level) / n
     runs = {
         run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
     }
@@ -61,7 +61,7 @@ def corrected_section(result: ComparisonResult) -> list[Section]:
         if row.people
     ]
     heading, n = interval_heading(result), len(lines)
-    of_all = result.correction != "none" and n > 1
+    of_all = result.options.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
     return [section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)]
 

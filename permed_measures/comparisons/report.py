@@ -37,7 +37,7 @@ def comparison_report(result: ComparisonResult) -> Report:
         result.notes,
         partial(_data, result),
         partial(comparison_records, result),
-        partial(how_made, result.measures, result.origin, result.seed, ["scipy"]),
+        partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
     )
 
 
@@ -49,7 +49,10 @@ _HOW = ("correction", "level", "resamples", "seed")
 def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
     tests = list(result.rows[0].tests)
-    how = {"clusters": result.paired.clusters or None, **{name: getattr(result, name) for name in _HOW}}
+    how = {
+        "clusters": result.paired.clusters or None,
+        **{name: getattr(result.options, name) for name in _HOW},
+    }
     for label, part in result.sections():
         for row in part.rows:
             numbers = _flat(row, tests, people=result.agreement is not None) | how
@@ -98,12 +101,12 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
     return {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
-        "correction": result.correction,
-        "resamples": result.resamples,
-        "seed": result.seed,
-        "level": result.level,
-        "equivalence_margin": result.equivalence_margin,
-        "detect": result.detect,
+        "correction": result.options.correction,
+        "resamples": result.options.resamples,
+        "seed": result.options.seed,
+        "level": result.options.level,
+        "equivalence_margin": result.options.equivalence_margin,
+        "detect": result.options.detect,
         "interval_method": interval_method(result) or None,
         "deciding_test": deciding(result.rows[0].tests) or None,
         **_part(result),
@@ -134,7 +137,7 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
 
 
 def _data(result: ComparisonResult) -> dict[str, Any]:
-    origin = provenance(result.measures, result.origin, result.seed, ["scipy"])
+    origin = provenance(result.measures, result.origin, result.options.seed, ["scipy"])
     return {**comparison_content(result), "provenance": origin}
 
 

@@ -84,12 +84,10 @@ class ComparisonResult:
     measures : list of Measure
     baseline : str or None
         None where every pair was compared.
-    correction : str
+    options : Options
+        How it was tested: tests, correction, resamples, seed, level of the intervals.
     families : dict of str to int
         For each test, how many p-values were corrected together.
-    resamples, seed : int
-    level : float
-        Of the intervals.
     notes : list of str
         Notes on the runs, the clusters and the tests.
     paired : PairedRuns
@@ -106,10 +104,6 @@ class ComparisonResult:
         What was given, to look at their documents.
     digits : int or None
         Number of decimals of means and differences; if None, four in tables and all in CSV.
-    interval : {'t', 'simultaneous'}
-        How the intervals of the differences were computed.
-    equivalence_margin, detect : float or None
-        As they were asked for.
     agreement : Agreement or None
         Of the qrels and people's labels, if a sample of these was given.
     critical : float or None
@@ -119,11 +113,8 @@ class ComparisonResult:
     rows: list[ComparisonRow]
     measures: list[Measure]
     baseline: str | None
-    correction: str
+    options: Options
     families: dict[str, int]
-    resamples: int
-    seed: int
-    level: float
     notes: list[str]
     paired: PairedRuns = field(repr=False)
     by: str = ""
@@ -132,9 +123,6 @@ class ComparisonResult:
     qrels: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
-    interval: str = "t"
-    equivalence_margin: float | None = None
-    detect: float | None = None
     agreement: Agreement | None = None
     critical: float | None = None
 
@@ -161,7 +149,7 @@ class ComparisonResult:
     @property
     def level_in_percent(self) -> str:
         """The level of the intervals, such as ``95%``."""
-        return f"{100 * self.level:.10g}%"
+        return f"{100 * self.options.level:.10g}%"
 
     def rows_of(self, measure: int) -> list[ComparisonRow]:
         """Return the rows of a measure, by its number."""

@@ -90,15 +90,17 @@ def not_zero(value: float, decimals: int) -> str:
 
 def p_of_sentences(result: ComparisonResult, name: str) -> str:
     """Name the p-values of a test as they are reported: those that were adjusted say how."""
-    adjusted = result.correction != "none" and result.families.get(name, 0) > 1
-    return f"{CORRECTION_NAMES[correction_of(result.correction, name)]}-adjusted p" if adjusted else "p"
+    adjusted = result.options.correction != "none" and result.families.get(name, 0) > 1
+    return (
+        f"{CORRECTION_NAMES[correction_of(result.options.correction, name)]}-adjusted p" if adjusted else "p"
+    )
 
 
 def interval_method(result: ComparisonResult) -> str:
     """Say how the intervals were computed; nothing where there are none."""
     if all(row.interval is None for _, each in result.sections() for row in each.rows):
         return ""
-    return _INTERVALS[result.interval]
+    return _INTERVALS[result.options.interval]
 
 
 _INTERVALS = {
@@ -303,15 +305,15 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
     else:
         shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(MARKS.items()))
         marks = f"{shown} against {result.baseline}"
-    seed = f", seed {result.seed}" if is_random(result, name) else ""
+    seed = f", seed {result.options.seed}" if is_random(result, name) else ""
     return f"{marks}: {test_name(name)} ({method_of(result, name)}{seed}), {_correction_of_marks(result)}"
 
 
 def _correction_of_marks(result: ComparisonResult) -> str:
-    if result.correction == "none":
+    if result.options.correction == "none":
         return "uncorrected"
     sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result).items()]
-    name = CORRECTION_NAMES[correction_of(result.correction, deciding(result.rows[0].tests))]
+    name = CORRECTION_NAMES[correction_of(result.options.correction, deciding(result.rows[0].tests))]
     return f"{name} correction {' and '.join(sizes)}"
 
 
@@ -361,7 +363,7 @@ def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
 def _adjusted(result: ComparisonResult) -> list[str]:
     """Return the tests whose p-values were adjusted."""
     tests = result.rows[0].tests
-    return [name for name in tests if not tests[name].naive and result.correction != "none"]
+    return [name for name in tests if not tests[name].naive and result.options.correction != "none"]
 
 
 def _against(result: ComparisonResult) -> str:
@@ -420,8 +422,8 @@ def _notes(result: ComparisonResult, tests: dict[str, str], adjusted: list[str])
 def _about_test(result: ComparisonResult, name: str) -> str:
     """Say what a test is and how it was computed."""
     if name in EQUIVALENCE:
-        return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.equivalence_margin:g}")
-    seed = f", seed {result.seed}" if is_random(result, name) else ""
+        return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.options.equivalence_margin:g}")
+    seed = f", seed {result.options.seed}" if is_random(result, name) else ""
     return f"{test_name(name)} ({method_of(result, name)}{seed})"
 
 
@@ -441,7 +443,7 @@ def _correction(result: ComparisonResult, name: str, heading: str, adjusted: boo
     ]
     if not sizes or not adjusted:
         return ""
-    correction = CORRECTION_NAMES[correction_of(result.correction, name)]
+    correction = CORRECTION_NAMES[correction_of(result.options.correction, name)]
     return f"; {heading} {_ADJUSTED}: {correction} over {', and over '.join(sizes)}"
 
 
@@ -452,14 +454,16 @@ def _of_what(result: ComparisonResult, of: str) -> str:
 def _about_intervals(result: ComparisonResult) -> str:
     """Say how the intervals were computed."""
     heading = interval_heading(result)
-    if result.interval == "simultaneous":
+    if result.options.interval == "simultaneous":
         sizes = {of: each["randomization"] for of, each in families(result).items()}
         texts = [f"{counted(n, 'difference')}{_of_what(result, of)}" for of, n in sizes.items()]
         return f"{heading}: simultaneous (max-T) for {', and for '.join(texts)}"
     units = counted(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1
-    each_alone = "; not adjusted for multiple testing" if several and result.correction != "none" else ""
+    each_alone = (
+        "; not adjusted for multiple testing" if several and result.options.correction != "none" else ""
+    )
     return f"{heading}: {interval_method(result)}, {units}{of_groups}{each_alone}"
 
 
@@ -471,7 +475,7 @@ def _around_zero(result: ComparisonResult) -> Iterator[str]:
             n_rows += row.interval is not None
             if row.interval and row.interval[0] <= 0 <= row.interval[1] and is_significant(row):
                 found[_why_around_zero(part, row)] += 1
-    p = f"p {_ADJUSTED}" if result.correction != "none" else "p"
+    p = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
     for why, n in found.items():
         yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
 
@@ -479,7 +483,7 @@ def _around_zero(result: ComparisonResult) -> Iterator[str]:
 def _why_around_zero(part: ComparisonResult, row: ComparisonRow) -> str:
     """Say why an interval contains 0 though the test that decides finds a difference."""
     test = deciding(row.tests)
-    why = [f"they have the level {part.level_in_percent}"] if part.level > 1 - LEVEL else []
+    why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - LEVEL else []
     if part.critical is None:
         why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
     elif abs(row.tests[test].statistic or 0.0) <= part.critical and part.families[test] > 1:
@@ -492,14 +496,14 @@ _WHOSE = {"randomization": "that of the randomization test", "wilcoxon": "Wilcox
 
 def _about_power(result: ComparisonResult) -> Iterator[str]:
     """Say how many queries the difference asked for needs."""
-    if result.detect is None:
+    if result.options.detect is None:
         return
     ranges = []
     for measure, heading in zip(result.measures, headings_of(result.measures), strict=True):
         known = sorted(row.needed for row in result.rows if row.measure == measure and row.needed is not None)
         texts = dict.fromkeys(f"{each:,}" for each in known[:1] + known[-1:])
         ranges += [f"{' to '.join(texts)} ({heading})"] if texts else []
-    what = f"{plural(result.paired.unit)} needed for a difference of {result.detect:g} (80% power)"
+    what = f"{plural(result.paired.unit)} needed for a difference of {result.options.detect:g} (80% power)"
     yield f"{what}, for one uncorrected t-test: {', '.join(ranges) or NONE}"
 
 

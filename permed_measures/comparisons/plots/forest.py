@@ -164,12 +164,12 @@ def about_marks(comparison: ComparisonResult, panels: list[list[Point]]) -> list
     """Explain bars, points and letters, those that there are."""
     test = deciding(comparison.rows[0].tests)
     n_rows = sum(len(part.rows) for _, part in comparison.sections())
-    at_once = ", for all differences at once" * (comparison.interval == "simultaneous" and n_rows > 1)
+    at_once = ", for all differences at once" * (comparison.options.interval == "simultaneous" and n_rows > 1)
     bar = f"bar: {comparison.level_in_percent} CI{at_once if comparison.baseline else ' of the mean'}"
     bars = {point.interval is not None for point in chain(*panels)}
     said = [bar] * (True in bars)
     said += [f"no {'bar' if said else 'CI'}: {_why_no_bar(comparison)}"] * (False in bars)
-    adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.correction != 'none')})"
+    adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
     if not test:
         return [*said, "no significance test was run that is valid here"]
     if comparison.baseline:
