@@ -172,4 +172,6 @@ def conventions_with(path: str | os.PathLike[str] | None) -> tuple[NamedConventi
         return NAMED
     own = read_conventions(path)
     names = {each.name for each in own}
-    return (COMMUNITY, *own, *(each for each in NAMED[1:] if each.name not in names))
+    left = [each for each in NAMED if each.name not in names]
+    first = left[:1] if COMMUNITY.name not in names else []
+    return (*first, *own, *left[len(first) :])

@@ -6,6 +6,7 @@ import cases
 import oracle
 
 from permed_measures.conventions.options import DEFAULT as COMMUNITY_OPTIONS
+from permed_measures.conventions.options import SAME
 
 DEFAULT = {}
 """The community's convention: tests write conventions as what differs from it."""
@@ -274,7 +275,8 @@ def ndcg(how, cutoff, ranking, judgments, gains=None):
 def own_of(measure, how):
     """Return a convention as a measure has it: "ties of RR" is what RR has."""
     how = {**COMMUNITY_OPTIONS, **how}
-    return how | {option: how.get(f"{option} of {measure}", how[option]) for option in COMMUNITY_OPTIONS}
+    own = {option: how.get(f"{option} of {measure}", SAME) for option in COMMUNITY_OPTIONS}
+    return how | {option: value for option, value in own.items() if value != SAME}
 
 
 def means_something(measure, how, plain):

@@ -163,6 +163,9 @@ def test_ones_own_conventions_stand_before_those_of_the_package_and_replace_them
     assert [named.name for named in found].count("gdeval") == 1
     assert found[1].options["level"] == 2.0
     assert conventions_with(None) is NAMED
+    found = conventions_with(written(tmp_path, BLOCK.replace("lab", "ir_measures") + "RR = { level = 2 }"))
+    assert [named.name for named in found] == [named.name for named in NAMED]
+    assert found[0].options["level of RR"] == 2
     with pytest.raises(pm.InputError, match=r"none\.toml: cannot be read"):
         conventions_with(tmp_path / "none.toml")
 
