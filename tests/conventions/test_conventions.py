@@ -318,7 +318,9 @@ def test_gains_may_be_a_table(tmp_path):
 def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
     """Its file is found by the audit."""
     text = GUIDE.read_text(encoding="utf-8")
-    block = re.search(r"```toml\n(\[\[convention\]\].*?)```", text, re.DOTALL)[1]
+    block, second = re.findall(r"```toml\n( *\[\[convention\]\].*?)```", text, re.DOTALL)
+    [other] = read_conventions(written(tmp_path, second))
+    assert (other.options["queries of RR"], other.options["averaged"]) == ("both", "conversations")
     path = written(tmp_path, block)
     value = pm.calc_aggregate([pm.VariantNDCG(discount="zipf") @ 10], QRELS, RUN).popitem()[1]
     command = re.search(r"```sh\npermed-measures (audit .*)\n```", text)[1].replace("mine.toml", str(path))
