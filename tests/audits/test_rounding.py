@@ -53,7 +53,7 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
     qrels = {f"q{i}": {"a": 1} for i in range(27)}
     run = {query: {"a" if i < 4 else "b": 1.0} for i, query in enumerate(qrels)}
     result = pm.audit(qrels, run, {"P@1": "14.82%", "R@1": "0.1481"})
-    assert without_changes(result) == {"BEIR", "MTEB"}
+    assert without_changes(result) == {"BEIR", "MTEB", "MTEB before 2.18.19"}
     [answer] = [answer for answer in result.answers if answer.name == "MTEB"]
     assert answer.sentence().endswith("; means are rounded to five digits before they are printed")
     [p, _] = result.trials
