@@ -39,8 +39,7 @@ papers: cells grids latex html_tables markdown delimited read
 papers: names printed claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values means names runs spaces
-audits: trials chance other_runs answers search
-audits: other_names swaps sentences reports audit
+audits: trials chance answers search elsewhere sentences reports audit
 identities: scripts cases search identify
 limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
 limits: reports possible

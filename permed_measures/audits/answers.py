@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
 from typing import Any
 
-from permed_measures.audits.chance import Chance, NearRows
-from permed_measures.audits.other_runs import other_means, reaches_of
-from permed_measures.audits.trials import Trial
+from permed_measures.audits.chance import Chance, NearRows, other_means, reaches_of
+from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
@@ -28,7 +28,7 @@ from permed_measures.papers.names import Rank
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
-_CERTAIN, _LIKELY = 0.001, 0.05
+CERTAIN, _LIKELY = 0.001, 0.05
 """The chances up to which an answer is that."""
 _DIFFERENT = 0.01
 """The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
@@ -89,6 +89,15 @@ class Answer:
         """The claims that this convention prints."""
         return [trial for trial in self.trials if trial.prints(self.options)]
 
+    @cached_property
+    def left(self) -> list[Trial]:
+        """The claims that it leaves open."""
+        return [trial for trial in self.trials if trial not in self._explained]
+
+    @cached_property
+    def _explained(self) -> set[Trial]:
+        return {*self.explained}
+
     @property
     def complete(self) -> bool:
         """Whether all claims are explained."""
@@ -98,24 +107,35 @@ class Answer:
 
     @cached_property
     def chance(self) -> Chance:
-        """How often other numbers in place of the claims that are explained would be explained as well."""
-        n = len(self.explained)
-        near = NearRows(self.space, self.explained, self.n_changes)
-        chance = near.chance(comb(len(self.trials), n))
+        """How often other numbers in place of the claims that are explained would be explained as well.
+
+        Of a large table some rows are looked at.
+        """
+        some = of_some_rows(self.trials)
+        explained = [trial for trial in some if trial in self._explained]
+        if not explained:
+            return Chance(1, 1, self.n_changes)
+        near = NearRows(self.space, explained, self.n_changes)
+        chance = near.chance(comb(len(some), len(explained)))
         if chance.value > _HOPELESS:
             return chance
-        drawn = other_means(self.options, self.trials, reaches_of(self.trials))
-        every = near if self.complete else NearRows(self.space, self.trials, self.n_changes)
-        n_others = every.explain(drawn, n)
-        return chance._replace(n_others=n_others, n_drawn=len(drawn))
+        drawn = other_means(self.options, some, reaches_of(some))
+        every = near if len(explained) == len(some) else NearRows(self.space, some, self.n_changes)
+        return chance._replace(n_others=every.explain(drawn, len(explained)), n_drawn=len(drawn))
 
     @property
     def verdict(self) -> str:
-        """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
+        """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``.
+
+        What explains the minority of the claims of each row may be chance, if it is not certain.
+        """
         if not self.explained:
             return "none"
-        words = {"certain": _CERTAIN, "likely": _LIKELY, "may be chance": 1.0}
-        return next(word for word, most in words.items() if self.chance.value <= most)
+        if self.chance.value <= CERTAIN:
+            return "certain"
+        rows, explained = (Counter(trial.row for trial in each) for each in (self.trials, self.explained))
+        is_most = any(2 * n >= rows[row] for row, n in explained.items())
+        return "likely" if is_most and self.chance.value <= _LIKELY else "may be chance"
 
     @property
     def is_clear(self) -> bool:
@@ -135,10 +155,13 @@ class Answer:
         return {trial.claim.name: trial.claim.cutoffs[0] for trial in self.trials}
 
     def _same_as(self, other: Options) -> bool:
-        """Return whether another convention prints the explained claims too, from the same values."""
+        """Return whether another convention prints the explained claims too, from the same values.
+
+        Of a large table some rows are looked at.
+        """
         return all(
             abs(trial.value(self.options) - trial.value(other)) <= _SAME and trial.prints(other)
-            for trial in self.explained
+            for trial in of_some_rows(self.explained)
         )
 
     def _seen(self, option: str) -> bool:
@@ -170,6 +193,12 @@ class Answer:
             return describe("queries", ours["queries"])
         return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
 
+    @property
+    def options_seen(self) -> Options:
+        """The options of the explained claims, with the default of each that makes no difference."""
+        return {option: value for option, value in self.simplified.items() if self._seen(option)}
+
+    @cached_property
     def equivalents(self) -> dict[str, list[Any]]:
         """Return by option all values that give the same numbers on these data, where there are several.
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.other_names import better_names
+from permed_measures.audits.elsewhere import better_names, swap_in
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
-from permed_measures.audits.swaps import swap_in
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.runs import RunVariants
@@ -134,17 +133,21 @@ def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED
     best = answers_to(trials, conventions)
     if not best[0].complete and (swap := swap_in(trials, conventions)):
         again = answers_to(swap.trials, conventions)
-        if len(again[0].explained) > len(best[0].explained):
+        if len(again[0].explained) > len(best[0].explained) and again[0].verdict in ("certain", "likely"):
             return replace(_audit(again), swap=swap.text)
     return _audit(best)
 
 
 def _audit(best: list[Answer]) -> Audit:
-    exceptions = [] if best[0].complete else exceptions_to(best[0])
+    doubts = doubts_about(best[0])
+    typo = next((each for each in doubts if each.is_typo), None)
+    if typo is not None:
+        best, exceptions, doubtful = typo.simple, [typo.other], []
+    else:
+        exceptions = [] if best[0].complete else exceptions_to(best[0])
+        doubtful = [each.other for each in doubts]
     conflicts = conflicts_of(best[0], exceptions)
-    return Audit(
-        best, exceptions, conflicts, doubts_about(best[0]), better_names(best[0]), within_ties(best[0])
-    )
+    return Audit(best, exceptions, conflicts, doubtful, better_names(best[0]), within_ties(best[0]))
 
 
 def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:

@@ -1,8 +1,16 @@
-"""What a match is worth: how easily conventions print numbers that have nothing to do with the run."""
+"""What a match is worth: how easily conventions print numbers that have nothing to do with the run.
+
+Over few queries a mean takes few values, and measures of one list depend on each other: P@1, RR and AP of a
+query with one relevant document are all said by its rank. So how many numbers can be printed says too little,
+and the numbers are looked at that other runs would have: means over the queries drawn again. The bootstrap
+has the same steps and the same dependence (Efron and Tibshirani 1993, An introduction to the bootstrap,
+chapter 6). Over many queries its means would scatter less than the numbers of other runs do; then queries are
+drawn from some that were drawn before, as few as make the scatter wide enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -10,9 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.trials import NOISE, Trial, Tried
+from permed_measures.conventions.options import Options
+from permed_measures.conventions.query_sets import place
+from permed_measures.conventions.runs import options_for, with_rounding
 from permed_measures.conventions.spaces import Space
+from permed_measures.conventions.means import means_of
 
 Floats = NDArray[np.float64]
+
+N_DRAWN = 10_000
+"""How many rows are drawn for a verdict."""
+_PILOT = 200
+"""How many are drawn to see how far they scatter."""
+_CELLS = 2 * 10**6
+"""How many queries are drawn at a time."""
+_MOST_FIRST = 4
+"""From so many times the queries are they drawn at most; from more they would scatter hardly less."""
 
 
 class Chance(NamedTuple):
@@ -43,7 +64,8 @@ class Chance(NamedTuple):
     @property
     def of_numbers(self) -> float:
         """The chance of arbitrary numbers, from 0 to 1."""
-        return min(self.n_values / self.n_printable * self.n_selections, 1.0)
+        n_explained = self.n_values * self.n_selections  # whole numbers, which may be larger than any float
+        return n_explained / self.n_printable if n_explained < self.n_printable else 1.0
 
     @property
     def of_other_runs(self) -> float:
@@ -102,3 +124,102 @@ class NearRows:
             return sum(map(self.rows.__contains__, map(tuple, codes.tolist())))
         known = [np.isin(column, list(found)) for column, found in zip(codes.T, self.of_trial, strict=True)]
         return int((np.sum(known, axis=0) >= n_explained).sum())
+
+
+# --- the numbers of other runs -----------------------------------------------------------------------
+
+
+def reaches_of(trials: Sequence[Trial]) -> Floats:
+    """Return how far the numbers near each claim are from it."""
+    windows = [trial.window for trial in trials]
+    codes = [max(each.high - each.code, each.code - each.low) for each in windows]
+    return np.array([code / 10**trial.claim.decimals for code, trial in zip(codes, trials, strict=True)])
+
+
+def other_means(
+    convention: Options, trials: Sequence[Trial], reaches: Floats, n_drawn: int = N_DRAWN
+) -> Floats:
+    """Return the means of other runs, which scatter as far as the numbers near the claims or further.
+
+    Parameters
+    ----------
+    convention : mapping
+    trials : sequence of Trial
+    reaches : ndarray, shape (n_trials,)
+        How far the numbers near each claim are from it.
+    n_drawn : int
+        How many runs.
+
+    Returns
+    -------
+    ndarray, shape (n_drawn, n_trials)
+    """
+    drawing = _Drawing(convention, trials)
+    if not len(drawing.counted):
+        return np.full((n_drawn, len(trials)), np.nan)
+    scatter = _spread(drawing.means(_PILOT, None))
+    wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
+    moves = scatter > 0
+    times = float((wanted[moves] / scatter[moves]).min(initial=np.inf)) ** 2
+    n_first = None if times <= 1 or np.isinf(times) else max(int(len(drawing.counted) / (times - 1)), 1)
+    return drawing.means(n_drawn, n_first)
+
+
+def _spread(drawn: Floats) -> Floats:
+    """Return the standard deviation of each column, of the means that could be taken."""
+    columns = [column[~np.isnan(column)] for column in drawn.T]
+    return np.array([column.std() if len(column) else 0.0 for column in columns])
+
+
+class _Drawing:
+    """Draws the queries that count for any claim, and takes the mean of each claim over its own.
+
+    Attributes
+    ----------
+    counted : ndarray
+        The numbers of these queries.
+    """
+
+    def __init__(self, convention: Options, trials: Sequence[Trial]) -> None:
+        self._rng = np.random.default_rng(0)
+        self._n_all = trials[0].run.judgments.n_queries
+        counted = np.zeros(self._n_all, bool)
+        self._means = []
+        for trial in trials:
+            counts, means = _means_of(trial, convention)
+            counted |= counts
+            self._means.append(means)
+        self.counted = np.flatnonzero(counted)
+
+    def means(self, n_drawn: int, n_first: int | None) -> Floats:
+        """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
+        drawn = self._drawn(n_drawn, n_first)
+        return np.concatenate([np.column_stack([means(each) for means in self._means]) for each in drawn])
+
+    def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
+        """Yield how often each query of the qrels is drawn, some draws at a time."""
+        n, n_all = len(self.counted), self._n_all
+        n_before = n if n_first is None else min(n_first, _MOST_FIRST * n)
+        at_a_time = max(_CELLS // max(n_all, n_before), 1)
+        for start in range(0, n_drawn, at_a_time):
+            n_rows = min(at_a_time, n_drawn - start)
+            first = self._rng.integers(n, size=(n_rows, n_before))
+            times = None
+            if n_first is not None:
+                times = self._rng.multinomial(n, np.full(n_before, 1 / n_before), size=n_rows).ravel()
+            cells = np.arange(n_rows)[:, None] * n_all + self.counted[first]
+            drawn = np.bincount(cells.ravel(), times, minlength=n_rows * n_all)
+            yield drawn.reshape(n_rows, n_all).astype(np.float64)
+
+
+def _means_of(trial: Trial, convention: Options) -> tuple[NDArray[np.bool_], Callable[[Floats], Floats]]:
+    """Return which queries count for a claim, and what takes its means over queries drawn so often."""
+    own, cutoff = trial.own(convention), trial.cutoff(convention)
+    ranked = trial.run.ranked(own)
+    if ranked is None:
+        raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
+    options = with_rounding(options_for(trial.claim.measure, own), own)
+    sets, at = trial.run.sets(ranked, cutoff, own["averaged"]), place(own["queries"])
+    return sets.weights[at] > 0, lambda counts: means_of(
+        trial.claim.measure, cutoff, options, ranked, sets.drawn(at, counts)
+    )

@@ -15,19 +15,21 @@ from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.search import nearest_to
 from permed_measures.audits.sentences import (
-    by_chance,
+    chances,
     doubts,
     elsewhere,
     equals,
     equivalents,
+    made_otherwise,
     named,
+    no_difference,
     not_explained,
     unexplained,
 )
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import measure_of
-from permed_measures.conventions.options import Options, changes_of
+from permed_measures.conventions.options import Options, changes_of, describe, title
 from permed_measures.conventions.runs import options_for
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
@@ -146,9 +148,7 @@ class Audit(Result):
         """Say how many claims the best convention explains."""
         main, n_claims = self.best[0], counted(len(self.best[0].trials), "claim")
         found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
-        found = found if main.explained else f"nothing explains any of {n_claims}"
-        found += f" ({self.verdict})" if main.explained else ""
-        return f"<Audit: {found}>"
+        return f"<Audit: {found if main.explained else f'nothing explains any of {n_claims}'}>"
 
     def _records(self) -> list[dict[str, Any]]:
         return [record_of(self, trial) for trial in self.best[0].trials]
@@ -186,7 +186,7 @@ def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
     return {
         "run": trial.row,
         "claim": trial.claim.name,
-        "published": trial.claim.text,
+        "published": trial.cell,
         "status": status,
         "value": None if math.isnan(value) else value,
         "printed": trial.shown(options),
@@ -212,7 +212,8 @@ def _finding(result: Audit) -> list[str]:
     else:
         n, of = len(main.explained), len(main.trials)
         found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
-        found.append(f"Not explained by it: {not_explained(main)}.")
+        typo = _typo_in(result)
+        found.append(f"{typo}." if typo else f"Not explained by it: {not_explained(main)}.")
     found += [
         f"But {name} has the numbers of {' or '.join(others[:_SHOWN])}, and no change is needed then."
         for name, others in result.other_names.items()
@@ -220,8 +221,21 @@ def _finding(result: Audit) -> list[str]:
     found += [f"But {text}" for text in result.ties if main.complete]
     if result.swap:
         found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
-    found.append(by_chance(result.chance))
-    return [*found, *(["Give another claim, or more digits."] if result.verdict == "may be chance" else [])]
+    return found
+
+
+def _typo_in(result: Audit) -> str:
+    """Say what the claims that are left open may be besides a typo, if they are of one kind."""
+    main, exceptions = result.best[0], result.exceptions
+    if len(exceptions) == 1 and exceptions[0].complete and not exceptions[0].is_clear:
+        return made_otherwise(main, exceptions[0], exceptions[0].explained)
+    return ""
+
+
+def _how_surely(result: Audit) -> list[str]:
+    """Say how easily other numbers would be explained, and what to do where that is too easy."""
+    more = ["Give another claim, or more digits."] if result.verdict == "may be chance" else []
+    return [*chances(result.best[0], [*result.exceptions, *result.doubtful]), *more]
 
 
 def _sections(result: Audit) -> Iterator[Section]:
@@ -232,35 +246,41 @@ def _sections(result: Audit) -> Iterator[Section]:
         yield Section("Convention", texts=[named(main), *changes])
     yield Section("Claims", tables=[_table(result)])
     found = {
-        **dict.fromkeys(result.conflicts[:1], result.conflicts[1:]),
+        **dict.fromkeys(result.conflicts[:1], [] if _typo_in(result) else result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained": unexplained(main, result.nearest),
         "Numbers of another measure or run": elsewhere(main, result.unclear),
         "Within ties": [] if main.complete else result.ties,
         "Whole numbers of hits": result.counts,
         "Equally good": equals(main, result.best[1:]),
-        "Makes no difference on these data": equivalents(main),
+        "Makes no difference on these data": no_difference(main),
+        "Columns of changes": result.changes,
+        "How surely": _how_surely(result),
     }
-    found["Columns of changes"] = result.changes
     yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
 
 
 def _table(result: Audit) -> Table:
-    """Return a line for each claim."""
+    """Return a line for each claim: what is published, and what one would expect."""
     cells = []
-    for trial, each in zip(result.best[0].trials, result._records(), strict=True):
-        published = Cell(each["published"], value=float(trial.claim.value))
-        shown = [each["measure"], published, Cell(each["printed"], value=each["value"])]
+    for trial, each in zip(result.trials, result._records(), strict=True):
+        options, measure = outcome_of(result, trial).options, each["measure"]
         if each["status"] == "unexplained":
-            shown = ["no convention", published, NONE]  # the values have a section
-        cells.append([each["run"], each["claim"], *shown])
-    headings = ["run", "claim", "measure", "published", "computed"]
+            measure = "no convention"
+        elif each["status"] == "unclear":  # and may be a typo
+            options = result.best[0].options
+            measure = trial.typed(options)
+        value = trial.value(options)
+        expected = NONE if math.isnan(value) else Cell(trial.shown(options), value=value)
+        published = Cell(trial.cell, value=float(trial.claim.value))
+        cells.append([each["run"], each["claim"], measure, published, expected])
+    headings = ["run", "claim", "measure", "published", "expected"]
     one = len({each.row for each in result.best[0].trials}) == 1
     return Table.of(
         headings[one:],
         [row[one:] for row in cells],
         3 - one,
-        caption="Published and computed numbers",
+        caption="Published and expected numbers",
         label="audit",
     )
 
@@ -285,7 +305,14 @@ def _conventions(result: Audit) -> dict[str, Any]:
 
 
 def _how(result: Audit) -> dict[str, Any]:
-    return {**how_made(_measures_of(result), result.origin), **_conventions(result)}
+    """Say for a page how the claims were made, option by option, and all that cannot be told apart."""
+    made, main = how_made(_measures_of(result), result.origin), result.best[0]
+    if not main.explained:
+        return made
+    options = [f"{title(option)}: {describe(option, value)}" for option, value in main.options_seen.items()]
+    alike = [f"makes no difference: {name}: {' / '.join(each)}" for name, each in equivalents(main).items()]
+    equal = [f"equally good: {each.named.name} ({each.named.source})" for each in result.best[1:]]
+    return {**made, "conventions": [main.sentence(), *options, *alike, *equal]}
 
 
 _PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes", "notes", "counts")
@@ -307,6 +334,7 @@ def _content(result: Audit) -> dict[str, Any]:
             for each in result.best
         ],
         "doubts": doubts(main, result.doubtful),
+        "makes_no_difference": equivalents(main),
         "sentence": main.sentence() if main.explained else None,
         "claims": result._records(),
         "provenance": {**provenance(_measures_of(result), result.origin), **_conventions(result)},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.answers import MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Trial, Tried
+from permed_measures.audits.answers import CERTAIN, MOST_CHANGES, Answer, simplified
+from permed_measures.audits.trials import Trial, Tried, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Space
@@ -31,6 +33,11 @@ def answers_to(
     space = Space(trials, conventions, usual)
     changes, found = _best(space)
     found = found or [space.first(base) for _, base in space.bases[:1]]  # where nothing can be computed
+    return _named(space, found, changes)
+
+
+def _named(space: Space[Trial], found: list[Options], changes: int) -> list[Answer]:
+    """Return the answers of the named conventions that are so many changes from one that was found."""
     answers = []
     for named, base in space.bases:
         first = space.first(base)
@@ -44,29 +51,43 @@ def answers_to(
 
 
 def _best(space: Space[Trial]) -> tuple[int, list[Options]]:
-    """Return the conventions that explain the most claims with the fewest changes, and how few these are."""
-    most, level, found = -1, 0, list[Options]()
+    """Return how few changes explain the most claims, and for each base a convention that does.
+
+    In a large table, only what explains no fewer claims of some rows than the best is tried on all rows.
+    """
+    some = of_some_rows(space.trials)
+    others = [trial for trial in space.trials if trial.row not in {each.row for each in some}]
+    most, most_of_some, level, found = -1, -1, 0, list[Options]()
     for changes, near in space.within(MOST_CHANGES):
         if changes > level and most == len(space.trials):
             break
-        counts = _n_explained(space, near, most + (changes > level))
+        more = changes > level
+        of_some = _n_explained(space, near, some, most_of_some + more)
+        hopeful = of_some >= max(most_of_some + more, 0)
+        near, of_some = near[hopeful], of_some[hopeful]
+        counts = of_some + _n_explained(space, near, others, most + more - of_some)
         if counts.max(initial=-1) > most:
             most, level, found = int(counts.max()), changes, []
+            most_of_some = int(of_some[counts.argmax()])
         if changes == level:
-            found += map(space.convention, near[counts == most])
+            found += map(space.convention, near[counts == most][:1])
     return level, found
 
 
-def _n_explained(space: Space[Trial], near: Codes, wanted: int) -> Codes:
-    """Count the claims that each convention prints; -1 if too few, or if it means nothing for one."""
+def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: Codes | int) -> Codes:
+    """Count the claims that each convention prints; far below 0 if too few, or if one means nothing."""
     counts, left = np.zeros(len(near), np.int64), np.arange(len(near))
-    for n_more, trial in zip(reversed(range(len(space.trials))), space.trials, strict=True):
+    wanted = np.broadcast_to(wanted, len(near))
+    for n_more, trial in zip(reversed(range(len(trials))), trials, strict=True):
         tried = Tried.of(space, trial, near[left])
         counts[left] += tried.prints
-        hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted)
-        counts[left[hopeless]] = -1
+        hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted[left])
+        counts[left[hopeless]] = _HOPELESS
         left = left[~hopeless]
     return counts
+
+
+_HOPELESS = -(10**9)
 
 
 def _distance(ours: Options, theirs: Options) -> int:
@@ -80,23 +101,58 @@ def exceptions_to(main: Answer) -> list[Answer]:
     """Return how the claims that an answer leaves open are explained, by changes from it.
 
     Claims of one row that one convention explains make one exception; those of a row that nothing explains
-    make one more, which explains none.
+    make one more, which explains none. In a large table some rows are searched, and on the others the
+    conventions are tried that were found there: what one of these explains makes one exception.
     """
-    found = []
-    left = [trial for trial in main.trials if trial not in main.explained]
+    left = main.left
+    searched, found = list(islice(_by_row(of_some_rows(left)), _MOST_ROWS)), list[Answer]()
+    for of_row in searched:
+        found += _exceptions_in(main, of_row)
+    left = [trial for trial in left if trial.row not in {of_row[0].row for of_row in searched}]
+    for known in [each for each in found if each.explained]:
+        if also := [trial for trial in left if _prints(trial, known.options)]:
+            found.append(_answer(main, known.named.name, known.options, also, known.n_changes))
+            left = [trial for trial in left if trial not in {*also}]
+    return [*found, *([_answer(main, "the others", main.options, left, 0)] if left else [])]
+
+
+_MOST_ROWS = 12
+"""So many rows with open claims are searched at most."""
+
+
+def _by_row(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
+    for row in dict.fromkeys(trial.row for trial in trials):
+        yield [trial for trial in trials if trial.row == row]
+
+
+def _exceptions_in(main: Answer, left: list[Trial]) -> Iterator[Answer]:
+    """Yield the exceptions in a row."""
     while left:
-        of_row = [trial for trial in left if trial.row == left[0].row]
-        nearest = _otherwise(main, "the others", of_row)
+        nearest = _otherwise(main, "the others", left)
         if nearest.explained and not nearest.complete:
             nearest = _otherwise(main, "the others", nearest.explained)
-        found.append(nearest)
+        yield nearest
         left = [trial for trial in left if trial not in nearest.trials]
-    return found
+
+
+def _prints(trial: Trial, convention: Options) -> bool:
+    """Return whether a convention, which may be about other measures, prints a claim."""
+    return all(option in convention for option in trial.options) and trial.prints(convention)
+
+
+def _cutoffs(main: Answer) -> dict[str, Rank]:
+    return {trial.claim.name: trial.cutoff(main.options) for trial in main.trials}
+
+
+def _answer(main: Answer, name: str, options: Options, trials: list[Trial], n_changes: int) -> Answer:
+    """Return a convention near an answer as that to other claims."""
+    ours = NamedConvention(name, "", main.named.measures, main.options)
+    return Answer(ours, options, Space(trials, [ours], _cutoffs(main)), n_changes)
 
 
 def _otherwise(main: Answer, name: str, trials: list[Trial]) -> Answer:
     """Explain claims by changes from an answer, or else as a convention with another name has them."""
-    cutoffs = {trial.claim.name: trial.cutoff(main.options) for trial in main.trials}
+    cutoffs = _cutoffs(main)
     ours = NamedConvention(name, "", main.named.measures, main.options)
     near = answers_to(trials, [ours], cutoffs)[0]
     if near.complete:
@@ -108,31 +164,48 @@ def _otherwise(main: Answer, name: str, trials: list[Trial]) -> Answer:
     return Answer(ours, least.options, least.space, least.n_changes)
 
 
-def doubts_about(main: Answer) -> list[Answer]:
-    """Return the claims without which fewer changes explain the others, each as it is explained by more.
+class Doubt(NamedTuple):
+    """The answers that explain all claims but one, equally good, and that to this one."""
+
+    simple: list[Answer]
+    other: Answer
+
+    @property
+    def is_typo(self) -> bool:
+        """Whether the others are surely made so, and a typo is as good an explanation as any other."""
+        return self.simple[0].verdict in ("certain", "likely") and self.other.chance.value > CERTAIN
+
+
+_FEWEST = 2
+"""So many claims at least are more than one that is left."""
+
+
+def doubts_about(main: Answer) -> list[Doubt]:
+    """Return the claims without which fewer changes explain the others.
 
     Where arbitrary numbers would be explained as easily, such a claim may as well be a typo.
     """
     simpler: dict[Trial, Options] = {}
-    if not main.n_changes or not len(main.trials) > 1 or not main.complete:
+    n_others = len(main.trials) - 1
+    if not main.n_changes or n_others < _FEWEST or not main.complete:
         return []
+    some = of_some_rows(main.trials)
     for _, near in main.space.within(main.n_changes - 1):
-        counts = _n_explained(main.space, near, len(main.trials) - 1)
-        for convention in map(main.space.convention, near[counts > 0]):
-            [left] = [trial for trial in main.trials if not trial.prints(convention)]
-            simpler.setdefault(left, convention)
-    found = []
-    for trial, convention in simpler.items():
-        simple = _nearest(main.space, convention)
-        other = _otherwise(simple, simple.name, [trial])
-        found += [] if other.explained and other.is_clear else [other]
-    return found
+        near = near[_n_explained(main.space, near, some, len(some) - 1) >= 0]
+        near = near[_n_explained(main.space, near, main.trials, n_others) == n_others]
+        printed = [Tried.of(main.space, trial, near).prints for trial in main.trials]
+        left, first = np.unique(np.argmin(printed, axis=0), return_index=True)
+        for number, row in zip(left.tolist(), first.tolist(), strict=True):
+            simpler.setdefault(main.trials[number], main.space.convention(near[row]))
+    simple = {trial: _nearest(main.space, convention) for trial, convention in simpler.items()}
+    found = [Doubt(each, _otherwise(each[0], each[0].name, [trial])) for trial, each in simple.items()]
+    return [each for each in found if not (each.other.explained and each.other.is_clear) or each.is_typo]
 
 
-def _nearest(space: Space[Trial], convention: Options) -> Answer:
-    """Return a convention of a space as the answer that is nearest to a named one."""
-    distances = [_distance(convention, space.first(base)) for _, base in space.bases]
-    return Answer(space.bases[int(np.argmin(distances))][0], convention, space, min(distances))
+def _nearest(space: Space[Trial], convention: Options) -> list[Answer]:
+    """Return a convention of a space as the answers that are nearest to named ones."""
+    changes = min(_distance(convention, space.first(base)) for _, base in space.bases)
+    return _named(space, [convention], changes)
 
 
 def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options:

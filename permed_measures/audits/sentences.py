@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, islice
 from math import floor, log10
 
 import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.other_names import other_cells, other_measures
+from permed_measures.audits.elsewhere import other_cells, other_measures
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import DEFAULT, OPTIONS, Options, changes_of, describe, title
+from permed_measures.conventions.options import DEFAULT, Options, changes_of, describe, option_of, title
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -29,26 +30,44 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
         made = f"The {what} were made differently"
     return [
         f"{made}: no single convention fits all of them",
-        *(_made_otherwise(main, each, each.explained) for each in found),
+        *(made_otherwise(main, each, each.explained) for each in found),
     ]
 
 
 def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     """Say which claims may be typos, as fewer changes explain the others."""
     return [
-        f"{_made_otherwise(main, each, each.trials)} {each.named.name} explains the others."
+        f"{made_otherwise(main, each, each.trials)}. {each.named.name} explains the others."
         for each in doubtful
     ]
 
 
-def _made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
-    """Say by which changes claims of a row are explained, and how easily others would be."""
-    row = [trials[0].row] if _several(main) else []
-    names = ", ".join([*row, *(trial.claim.name for trial in trials)])
+def made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
+    """Say by which changes claims of a row are explained, if any are."""
     how = f"with {'; '.join(other.changes)}"
     if other.is_clear:
-        return f"{names}, {how}"
-    return f"{names}: a typo, another run's number, or made {how}. {by_chance(other.chance)}"
+        return f"{_names_of(main, trials)}, {how}"
+    made = f", or made {how}" if other.explained else ""
+    return f"{_names_of(main, trials)}: a typo, another run's number{made}"
+
+
+def _names_of(main: Answer, trials: list[Trial]) -> str:
+    """Return the names of claims after that of their row, if there are several."""
+    rows = list(dict.fromkeys(trial.row for trial in trials)) if _several(main) else []
+    if len(rows) > 1:
+        return f"{', '.join(dict.fromkeys(trial.claim.name for trial in trials))} of {len(rows)} rows"
+    return ", ".join([*rows, *(trial.claim.name for trial in trials)])
+
+
+def chances(main: Answer, others: list[Answer]) -> list[str]:
+    """Say how easily other numbers would be explained: by an answer, and by those that may be typos."""
+    if not main.explained:
+        return []
+    unclear = [each for each in others if each.explained and not each.is_clear]
+    return [
+        by_chance(main.chance).capitalize(),
+        *(f"{_names_of(main, each.explained)} alone: {by_chance(each.chance)}" for each in unclear),
+    ]
 
 
 def within_ties(main: Answer) -> list[str]:
@@ -76,7 +95,7 @@ def within_ties(main: Answer) -> list[str]:
 
 def by_chance(chance: Chance) -> str:
     """Say how often arbitrary numbers would be explained, and those that other runs would have."""
-    text = f"Of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
+    text = f"of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
     if chance.n_drawn:
         n = f"{chance.n_others:,}" if chance.n_others else "none"
         text += f"; of {chance.n_drawn:,} rows of resampled queries, {n}"
@@ -120,20 +139,32 @@ def _name_of(claim: Trial, main: Answer) -> str:
 
 
 def equals(main: Answer, others: list[Answer]) -> list[str]:
-    """Name the other conventions that explain as much with as few changes."""
-    names = [other.named.name for other in others] if main.explained else []
-    more = [f"{len(names) - _EQUALS} more"] if len(names) > _EQUALS else []
-    return ["; ".join([*names[:_EQUALS], *more])] if names else []
+    """Name the other conventions that explain as much with as few changes, in two lines."""
+    return in_two_lines([other.named.name for other in others] if main.explained else [])
 
 
-_EQUALS = 8
-"""How many conventions are named that are equally good."""
+def in_two_lines(texts: list[str]) -> list[str]:
+    """Join as many texts as two lines hold, and count the rest.
+
+    Examples
+    --------
+    >>> in_two_lines(["one", "two"]), in_two_lines(["a" * 100, "b" * 100])[0][100:]
+    (['one; two'], '; 1 more')
+    """
+    lengths = accumulate(len(each) + len("; ") for each in texts)
+    n = max(sum(length <= _TWO_LINES for length in lengths), 1)
+    more = [f"{len(texts) - n} more"] if len(texts) > n else []
+    return ["; ".join([*texts[:n], *more])] if texts else []
+
+
+_TWO_LINES = 135
+"""How many characters two lines hold beside their margin and what is counted."""
 
 
 def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
     """Say of each claim that nothing explains what its value is by the convention of the others."""
     lines = []
-    for trial, near in nearest.items():
+    for trial, near in islice(nearest.items(), _LINES):
         if np.isnan(trial.value(near)):  # there is no query
             continue
         how = "by the convention of the other claims"
@@ -143,9 +174,11 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
         slip = trial.claim.slip(trial.value(near))
         text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
         lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
-    return lines
+    return [*lines, *([f"{len(nearest) - _LINES:,} more"] if len(nearest) > _LINES else [])]
 
 
+_LINES = 10
+"""So many open claims have a line of their own at most."""
 _OTHERS = 2
 """How many other cells and measures that have the number of a claim are named."""
 
@@ -154,7 +187,7 @@ def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
     """Say of claims that are left open where else their numbers are: another cell, or another measure."""
     by = "the convention of the other claims" if main.explained else main.named.name
     lines = []
-    for trial in left:
+    for trial in left[:_LINES]:
         others = [*other_cells(trial, main), *other_measures(trial, {**DEFAULT, **main.options})]
         if others:
             found = " or ".join(list(dict.fromkeys(others))[:_OTHERS])
@@ -162,11 +195,23 @@ def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
     return lines
 
 
-def equivalents(main: Answer) -> list[str]:
-    """Describe the options that make no difference to any claim."""
-    lines = []
-    for option, values in main.equivalents().items():
-        everything = option in OPTIONS and len(values) == len(OPTIONS[option].values)
-        names = "any" if everything else " / ".join(describe(option, value) for value in values)
-        lines.append(f"{title(option)}: {names}")
-    return lines
+def no_difference(main: Answer) -> list[str]:
+    """Name the options that make no difference to any claim, in two lines: those of which any value does.
+
+    Of others it is said how many values do.
+    """
+    names = []
+    for option, values in main.equivalents.items():
+        known = option_of(option)
+        n_known = len(known.values) if known is not None else 0
+        some = "" if len(values) == n_known else f" ({len(values)} of {n_known})" if n_known else " (some)"
+        names.append(f"{title(option)}{some}")
+    return in_two_lines(sorted(names, key=lambda name: name.endswith(")")))
+
+
+def equivalents(main: Answer) -> dict[str, list[str]]:
+    """Describe by the title of each option the values that give the same numbers on these data."""
+    return {
+        title(option): [describe(option, value) for value in values]
+        for option, values in main.equivalents.items()
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,11 @@ from numpy.typing import NDArray
 
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import FIRST_DIGITS, Options
-from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.query_sets import QUERIES
+from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
+from permed_measures.conventions.means import values_of_queries
+from permed_measures.conventions.values import Ranked
 from permed_measures.papers.claims import Claim
 
 Floats = NDArray[np.float64]
@@ -55,11 +59,13 @@ class Trial(Quantity):
         The name of the run.
     claim : Claim
         Read as percent or not as a named convention prints it, or else as it is nearer to one.
+    cell : str
+        The number that is printed there; another one is claimed after it was exchanged.
     """
 
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
-        self.row, self.claim = row, claim
+        self.row, self.claim, self.cell = row, claim, claim.text
         self._set_ends()
         if claim.other is not None:
             self._read(claim, claim.other)
@@ -87,9 +93,30 @@ class Trial(Quantity):
             self._set_ends()
 
     def prints(self, convention: Options) -> bool:
-        """Return whether a convention prints the claim."""
+        """Return whether a convention prints the claim, and not for any run."""
         value = np.array([self.value(convention)])
-        return bool(self.are_printed(self.codes(value, FIRST_DIGITS[self.own(convention)["rounding"]]))[0])
+        printed = self.are_printed(self.codes(value, FIRST_DIGITS[self.own(convention)["rounding"]]))[0]
+        return bool(printed) and not self.is_of_any_run(convention)
+
+    def is_of_any_run(self, convention: Options) -> bool:
+        """Return whether any run has the same value, as what counts is chosen by hits or judgments.
+
+        Then each query that counts has it, and so it is if the lists are turned upside down.
+        """
+        own = self.own(convention)
+        chosen = any(own[option] == value for option, value in _CHOSEN)
+        ranked = self.run.ranked(own) if chosen else None
+        if ranked is None:
+            return False
+        values = np.concatenate([self._counted(each, own) for each in (ranked, ranked.upside_down)])
+        return bool(len(values)) and bool(np.ptp(values) <= NOISE)
+
+    def _counted(self, ranked: Ranked, own: Options) -> Floats:
+        """Return the values of the queries that count in a ranking."""
+        cutoff, options = self.cutoff(own), options_for(self.measure, own)
+        counts = QUERIES[own["queries"]](self.run.known_queries(ranked, cutoff))
+        values = values_of_queries(self.measure, cutoff, options, ranked)
+        return values[counts[: len(values)]]
 
     def are_printed(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
@@ -131,6 +158,18 @@ def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Float
     return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
 
 
+_ENOUGH = 100
+"""How many claims of a large table are looked at where all would say no more."""
+
+
+def of_some_rows(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the claims of some rows of a large table, spread evenly over their names; of others all."""
+    rows = sorted({trial.row for trial in trials})
+    n_kept = max(_ENOUGH * len(rows) // max(len(trials), 1), 1)
+    kept = {rows[place * len(rows) // n_kept] for place in range(n_kept)} if n_kept < len(rows) else {*rows}
+    return [trial for trial in trials if trial.row in kept]
+
+
 class Tried(NamedTuple):
     """A claim by each of many conventions.
 
@@ -157,4 +196,23 @@ class Tried(NamedTuple):
             if digits is not None:
                 twice = space.has(trial, "rounding", way, near)
                 codes[twice] = trial.codes(values[twice], digits)
-        return cls(values, codes, trial.are_printed(codes))
+        prints = trial.are_printed(codes)
+        prints[_of_any_run(space, trial, near, prints)] = False
+        return cls(values, codes, prints)
+
+
+def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -> NDArray[np.int64]:
+    """Return which of the conventions that print a claim have it for any run."""
+    chosen = [space.has(trial, option, value, near) for option, value in _CHOSEN]
+    suspects = np.flatnonzero(prints & np.logical_or.reduce(chosen))
+    own = np.column_stack([space.numbers(trial, each, near[suspects]) for each in trial.options])
+    _, first, which = np.unique(own, axis=0, return_index=True, return_inverse=True)
+    found = [trial.is_of_any_run(space.convention(near[suspects[each]])) for each in first]
+    return np.asarray(suspects[np.array(found, bool)[which.reshape(-1)]])
+
+
+_CHOSEN = (
+    *(("queries", "with_hit"), ("queries", "with_found")),
+    *(("labels", "listed"), ("documents", "judged")),
+)
+"""Where queries or documents are left out by what was retrieved or judged."""

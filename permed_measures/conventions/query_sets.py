@@ -86,7 +86,7 @@ class QuerySets:
     weights : ndarray, shape (number of query sets, number of queries of the qrels)
     sizes : ndarray, shape (number of query sets,)
         What the sum is divided by; 0 for a mean that cannot be taken.
-    added : ndarray, shape (number of query sets,)
+    added : ndarray, shape (number of query sets, number of queries of the qrels)
         What queries without relevant documents add to the sum.
     pooled : ndarray of bool, shape (number of query sets,)
         Which have a micro average: there is none over queries without judgments, as how much was retrieved
@@ -108,14 +108,24 @@ class QuerySets:
             n_of = np.array([np.bincount(group, each, minlength=group.max() + 1) for each in weights])
             weights /= np.maximum(n_of, 1)[:, group]
             sizes = (n_of > 0).sum(axis=1).astype(np.float64)
-        added = np.zeros(len(weights))
-        added[place("nothing_is_one")] = weights[place("nothing_is_one")] @ ~known.relevant
+        added = np.zeros_like(weights)
+        added[place("nothing_is_one")] = weights[place("nothing_is_one")] * ~known.relevant
         pooled = ~counted[:, n_judged:].any(axis=1) & (sizes > 0) & (group is None)
-        return cls(weights[:, :n_judged], sizes, added, pooled)
+        return cls(weights[:, :n_judged], sizes, added[:, :n_judged], pooled)
+
+    def drawn(self, at: int, counts: Floats) -> QuerySets:
+        """Return one of the query sets for each row of how often queries are drawn.
+
+        What the sum is divided by is as much more or less as are the queries of the set that were drawn.
+        """
+        weights = counts * self.weights[at]
+        sizes = weights.sum(axis=1) * (self.sizes[at] / max(self.weights[at].sum(), 1e-9))
+        added = (counts @ self.added[at])[:, None]
+        return QuerySets(weights, sizes, added, np.repeat(self.pooled[at], len(counts)))
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over each query set; NaN for one without queries."""
-        total = self.weights @ values + self.added
+        total = self.weights @ values + self.added.sum(axis=1)
         found: Floats = np.divide(total, self.sizes, out=np.full(len(total), np.nan), where=self.sizes > 0)
         return found
 

@@ -275,17 +275,18 @@ class RunVariants:
 
     def sets(self, ranked: Ranked, cutoff: Rank, averaged: str = "queries") -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
-        key, rank = (id(ranked), cutoff, averaged), cutoff[0] if isinstance(cutoff, tuple) else cutoff
+        key = (id(ranked), cutoff, averaged)
         if key not in self._sets:
-            known = self._known_queries(ranked, rank)
+            known = self.known_queries(ranked, cutoff)
             ours = (averaged, *(each.tobytes() for each in known))  # many rankings have the same hits
             if ours not in self._sets_of:
                 self._sets_of[ours] = QuerySets.of(known, self._groupings[averaged])
             self._sets[key] = self._sets_of[ours]
         return self._sets[key]
 
-    def _known_queries(self, ranked: Ranked, rank: int | None) -> Known:
+    def known_queries(self, ranked: Ranked, cutoff: Rank) -> Known:
         """Return what is known of the queries, those without judgments last."""
+        rank = cutoff[0] if isinstance(cutoff, tuple) else cutoff
         rankings, n = ranked.rankings, self.judgments.n_queries
         hit, found = (np.bincount(rankings.relevant(1, each).query, minlength=n) > 0 for each in (rank, None))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs

@@ -110,7 +110,8 @@ class Space(Generic[Q]):
         self.trials, self.conventions = trials, conventions
         self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
         named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
-        self.options = list(dict.fromkeys(option for trial in trials for option in trial.options))
+        had = {option for trial in trials for option in trial.options}  # in an order that is not theirs
+        self.options = [option for option in OPTIONS if option in had] + sorted(had - {*OPTIONS})
         self.options += self._own_options(named, apart)
         self.values = {option: list(self._values(option, apart)) for option in self.options}
         self.bases = [
@@ -131,7 +132,7 @@ class Space(Generic[Q]):
     def _own_options(self, named: Sequence[NamedConvention], apart: Collection[str]) -> Iterator[str]:
         """Yield the options that a measure may have for itself, or has by a named convention."""
         options_of = {trial.measure: trial.options for trial in self.trials}
-        for measure in options_of:
+        for measure in sorted(options_of):
             for own, option in OWN.get(measure, {}).items():
                 several = sum(option in options for options in options_of.values()) > 1
                 if (several and option in apart) or any(own in each.options for each in named):

@@ -96,6 +96,14 @@ class Ranked(NamedTuple):
         found: Ints = self.rankings.judgments.num_rel(options["level"])
         return found if cutoff is None else np.minimum(found, cutoff)
 
+    @property
+    def upside_down(self) -> Ranked:
+        """The same lists, the last document first."""
+        found = self.rankings
+        rank = (found.retrieved[found.query] + 1 - found.rank).astype(np.int32)
+        order = np.lexsort((rank, found.query))
+        return Ranked(self.labels, replace(found, row=found.row[order], rank=rank[order]))
+
 
 class Ratio(NamedTuple):
     """What is summed for each query, and what the sum is divided by."""

@@ -11,6 +11,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.answers import MOST_CHANGES
+from permed_measures.audits.search import answers_to
 from permed_measures.conventions.named import COMMUNITY, NAMED
 from permed_measures.conventions.options import OPTIONS, OPTIONS_OF, SHARED
 
@@ -40,9 +41,10 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
     if any(math.isnan(value) or abs(value) > 1 for value in values.values()):
         return
     result = pm.audit(*graded_of(plain), {name: f"{value:.4f}" for name, value in values.items()})
-    assert result.ok, (names, named.name, how)
+    answers = answers_to(result.trials)  # of which the audit says that one claim may as well be a typo
+    assert all(answer.complete for answer in answers), (names, named.name, how)
     n_changes = sum(how[option] != named.options[option] for option in how)
-    for answer in result.answers:
+    for answer in answers:
         assert answer.n_changes == len(answer.changes) <= n_changes
         for trial in answer.trials:
             value = plain.mean(trial.claim.measure, answer.options, trial.cutoff(answer.options))
@@ -162,7 +164,9 @@ def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     mixed["F1@5"] = plain.mean("F1", {"f1": "means"}, 5)
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in mixed.items()})
     sentence = "P@5; R@5; F1@5 of the mean P and the mean R; averaged over all 37 queries of the qrels"
-    assert result.best[0].sentence() == sentence
+    assert answers_to(result.trials)[0].sentence() == sentence
+    [left] = result.exceptions  # of one claim alone, many numbers would be explained so
+    assert left.changes[0].startswith("averaging of P, R and F1: F1 of the mean precision")
 
 
 @pytest.mark.parametrize(

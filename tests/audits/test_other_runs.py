@@ -8,7 +8,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.other_runs import N_DRAWN, other_means, reaches_of
+from permed_measures.audits.chance import N_DRAWN, other_means, reaches_of
 
 NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
 
