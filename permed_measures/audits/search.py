@@ -53,35 +53,47 @@ def _named(space: Space[Trial], found: list[Options], changes: int) -> list[Answ
 def _best(space: Space[Trial]) -> tuple[int, list[Options]]:
     """Return how few changes explain the most claims, and for each base a convention that does.
 
-    In a large table, only what explains no fewer claims of some rows than the best is tried on all rows.
+    In a large table these are searched on some rows; of what explains more there with each change, the best
+    on all rows is taken.
     """
     some = of_some_rows(space.trials)
-    others = [trial for trial in space.trials if trial.row not in {each.row for each in some}]
-    most, most_of_some, level, found = -1, -1, 0, list[Options]()
+    better = _best_by_changes(space, some)
+    if len(some) < len(space.trials):
+        counts = [_n_explained(space, near, space.trials, 0) for near in better.values()]
+        most = max((each.max(initial=-1) for each in counts), default=-1)
+        kept = [near[each == most] for near, each in zip(better.values(), counts, strict=True)]
+        better = {changes: near for changes, near in zip(better, kept, strict=True) if len(near)}
+        best = min(better, default=0)
+    else:
+        best = max(better, default=0)
+    return best, list(map(space.convention, better.get(best, ())))
+
+
+def _best_by_changes(space: Space[Trial], trials: Sequence[Trial]) -> dict[int, Codes]:
+    """Return by how many changes, if more explain more, the conventions that explain the most.
+
+    They are one for each base that has one: what is as near to it cannot be told apart.
+    """
+    most, level, found = -1, 0, dict[int, list[Codes]]()
     for changes, near in space.within(MOST_CHANGES):
-        if changes > level and most == len(space.trials):
+        if changes > level and most == len(trials):
             break
-        more = changes > level
-        of_some = _n_explained(space, near, some, most_of_some + more)
-        hopeful = of_some >= max(most_of_some + more, 0)
-        near, of_some = near[hopeful], of_some[hopeful]
-        counts = of_some + _n_explained(space, near, others, most + more - of_some)
+        counts = _n_explained(space, near, trials, most + (changes > level))
         if counts.max(initial=-1) > most:
-            most, level, found = int(counts.max()), changes, []
-            most_of_some = int(of_some[counts.argmax()])
-        if changes == level:
-            found += map(space.convention, near[counts == most][:1])
-    return level, found
+            most, level = int(counts.max()), changes
+            found[level] = []
+        if changes == level and level in found:
+            found[level].append(near[counts == most][:1])
+    return {changes: np.concatenate(near) for changes, near in found.items()}
 
 
-def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: Codes | int) -> Codes:
+def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: int) -> Codes:
     """Count the claims that each convention prints; far below 0 if too few, or if one means nothing."""
     counts, left = np.zeros(len(near), np.int64), np.arange(len(near))
-    wanted = np.broadcast_to(wanted, len(near))
     for n_more, trial in zip(reversed(range(len(trials))), trials, strict=True):
         tried = Tried.of(space, trial, near[left])
         counts[left] += tried.prints
-        hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted[left])
+        hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted)
         counts[left[hopeless]] = _HOPELESS
         left = left[~hopeless]
     return counts
@@ -104,11 +116,12 @@ def exceptions_to(main: Answer) -> list[Answer]:
     make one more, which explains none. In a large table some rows are searched, and on the others the
     conventions are tried that were found there: what one of these explains makes one exception.
     """
-    left = main.left
-    searched, found = list(islice(_by_row(of_some_rows(left)), _MOST_ROWS)), list[Answer]()
-    for of_row in searched:
-        found += _exceptions_in(main, of_row)
-    left = [trial for trial in left if trial.row not in {of_row[0].row for of_row in searched}]
+    searched, found = {trial.row for trial in of_some_rows(main.trials)}, list[Answer]()
+    if not searched & {trial.row for trial in main.left}:
+        searched = {trial.row for trial in islice(main.left, _FEW)}
+    left = [trial for trial in main.left if trial.row not in searched]
+    for row in dict.fromkeys(trial.row for trial in main.left if trial.row in searched):
+        found += _exceptions_in(main, [trial for trial in main.left if trial.row == row])
     for known in [each for each in found if each.explained]:
         if also := [trial for trial in left if _prints(trial, known.options)]:
             found.append(_answer(main, known.named.name, known.options, also, known.n_changes))
@@ -116,13 +129,8 @@ def exceptions_to(main: Answer) -> list[Answer]:
     return [*found, *([_answer(main, "the others", main.options, left, 0)] if left else [])]
 
 
-_MOST_ROWS = 12
-"""So many rows with open claims are searched at most."""
-
-
-def _by_row(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
-    for row in dict.fromkeys(trial.row for trial in trials):
-        yield [trial for trial in trials if trial.row == row]
+_FEW = 10
+"""Of so many open claims the rows are searched where those that were looked at have none."""
 
 
 def _exceptions_in(main: Answer, left: list[Trial]) -> Iterator[Answer]:

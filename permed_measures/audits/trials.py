@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import FIRST_DIGITS, Options
-from permed_measures.conventions.query_sets import QUERIES
+from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.conventions.means import values_of_queries
@@ -66,9 +66,14 @@ class Trial(Quantity):
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
         self.row, self.claim, self.cell = row, claim, claim.text
+        self._of_any_run: dict[object, bool] = {}
         self._set_ends()
         if claim.other is not None:
             self._read(claim, claim.other)
+
+    def in_row(self, row: str) -> Trial:
+        """Return the trial of the claim in another row, about the same run."""
+        return Trial(row, self.claim, self.run)
 
     def printed_as(self, text: str) -> Trial:
         """Return the trial of a claim that was printed otherwise, in as many digits."""
@@ -103,20 +108,27 @@ class Trial(Quantity):
 
         Then each query that counts has it, and so it is if the lists are turned upside down.
         """
-        own = self.own(convention)
+        own, cutoff = self.own(convention), self.cutoff(convention)
         chosen = any(own[option] == value for option, value in _CHOSEN)
         ranked = self.run.ranked(own) if chosen else None
         if ranked is None:
             return False
-        values = np.concatenate([self._counted(each, own) for each in (ranked, ranked.upside_down)])
-        return bool(len(values)) and bool(np.ptp(values) <= NOISE)
+        options = options_for(self.measure, own)
+        key = (id(ranked), cutoff, own["queries"], *options.values())  # the run keeps the ranking
+        if key not in self._of_any_run:
+            sets = self.run.sets(ranked, cutoff)
+            counts = sets.weights[place(own["queries"])] > 0
+            values = values_of_queries(self.measure, cutoff, options, ranked)[counts]
+            alike = bool(len(values)) and bool(np.ptp(values) <= NOISE)
+            self._of_any_run[key] = alike and self._is_turned(own, ranked, values[0])
+        return self._of_any_run[key]
 
-    def _counted(self, ranked: Ranked, own: Options) -> Floats:
-        """Return the values of the queries that count in a ranking."""
-        cutoff, options = self.cutoff(own), options_for(self.measure, own)
-        counts = QUERIES[own["queries"]](self.run.known_queries(ranked, cutoff))
-        values = values_of_queries(self.measure, cutoff, options, ranked)
-        return values[counts[: len(values)]]
+    def _is_turned(self, own: Options, ranked: Ranked, value: float) -> bool:
+        """Return whether each query that counts has a value if the lists are turned upside down."""
+        turned, cutoff = ranked.upside_down, self.cutoff(own)
+        values = values_of_queries(self.measure, cutoff, options_for(self.measure, own), turned)
+        counts = QUERIES[own["queries"]](self.run.known_queries(turned, cutoff))[: len(values)]
+        return bool((np.abs(values[counts] - value) <= NOISE).all())
 
     def are_printed(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
@@ -158,15 +170,15 @@ def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Float
     return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
 
 
-_ENOUGH = 100
-"""How many claims of a large table are looked at where all would say no more."""
+_LARGE, _ENOUGH = 100, 40
+"""A table with more claims is large: about so many of them are looked at where all would say no more."""
 
 
 def of_some_rows(trials: Sequence[Trial]) -> list[Trial]:
     """Return the claims of some rows of a large table, spread evenly over their names; of others all."""
     rows = sorted({trial.row for trial in trials})
-    n_kept = max(_ENOUGH * len(rows) // max(len(trials), 1), 1)
-    kept = {rows[place * len(rows) // n_kept] for place in range(n_kept)} if n_kept < len(rows) else {*rows}
+    n_kept = max(_ENOUGH * len(rows) // len(trials), 1) if len(trials) > _LARGE else len(rows)
+    kept = {rows[place * len(rows) // n_kept] for place in range(n_kept)}
     return [trial for trial in trials if trial.row in kept]
 
 
@@ -205,10 +217,10 @@ def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -
     """Return which of the conventions that print a claim have it for any run."""
     chosen = [space.has(trial, option, value, near) for option, value in _CHOSEN]
     suspects = np.flatnonzero(prints & np.logical_or.reduce(chosen))
-    own = np.column_stack([space.numbers(trial, each, near[suspects]) for each in trial.options])
-    _, first, which = np.unique(own, axis=0, return_index=True, return_inverse=True)
+    numbers = space.as_seen(trial, trial.options, near[suspects])
+    _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
     found = [trial.is_of_any_run(space.convention(near[suspects[each]])) for each in first]
-    return np.asarray(suspects[np.array(found, bool)[which.reshape(-1)]])
+    return np.asarray(suspects[np.array(found, bool)[which]])
 
 
 _CHOSEN = (

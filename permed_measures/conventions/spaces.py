@@ -232,6 +232,14 @@ class Space(Generic[Q]):
             found = np.where(ours < 0, found, ours)
         return found
 
+    def as_seen(self, trial: Q, options: Sequence[str], near: Codes) -> NDArray[np.int64]:
+        """Return a number for each convention: one for all that have the same options for a measure."""
+        found, size = np.zeros(len(near), np.int64), 1
+        for option in options:
+            found += size * self.numbers(trial, option, near)
+            size *= len(self._numbered[self.options.index(option)])
+        return found
+
     def has(self, trial: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
         """Return which conventions have a value of an option for a measure."""
         known = self._numbered[self.options.index(option)]
@@ -248,9 +256,7 @@ class Space(Generic[Q]):
     def _means_of(self, trial: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
         options = [each for each in trial.options if each != "queries"]
-        sizes = [len(self._numbered[self.options.index(each)]) for each in options]
-        columns = np.column_stack([self.numbers(trial, each, near) for each in options])
-        numbers = columns @ np.cumprod([1, *sizes[:-1]])  # one for all values that matter to it
+        numbers = self.as_seen(trial, options, near)
         keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         known = self._means.setdefault(trial, {})
         for key, row in zip(keys.tolist(), first.tolist(), strict=True):

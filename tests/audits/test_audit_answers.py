@@ -82,7 +82,7 @@ def test_a_cutoff_that_the_name_does_not_say_is_a_change(name, cutoff, change, s
     answer = result.answers[0]
     assert (answer.name, answer.changes) == ("ir_measures with 1 change", [change])
     assert answer.sentence().startswith(said)
-    assert f"cutoff of {name}" not in answer.equivalents()
+    assert f"cutoff of {name}" not in answer.equivalents
     assert f"  change: {change}\n" in str(result)
 
 
@@ -95,7 +95,7 @@ def test_the_sentence_is_right_for_a_table_whose_second_row_lacks_queries(querie
     answer = pm.audit(qrels, runs, table).answers[0]
     said = {"qrels": "all 41 queries of the qrels", "both": "the intersection of qrels and run"}[queries]
     assert f"averaged over {said}" in answer.sentence()
-    assert not {"qrels", "both"} <= set(answer.equivalents()["queries"])
+    assert not {"qrels", "both"} <= set(answer.equivalents["queries"])
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_nothing_is_said_of_a_measure_that_is_not_explained():
     [answer] = [answer for answer in result.best if answer.named is COMMUNITY]
     assert len(answer.explained) == 2
     assert "P@10" not in re.split("[; ]", answer.sentence())
-    assert not {*OPTIONS_OF["P"], "cutoff of P@10"} & set(answer.equivalents())
+    assert not {*OPTIONS_OF["P"], "cutoff of P@10"} & set(answer.equivalents)
 
 
 @pytest.mark.parametrize("top", [1, 2])

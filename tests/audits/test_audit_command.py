@@ -36,7 +36,7 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     start = "May be chance: P@1; RR; averaged over all 3 queries of the qrels.\n"  # of three queries
     assert stdout.startswith(start)
     headings, _, row, *_ = stdout.split("\n\n")[3].splitlines()
-    assert headings.split() == ["claim", "measure", "published", "computed"]
+    assert headings.split() == ["claim", "measure", "published", "expected"]
     assert row.split() == ["P@1", "P@1", "0.3333", "0.3333"]
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", "--claim", "MAP@3=0.208334", status=1)
     assert stdout.startswith("No convention explains any claim.\n")

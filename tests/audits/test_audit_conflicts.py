@@ -113,8 +113,9 @@ def test_a_row_that_mixes_conventions_names_the_option():
     ]
     assert result.conflicts[2].startswith(  # a P@10 over 37 queries, which other runs may have
         "P@10: a typo, another run's number, or made with relevance labels: every judged document "
-        "counts as relevant (not: grades as they are, negative ones not relevant). Of arbitrary numbers "
+        "counts as relevant (not: grades as they are, negative ones not relevant)"
     )
+    assert "\n  P@10 alone: of arbitrary numbers near these, " in unwrapped(result)  # at the end
 
 
 @pytest.mark.parametrize(("n", "said"), [(3, "P@2, P@3, P@4."), (4, "P@2, P@3, P@4 and 1 more.")])
