@@ -15,7 +15,7 @@ from permed_measures.audits.elsewhere import better_names, swap_in
 from permed_measures.audits.reports import Audit
 from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
-from permed_measures.audits.trials import Trial
+from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.values import Labels, label_policies
@@ -131,11 +131,17 @@ def audit(
 def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all claims together, and what it leaves open."""
     best = answers_to(trials, conventions)
-    if not best[0].complete and (swap := swap_in(trials, conventions)):
+    if not best[0].complete and (swap := swap_in(trials, _to_swap(best, conventions))):
         again = answers_to(swap.trials, conventions)
         if len(again[0].explained) > len(best[0].explained) and again[0].verdict in ("certain", "likely"):
             return replace(_audit(again), swap=swap.text)
     return _audit(best)
+
+
+def _to_swap(best: list[Answer], conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
+    """Return the conventions by which columns or rows may be swapped, in a large table the best."""
+    is_large = len(of_some_rows(best[0].trials)) < len(best[0].trials)
+    return [best[0].named] if is_large else conventions
 
 
 def _audit(best: list[Answer]) -> Audit:

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.trials import NOISE, Trial, Tried
+from permed_measures.conventions.means import means_of
 from permed_measures.conventions.options import Options
 from permed_measures.conventions.query_sets import place
 from permed_measures.conventions.runs import options_for, with_rounding
 from permed_measures.conventions.spaces import Space
-from permed_measures.conventions.means import means_of
 
 Floats = NDArray[np.float64]
 

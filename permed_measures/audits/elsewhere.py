@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
@@ -111,13 +113,13 @@ def swap_in(trials: Sequence[Trial], conventions: Sequence[NamedConvention]) -> 
 def _moved(cells: Cells, options: Options) -> dict[str, str]:
     """Return which other line a line has the numbers of; empty if that is no permutation."""
     lines, places = (list(dict.fromkeys(each)) for each in zip(*cells, strict=True))
+    values = np.array([[cells[line, at].value(options) for at in places] for line in lines])
     moved = {}
     for line in lines:
-        fits = [
-            other
-            for other in lines
-            if all(has_number(cells[line, at], cells[other, at].value(options), options) for at in places)
-        ]
+        trials = [cells[line, at] for at in places]
+        printed = [each.claim.printed(FIRST_DIGITS[each.own(options)["rounding"]]) for each in trials]
+        holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
+        fits = [lines[place] for place in np.flatnonzero(np.logical_and.reduce(holds))]
         if len(fits) == 1 and fits != [line]:
             moved[line] = fits[0]
     return moved if {*moved} == {*moved.values()} else {}

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.conventions.means import values_of_queries
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import FIRST_DIGITS, Options
 from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
-from permed_measures.conventions.means import values_of_queries
 from permed_measures.conventions.values import Ranked
 from permed_measures.papers.claims import Claim
 
@@ -126,7 +126,9 @@ class Trial(Quantity):
     def _is_turned(self, own: Options, ranked: Ranked, value: float) -> bool:
         """Return whether each query that counts has a value if the lists are turned upside down."""
         turned, cutoff = ranked.upside_down, self.cutoff(own)
-        values = values_of_queries(self.measure, cutoff, options_for(self.measure, own), turned)
+        options = options_for(self.measure, own)
+        options = {**options, "tied": "in_order"} if "tied" in options else options
+        values = values_of_queries(self.measure, cutoff, options, turned)
         counts = QUERIES[own["queries"]](self.run.known_queries(turned, cutoff))[: len(values)]
         return bool((np.abs(values[counts] - value) <= NOISE).all())
 

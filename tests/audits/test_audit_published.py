@@ -1,7 +1,6 @@
 """The published numbers of MedCorpus and LitSearch."""
 
 import pytest
-from audit_helpers import unwrapped
 
 import permed_measures as pm
 
