@@ -97,7 +97,7 @@ def files(data, tmp_path_factory):
         shutil.copy(folder / "runs" / "bm25.trec", folder / name)
     (folder / "records").mkdir()
     made = pm.record(folder / labels.name, {"b": folder / "b.trec"}, ["nDCG@10", "P@1"])
-    for name in ("base.json", "eval.json", "records/base.json"):
+    for name in ("base.json", "records/base.json"):
         made.write(folder / name)
     return folder
 

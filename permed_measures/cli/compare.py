@@ -37,7 +37,7 @@ def run(args: Namespace) -> None:
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
-    if form in ("html", "figure"):
+    if form == "figure":
         matplotlib()  # before any work: an error where it is missing
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [TESTS[0]]}

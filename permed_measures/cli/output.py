@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,10 +55,6 @@ def format_of(
             )
         if _is_among(output, read):
             raise InputError("the output would overwrite the qrels or a run", where=str(output))
-    if form == "html":
-        from permed_measures.results.page import check_installed
-
-        check_installed()
     if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
     return str(form)
@@ -113,5 +110,7 @@ def write_report(
     else:
         write_whole(output, text.encode(errors="backslashreplace"))
         print_message(f"{output}: {form} of {about}")
+    if form == "html" and any(each.plots for each in report.sections) and not find_spec("matplotlib"):
+        print_message("note: the page has no plots: matplotlib is not installed")
     for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
         print_message(f"note: {note}")

@@ -12,7 +12,6 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from permed_measures import __version__
-from permed_measures.errors import InputError
 from permed_measures.markup import as_html, as_json, one_line
 from permed_measures.results.table import Cell, Table
 
@@ -24,23 +23,17 @@ COPIED = ("LaTeX", "Markdown", "CSV")
 
 
 def page_of(report: Any) -> str:
-    """Write the page of a `Report`: finding and what weakens it, sections, queries, notes, how it was made.
-
-    Raises
-    ------
-    InputError
-        If Jinja2 is missing.
-    """
+    """Write the page of a `Report`: finding, what weakens it, sections, queries, notes, how it was made."""
     template, queries, how = _environment().get_template("page.html"), report.queries(), report.how()
     numbers = count()
-    sections = [_shown(section, f"section{place}", numbers) for place, section in enumerate(report.sections)]
+    sections = [_shown(section, f"section{place}", numbers) for place, section in enumerate(report.shown)]
     contents = [(each["id"], each["name"]) for each in sections if each["name"] and not each["folded"]]
     others = {
         "queries": ("Queries", queries),
         "notes": ("Notes", report.notes),
         "how": ("How it was made", how),
     }
-    tables = [table for section in report.sections for table in section.tables]
+    tables = [table for section in report.shown for table in section.tables]
     data = {
         "copies": [{form.lower(): table.to(form.lower()) for form in COPIED} for table in tables],
         "queries": queries or None,
@@ -92,11 +85,6 @@ def by_value(table: Table) -> Table:
     return table._replace(blocks=[sorted(block, key=value) for block in table.blocks])
 
 
-def check_installed() -> None:
-    """Raise InputError if Jinja2 is missing, without which there is no page."""
-    _environment()
-
-
 def _shown(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
     """Return what the template shows of a section; its tables have the next numbers."""
     named = section._replace(heading=section.heading or "Table" * bool(section.tables))
@@ -117,13 +105,8 @@ def _sortable(table: Table, number: int) -> str:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise InputError(
-            "an HTML page needs Jinja2",
-            hint="pip install jinja2 matplotlib (in a checkout: pip install '.[report]')",
-        ) from None
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     return Environment(
         loader=FunctionLoader(_file),
         autoescape=True,

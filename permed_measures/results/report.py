@@ -99,6 +99,13 @@ class Report(NamedTuple):
         """The sections of formats without plots."""
         return [each for each in self.sections if each.tables or each.texts or each.code or not each.plots]
 
+    @property
+    def shown(self) -> list[Section]:
+        """The sections of pages and notebooks: with plots, if matplotlib is there to draw them."""
+        if find_spec("matplotlib"):
+            return [*self.sections]
+        return [each._replace(plots=()) for each in self.written]
+
     def records(self) -> list[dict[str, Any]]:
         """Return the rows, which frames, CSV, TSV and JSONL have: all with the same fields in the same order.
 
@@ -249,13 +256,9 @@ def notebook(report: Report) -> str:
     """Write the report in HTML, for a notebook."""
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = [f"<p>{as_html(text)}</p>" for text in first if text]
-    parts += map(_notebook_section, report.sections)
+    for each in report.shown:
+        parts.append(html_section(each, "h4", [table.to("html") for table in each.tables]))
     return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _noted(report.notes))])
-
-
-def _notebook_section(each: Section) -> str:
-    shown = each if find_spec("matplotlib") else each._replace(plots=())
-    return html_section(shown, "h4", [table.to("html") for table in each.tables])
 
 
 # --- other programs ----------------------------------------------------------------------------------

@@ -123,8 +123,17 @@ def test_the_script_puts_nothing_in_as_markup():
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
 
 
-def test_what_has_no_plot_needs_no_matplotlib(monkeypatch):
+@pytest.mark.parametrize(
+    "line", [f"evaluate {SAMPLE}", f"compare {SAMPLE} -m RR --baseline lsa --resamples 99"]
+)
+def test_pages_need_no_matplotlib_and_have_plots_where_it_is(line, monkeypatch):
+    with_plots = run_main(*line.split(), "--format", "html")[1]
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.axes"):
         monkeypatch.setitem(sys.modules, name, None)
-    line = "evaluate permed-sample permed-sample/runs/bm25 --format html"
-    assert run_main(*line.split())[1].startswith("<!DOCTYPE html>\n")
+    status, page, notes = run_main(*line.split(), "--format", "html")
+    assert (status, page.startswith("<!DOCTYPE html>\n")) == (0, True)
+    is_plotted = line.startswith("compare")
+    assert [text.count('<figure role="img"') for text in (with_plots, page)] == [int(is_plotted), 0]
+    assert ("note: the page has no plots: matplotlib is not installed" in notes) == is_plotted
+    headings = [re.findall("<h2>(.*?)</h2>", text) for text in (with_plots, page)]
+    assert {*headings[0]} - {*headings[1]} == ({"Differences to lsa"} if is_plotted else set())
