@@ -16,13 +16,14 @@ from permed_measures.measures.parameters import cutoff_of
 WORDS = {
     "AP": "map map_cut average_precision mean_ap",
     "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
-    "P": "precision prec",
+    "P": "precision prec pre",
     "R": "recall rec",
     "RR": "mrr recip_rank reciprocal_rank mean_reciprocal_rank",
-    "Success": "hit hits hit_rate hit_ratio hr h success_rate acc accuracy",
+    "Success": "hit hits hit_rate hit_ratio hr h success_rate succ s acc accuracy",
     "Coverage": "cov",
     "GradedAP": "graded_map",
-    "Rprec": "r_precision",
+    "Rprec": "r_precision r_p p@r",
+    "Judged": "j",
     "SetAP": "set_map",
     "QMeasure": "q",
     "SetR": "set_recall",
@@ -75,6 +76,12 @@ _NAME = r"""(?x)
       |\((?:k[ ]*=[ ]*)?(?P<inside>[0-9]+)\)                         # p (5), p (k=5)
       |(?<=@)(?P<all>all))?
     """
+_WRITTEN = (
+    (re.compile(r"([_@])\{([0-9]+)\}"), r"\1\2"),  # ndcg_{10}
+    (re.compile(r"(?<=[0-9]),(?=000(?![0-9]))"), ""),  # r@1,000
+)
+"""Other ways to write a cutoff, and the usual one."""
+_AVERAGE = re.compile(r"(avg|average|mean)(?=.)")
 _LONGEST = 60
 """Longer texts are no names of measures."""
 _INTERPOLATED = "iprec_at_recall_"
@@ -106,12 +113,25 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
     --------
     >>> [word_and_cutoff(name) for name in ("ndcg_cut_10", "p (k=5)", "top-5 accuracy", "map@all")]
     [('ndcg', '10'), ('p', '5'), ('accuracy', '5'), ('map', 'all')]
+    >>> [word_and_cutoff(name) for name in ("avg. ndcg_{10}", "avg precision", "r@1,000")]
+    [('ndcg', '10'), ('averageprecision', ''), ('r', '1000')]
     """
+    for pattern, usual in _WRITTEN:
+        name = pattern.sub(usual, name)
     found = re.fullmatch(_NAME, name) if len(name) <= _LONGEST else None
     if found is None:
-        return name.translate(_SEPARATORS), ""
+        return _without_average(name.translate(_SEPARATORS)), ""
     cutoff = found["last"] or found["inside"] or found["all"] or found["first"] or ""
-    return found["word"].translate(_SEPARATORS), cutoff + "000" * bool(found["thousands"])
+    word = _without_average(found["word"].translate(_SEPARATORS))
+    return word, cutoff + "000" * bool(found["thousands"])
+
+
+def _without_average(word: str) -> str:
+    """Return a word without what says that it is a mean; average precision is a word of its own."""
+    rest = _AVERAGE.sub("", word, count=1) if _AVERAGE.match(word) else word
+    whole = f"average{rest}" if word.startswith(("avg", "average")) else word
+    known = whole in MEASURE_OF_WORD or whole in _ADVICE
+    return whole if known else rest if rest in MEASURE_OF_WORD else word
 
 
 def rank_of(cutoff: str, name: str) -> int:
@@ -126,13 +146,43 @@ def rank_of(cutoff: str, name: str) -> int:
     return int(significant)
 
 
+_AMONG = re.compile(r"(?:r|recall)_?\{?(?P<n>[0-9]+)\}?(?:@(?P<k>[0-9]+))?")
+
+
+def among_candidates(name: str) -> str:
+    """Return recall without the number of candidates that a name has before its cutoff; others as they are.
+
+    Examples
+    --------
+    >>> among_candidates("R10@1"), among_candidates("R_{10}@2"), among_candidates("R@10")
+    ('R@1', 'R@2', 'R@10')
+    """
+    found = _AMONG.fullmatch(name.lower())
+    return f"R@{found['k']}" if found and found["k"] else name
+
+
+def share_of_list(name: str) -> bool:
+    """Return whether a name may mean a share of the list, such as ``NDCG@10%``, or percent."""
+    return re.search(r"@ *[0-9.]+ *%$", name.strip()) is not None
+
+
+def known_advice(name: str) -> str:
+    """Return what to write instead of a name that means something which is not computed; empty for others."""
+    name = name.strip()[:_LONGEST]
+    if share_of_list(name):
+        return f"Which is it? Write {name.rstrip('% ')} (%) for percent; within a share nothing is computed"
+    if candidates := _AMONG.fullmatch(name.lower()):
+        return f"Recall among {candidates['n']} candidates is R@k on lists that have these alone"
+    return _ADVICE.get(word_and_cutoff(name.lower())[0], "")
+
+
 def advice_for(name: str) -> str:
     """Return what to write instead of a name that is unknown."""
     import difflib
 
     word = word_and_cutoff(name[:_LONGEST].lower())[0]
-    if word in _ADVICE:
-        return f"{_ADVICE[word]}; `permed-measures measures` lists all"
+    if known := known_advice(name):
+        return f"{known}; `permed-measures measures` lists all"
     words = [known for known, measure in MEASURE_OF_WORD.items() if measure not in NOT_COMPUTED]
     swapped = [known for known in words if sorted(known) == sorted(word)]
     near = swapped or difflib.get_close_matches(word, words, n=1, cutoff=0.75)
@@ -154,7 +204,11 @@ NOT_COMPUTED = frozenset(_FOREIGN.split())
 _ADVICE = {
     **dict.fromkeys(("gmap", "gmmap", "geometricmap"), "The geometric mean of AP is not computed"),
     **dict.fromkeys(("nerr", "normalizederr"), "ERR over that of the ideal list is not computed"),
-    **dict.fromkeys(("mar", "ar", "averagerecall", "meanaveragerecall"), "Average recall is not computed"),
+    **dict.fromkeys(
+        ("mar", "ar", "averagerec", "averagerecall", "meanaveragerecall"),
+        "Average recall, over ranks, is not computed",
+    ),
+    "hole": "Hole, the share of documents that are judged for no query, is not computed; Judged is near it",
     "map@r": "AP cut at the number of relevant documents of each query is not computed",
 }
 """What to say of words for which a measure that is spelled alike would be the wrong one."""

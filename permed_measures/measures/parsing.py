@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 from permed_measures.errors import MeasureError, shown
 from permed_measures.measures.definitions import MEASURES, PRESETS
 from permed_measures.measures.headings import EXP_NDCG, SHORT
-from permed_measures.measures.names import advice_for, understood
+from permed_measures.measures.names import advice_for, known_advice, understood
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
 MeasureLike = Measure | str
@@ -185,7 +185,6 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
     if parsed:
         raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
     examples = "Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10"
-    raise MeasureError(
-        f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})",
-        hint="Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']" if "," in name else examples,
-    )
+    one = "Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']"
+    problem = f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})"
+    raise MeasureError(problem, hint=known_advice(text) or (one if "," in name else examples))

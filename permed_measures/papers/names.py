@@ -7,7 +7,14 @@ import unicodedata
 
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.names import MEASURE_OF_WORD, rank_of, word_and_cutoff
+from permed_measures.measures.names import (
+    MEASURE_OF_WORD,
+    among_candidates,
+    known_advice,
+    rank_of,
+    share_of_list,
+    word_and_cutoff,
+)
 from permed_measures.measures.parsing import parse_measure
 
 Rank = int | tuple[int, int] | None
@@ -21,7 +28,7 @@ _MEANING |= dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "R")
 _MEANING |= dict.fromkeys(("coverage", "cov", "覆盖率"), "Success")
 _MEANING |= dict.fromkeys(("分级平均精度均值", "分级平均精度", "加权平均精度"), "AP")
 _MEANING |= dict.fromkeys(
-    ("f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
+    ("f", "f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
 )
 MEANT = frozenset(_MEANING.values())
 """The measures that loose names mean."""
@@ -43,6 +50,8 @@ _CUTOFF = re.compile(
 _TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
 _LONGEST = 60
 """Longer titles are no names."""
+_OF_ANYTHING = re.compile(r"[js][ _]?[0-9]*", re.IGNORECASE)
+"""Letters that mean a measure before an @ only: S1 is a system or a step."""
 _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 """The measures that may be computed on the whole list in spite of their names."""
 
@@ -51,7 +60,7 @@ def heading_of(title: str) -> tuple[str, bool]:
     """Return the name in the title of a column, without arrows and marks, and whether it is in percent."""
     name = unicodedata.normalize("NFKC", title).strip(_ARROWS + MARKS)
     start = max(name.rfind("("), name.rfind("["))
-    if name.endswith("%"):
+    if name.endswith("%") and not share_of_list(name):
         start = len(name) - 1
     percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
     return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
@@ -60,7 +69,7 @@ def heading_of(title: str) -> tuple[str, bool]:
 def split(name: str) -> tuple[str, str]:
     """Split a name into its word and its cutoff; the 1 of F1 is none."""
     word, cutoff = word_and_cutoff(name.lower())
-    return ("f1", "") if (word, cutoff) == ("f", "1") else (word, cutoff)
+    return ("f1", "") if (word, cutoff) == ("f", "1") and "@" not in name else (word, cutoff)
 
 
 def without_cutoff(title: str) -> tuple[str, str]:
@@ -94,7 +103,13 @@ def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
     """
     if is_ours(name):
         return name, (None,)
+    if share_of_list(name):
+        problem = f"{name!r} may be a number in percent, or the measure within a share of the list"
+        raise MeasureError(problem, hint=known_advice(name))
+    name = among_candidates(name)
     word, cutoff = split(name)
+    if _OF_ANYTHING.fullmatch(name):
+        raise MeasureError(f"no measure is known by the name {name!r}", hint=f"Write {name[0]}@10")
     measure = _MEANING.get(word)
     two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST else None
     if two is not None and _MEANING.get(split(two["word"])[0]) == "F1":

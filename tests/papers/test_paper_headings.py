@@ -116,6 +116,12 @@ KINDS = {
         "bm25",
         "QMeasure@10 nDCG@10 QMeasure@20 nDCG@100",
     ),
+    "short-names.md": (
+        "| run | R10@1 | $R_{10}@2$ | S@5 | Succ@10 | Pre@5 | F@10 | R@1,000 | Avg. nDCG@10 |\n"
+        "|---|---|---|---|---|---|---|---|---|\n| bm25 | # | # | # | # | # | # | # | # |\n",
+        "bm25",
+        "R@1 R@2 Success@5 Success@10 P@5 F1@10 R@1000 nDCG@10",
+    ),
     "a-measure-above-its-first-cutoff.md": (
         "| | P | | R | |\n|---|---|---|---|---|\n| | @5 | @10 | @5 | @10 |\n| bm25 | # | # | # | # |\n",
         "bm25",
@@ -188,6 +194,7 @@ LEFT_OUT = [
     ("a cutoff for a measure without one", "run,Rprec,MAP@5\n,k=5,\na,0.2,0.3\n", "Rprec k=5"),
     ("deviations", "run,nDCG@10,MAP@5\n,std,mean\na,0.02,0.3\n", "nDCG@10 std"),
     ("measures that are not computed", "run,nERR@9,MAR@9,MAP@R,MAP@5\na,1,1,1,.3\n", "nERR@9, MAR@9, MAP@R"),
+    ("letters that may be any step", "run,S1,J2,MAP@5\na,0.2,0.2,0.3\n", "S1, J2"),
     ("other columns of a long table", "run,metric,value,std\na,MAP@5,0.3,0.01\n", "std"),
     ("other rows of a long table", "run,metric,value\na,latency,9\na,MAP@5,0.3\n", "latency"),
 ]  # fmt: skip
@@ -224,3 +231,15 @@ def test_why_no_column_is_read_is_said(tmp_path):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
     with pytest.raises(pm.MeasureError, match="ERR over that of the ideal list is not computed"):
         pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"nERR@10": "0.5"})
+
+
+@pytest.mark.parametrize("name", ["NDCG@10%", "NDCG@10 %"])
+def test_percent_behind_a_cutoff_is_asked_for(tmp_path, name):
+    question = "may be a number in percent, or the measure within a share of the list"
+    _, [left_out, asked] = read(tmp_path, "paper.csv", f"run,{name},MAP@5\na,0.2,0.3\n")
+    assert left_out.endswith(f"left out: {name}")
+    hint = "Which is it? Write NDCG@10 (%) for percent; within a share nothing is computed"
+    assert asked == f"{name!r} {question}. {hint}"
+    with pytest.raises(pm.MeasureError, match=question):
+        pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {name: "0.5"})
+    assert parse_claims([{"NDCG@10 (%)": "0.5"}])[0][0].percent
