@@ -47,6 +47,12 @@ class _Column:
         """The width with a folded heading."""
         return max(*(columns_of(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
 
+    def narrowest(self, most: int) -> int:
+        """Return the width down to which a label is folded: its parts of words are whole, up to `most`."""
+        texts = (piece for cell in self.cells for piece in _parts_of_words(cell.text + cell.after))
+        widest = max((columns_of(text.strip()) for text in texts), default=0)
+        return min(self.least, max(_NARROWEST, min(widest, most)))
+
 
 def terminal_table(
     headings: Sequence[str],
@@ -59,7 +65,7 @@ def terminal_table(
 
     Where the terminal is too narrow, headings are folded first, but not within words;
     then columns that can be spared are left out, and the last line says which;
-    then the table goes on below, beside the same labels; then labels are folded.
+    then the table goes on below, beside the same labels; then labels are folded, between parts of words.
 
     Parameters
     ----------
@@ -164,7 +170,7 @@ def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
     if columns_of(whole) <= width:
         parts = [(cell.text, cell.after)]
     else:
-        parts = [(line, "") for line in _folded(_pieces(whole), width)]
+        parts = [(line, "") for line in _folded(_parts_of_words(whole), width)]
     lines = []
     for text, after in parts:
         blanks = " " * (width - columns_of(text + after))
@@ -174,8 +180,13 @@ def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
 
 
 def _pieces(heading: str) -> list[str]:
-    """Divide a heading or a label where it may be folded."""
+    """Divide a heading where it may be folded."""
     return re.split(r"(?=[ @(])|(?<=[-,])", heading)
+
+
+def _parts_of_words(text: str) -> list[str]:
+    """Divide a text that is wider than its column, such as ``neural_embedding_v2``."""
+    return re.split(r"(?=[ @(])|(?<=[-,])|(?<=[_/.])(?=\w)", text)
 
 
 def _folded(pieces: Iterable[str], width: int) -> list[str]:
@@ -202,11 +213,18 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
+def _folded_labels(columns: Sequence[_Column], available: int) -> list[int]:
+    """Return the least widths, labels folded as far as they may be."""
+    most = available // (1 + sum(column.is_label for column in columns))
+    return [column.narrowest(most) if column.is_label else column.least for column in columns]
+
+
 def _kept(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
     """Leave out columns that can be spared until the others fit, labels folded to a third of the width."""
-    label = max(available // 3, _NARROWEST)
     for name in spare:
-        least = [min(column.least, label) if column.is_label else column.least for column in columns]
+        third = [available // 3 if column.is_label else 0 for column in columns]
+        folded = zip(columns, _folded_labels(columns, available), third, strict=True)
+        least = [min(column.least, max(label, most)) for column, label, most in folded]
         if _total(least) <= available:
             break
         columns = [column for column in columns if column.is_label or column.heading != name]
@@ -218,8 +236,7 @@ def _parts(columns: list[_Column], available: int) -> list[list[_Column]]:
     labels = [column for column in columns if column.is_label]
     numbers = [column for column in columns if not column.is_label]
     widest = max((column.least for column in numbers), default=0)
-    for most in (available, _NARROWEST):
-        beside = [min(column.least, most) for column in labels]
+    for beside in ([column.least for column in labels], _folded_labels(labels, available)):
         if _total([*beside, widest]) <= available:
             break
     parts: list[list[_Column]] = [[]]
@@ -234,7 +251,7 @@ def _widths(columns: Sequence[_Column], available: int) -> list[int]:
     """Return the width of each column: headings are folded between words, then labels, then words."""
     widths = [column.natural for column in columns]
     between_words = [column.least for column in columns]
-    labels = [min(column.least, _NARROWEST) if column.is_label else column.least for column in columns]
+    labels = _folded_labels(columns, available)
     words = [
         min(max(column.widest_cell, _NARROWEST // 2), width)
         for column, width in zip(columns, labels, strict=True)

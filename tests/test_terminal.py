@@ -71,6 +71,26 @@ def test_long_labels_are_folded_and_blocks_are_apart(terminal):
     ]
 
 
+def test_labels_are_folded_between_parts_of_words(terminal):
+    terminal(26)
+    rows = [["scholarloop_a_v2_no_rerank", "1.0000"], ["embeddings.v2/scholarloop", "0.5000"]]
+    lines = [line.rstrip() for line in plain(terminal_table(["run", "P@1"], rows, 1)).splitlines()]
+    assert lines[2:] == [
+        "scholarloop_a_v2_   1.0000",
+        "no_rerank",
+        "embeddings.v2/      0.5000",
+        "scholarloop",
+    ]
+
+
+def test_numbers_go_on_below_before_a_word_of_a_label_breaks(terminal):
+    terminal(40)
+    rows = [["a_neuralembedding", *["0.1234"] * 3]]
+    text = plain(terminal_table(["run", "one", "two", "three"], rows, 1))
+    assert "neuralembedding" in text
+    assert max(map(len, text.splitlines())) <= 40
+
+
 def test_columns_that_can_be_spared_are_named(terminal):
     terminal(16)
     text = terminal_table(

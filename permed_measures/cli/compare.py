@@ -45,7 +45,7 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
-    result = replace(result, origin=origin, digits=args.digits)
+    result = replace(result, origin=origin, digits=args.digits, all_pairs=args.all_pairs)
     if form == "figure":
         _write_figure(result, args.output)
     else:
@@ -65,6 +65,7 @@ COMMAND = Command(
     [
         *(QRELS, RUNS, *ASKED_MEASURES),
         option(STATISTICS, "--baseline NAME", "The run to compare with; by default all pairs are."),
+        option(STATISTICS, "--all-pairs", "Show the differences of more than 15 pairs too."),
         option(STATISTICS, "--by FIELD|REGEX", "Compare by group of queries too, as evaluate does."),
         CLUSTERS,
         option(
@@ -90,6 +91,6 @@ COMMAND = Command(
         "permed-sample permed-sample/runs --baseline bm25",
         "medcorpus runs/ -m GradedAP@10 --output table.tex",
     ],
-    details="A folder of runs gives one table. Turns of a conversation are not independent: for a data set "
-    "with conversations, tests and intervals resample whole conversations.",
+    details="A folder of runs gives one table. Of a data set with conversations, tests and intervals "
+    "resample whole conversations.",
 )

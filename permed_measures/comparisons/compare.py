@@ -35,7 +35,7 @@ class Comparison(ComparisonResult, Result):
         """Return findings, means and differences, and how they were computed."""
         return with_pictures(comparison_report(self), self)
 
-    def to(self, form: str = "table", digits: int | None = None) -> str:
+    def to(self, form: str = "table", digits: int | None = None, all_pairs: bool | None = None) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -46,6 +46,9 @@ class Comparison(ComparisonResult, Result):
             wide as the terminal that it is printed to.
         digits : int, optional
             Number of decimals of means and differences in tables and sentences, four if left out.
+        all_pairs : bool, optional
+            Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
+            15 are compared, no run being the baseline. The other forms always have them.
 
         Raises
         ------
@@ -55,7 +58,9 @@ class Comparison(ComparisonResult, Result):
         check_choice("form", form, FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
-        return replace(self, digits=self.digits if digits is None else digits).report().to(form)
+        asked = {"digits": digits, "all_pairs": all_pairs}
+        chosen: Any = {name: value for name, value in asked.items() if value is not None}
+        return replace(self, **chosen).report().to(form)
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""

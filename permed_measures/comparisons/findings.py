@@ -20,6 +20,7 @@ from permed_measures.comparisons.tables import (
     p_of_sentences,
     shown_p,
     test_name,
+    why_no_differences,
 )
 from permed_measures.comparisons.tests import direction_of
 from permed_measures.markup import counted, listed
@@ -63,7 +64,10 @@ def corrected_section(result: ComparisonResult) -> list[Section]:
     heading, n = interval_heading(result), len(lines)
     of_all = result.options.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    return [section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)]
+    section = section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)
+    if why_no_differences(result):
+        return [section._replace(instead=section._replace(tables=section.tables[:1]))]
+    return [section]
 
 
 def what_changes(result: ComparisonResult) -> Iterator[str]:

@@ -17,6 +17,7 @@ from permed_measures.comparisons.tables import (
     judged_notes,
     judged_shares,
     means_table,
+    why_no_differences,
 )
 from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import name_of
@@ -31,7 +32,7 @@ def comparison_report(result: ComparisonResult) -> Report:
         findings(result),
         [
             Section(tables=[means_table(result)]),
-            Section("Differences", tables=[differences_table(result)], folded=True),
+            _differences(result),
             *corrected_section(result),
         ],
         result.notes,
@@ -39,6 +40,13 @@ def comparison_report(result: ComparisonResult) -> Report:
         partial(comparison_records, result),
         partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
     )
+
+
+def _differences(result: ComparisonResult) -> Section:
+    """Return the differences; of many pairs only a page, which folds them, has them unasked."""
+    left_out = why_no_differences(result)
+    instead = Section(note=left_out) if left_out else None
+    return Section("Differences", tables=[differences_table(result)], folded=True, instead=instead)
 
 
 # --- other programs --------------------------------------------------------------------------------

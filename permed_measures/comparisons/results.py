@@ -108,6 +108,9 @@ class ComparisonResult:
         Of the qrels and people's labels, if a sample of these was given.
     critical : float or None
         With max-T the T of which the simultaneous intervals are.
+    all_pairs : bool
+        Whether tables have the differences of every pair, however many there are. Pages and other programs
+        always have them.
     """
 
     rows: list[ComparisonRow]
@@ -125,6 +128,7 @@ class ComparisonResult:
     digits: int | None = None
     agreement: Agreement | None = None
     critical: float | None = None
+    all_pairs: bool = False
 
     @property
     def n_queries(self) -> int:

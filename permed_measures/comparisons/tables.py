@@ -325,6 +325,21 @@ def families_of(result: ComparisonResult) -> dict[str, int]:
 
 # --- differences ---------------------------------------------------------------------------------------
 
+_MOST_PAIRS = 15
+"""Of more pairs, all of them compared, a table of differences is too long to be read."""
+
+
+def why_no_differences(result: ComparisonResult) -> str:
+    """Say that tables leave out the differences, and how to see them; nothing where they have them."""
+    n = len(result.paired.pairs)
+    if result.baseline is not None or result.all_pairs or n <= _MOST_PAIRS:
+        return ""
+    typed = result.origin is not None and result.origin.command
+    one, every = ("--baseline NAME", "--all-pairs") if typed else ("baseline=NAME", "to(all_pairs=True)")
+    others = "HTML, CSV and JSON have them"
+    return f"Not shown: the differences of {n:,} pairs. {one} shows those to one run, {every} all; {others}."
+
+
 _ADJUSTED = "(adj.)"
 """What the heading of an adjusted p-value ends with."""
 

@@ -45,6 +45,8 @@ class Section(NamedTuple):
         Lines to type.
     folded : bool
         Whether pages and notebooks show it only when one opens it by its heading.
+    instead : Section, optional
+        What other formats show in its place, where it is long.
     """
 
     heading: str = ""
@@ -54,6 +56,7 @@ class Section(NamedTuple):
     plots: Sequence[Plot] = ()
     code: Sequence[str] = ()
     folded: bool = False
+    instead: Section | None = None
 
 
 def _nothing() -> Any:
@@ -97,7 +100,8 @@ class Report(NamedTuple):
     @property
     def written(self) -> list[Section]:
         """The sections of formats without plots."""
-        return [each for each in self.sections if each.tables or each.texts or each.code or not each.plots]
+        shown = (each.instead or each for each in self.sections)
+        return [each for each in shown if each.tables or each.texts or each.code or not each.plots]
 
     @property
     def shown(self) -> list[Section]:

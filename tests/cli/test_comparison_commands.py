@@ -47,6 +47,69 @@ def test_a_folder_of_runs_is_one_table(command, tmp_path):
     assert "error: runs/notes.md:1: unknown format: expected a run (found 'hello')" in err
 
 
+NAMES = (
+    "bm25 keyword neural_embedding_v2 scholarloop_a_v1_frozen scholarloop_a_v2 scholarloop_a_v2_no_rerank "
+    "single_llm_frozen_m010"
+)
+LEFT_OUT = (
+    "Not shown: the differences of 21 pairs. --baseline NAME shows those to one run, --all-pairs all; HTML, "
+    "CSV and JSON have them."
+)
+
+
+@pytest.fixture
+def seven(tmp_path):
+    """Make a folder of seven runs."""
+    (tmp_path / "runs").mkdir()
+    for name, path in zip(NAMES.split(), 3 * list(MEDICAL.runs.values()), strict=False):
+        shutil.copy(path, tmp_path / "runs" / f"{name}.jsonl")
+
+
+@pytest.mark.usefixtures("seven")
+def test_differences_of_many_pairs_are_shown_where_they_are_asked_for(command, tmp_path):
+    shown = {
+        (form, option): command(f"compare permed-sample runs --resamples 99 --format {form} {option}")[1]
+        for form in ("table", "markdown", "latex")
+        for option in ("", "--all-pairs", "--baseline bm25")
+    }
+    for (_, option), text in shown.items():
+        assert ("Not shown: the differences of 21 pairs" in text) == (option == "")
+        assert ("W/T/L" in text) == (option != "")
+    assert LEFT_OUT in " ".join(shown["table", ""].split())
+    assert len(shown["table", ""].splitlines()) < 40
+    assert shown["table", ""].index("the highest") < shown["table", ""].index("Means over 48 queries")
+    assert command(f"{COMPARE} runs --format csv")[1].count("\n") == 1 + 21 * 2
+    assert len(json.loads(command(f"{COMPARE} runs --format json")[1])["rows"]) == 21 * 2
+    command(f"{COMPARE} runs --output page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "W/T/L" in page
+    assert "Not shown" not in page
+    (tmp_path / "runs" / "keyword.jsonl").unlink()  # six runs are fifteen pairs
+    assert "W/T/L" in command(f"{COMPARE} runs")[1]
+
+
+@pytest.mark.usefixtures("seven")
+def test_corrected_differences_of_many_pairs_too(command, tmp_path):
+    (tmp_path / "people.qrels").write_text("sample_01_1 0 sample-032 2\nsample_01_1 0 sample-058 1\n")
+    line = f"{COMPARE} runs --human people.qrels"
+    status, short, err = command(line)
+    assert (status, err) == (0, "")
+    assert "Documents by their grade in the qrels and by people" in short
+    assert "corrected by those of people" not in short
+    assert "corrected by those of people" in command(f"{line} --all-pairs")[1]
+
+
+@pytest.mark.usefixtures("seven")
+def test_names_break_between_parts_of_words(command, monkeypatch):
+    monkeypatch.setattr("permed_measures.terminal._width", lambda _: 80)
+    _, out, _ = command("compare permed-sample runs --resamples 99 --all-pairs")
+    words = set(out.replace("_", "_ ").split())
+    parts = set(NAMES.replace("_", "_ ").split())
+    assert parts <= words
+    assert max(map(len, out.splitlines())) <= 80
+    assert "embedding_v2" in words | {each.strip() for each in out.splitlines()}
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -56,6 +56,20 @@ def test_more_runs_than_letters_have_no_marks(n):
     assert said in caption_of(result)
 
 
+@pytest.mark.parametrize(("n", "baseline", "left_out"), [(6, None, 0), (7, None, 21), (17, "run1", 0)])
+def test_differences_of_many_pairs_are_left_out_of_what_is_printed(n, baseline, left_out):
+    result = made({f"run{i}": [i] * 8 for i in range(1, n + 1)}, baseline=baseline)
+    said = (
+        f"Not shown: the differences of {left_out} pairs. baseline=NAME shows those to one run, to(all_pairs"
+    )
+    assert (said in str(result), "W/T/L" in str(result)) == (left_out > 0, left_out == 0)
+    assert "W/T/L" in result.to(all_pairs=True)
+    assert "Not shown" not in result.to(all_pairs=True) + result.to("html") + result._repr_html_()
+    assert "W/T/L" in result.to("html")
+    assert "W/T/L" in result._repr_html_()
+    assert len(result.to_polars()) == len(result.rows)
+
+
 IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}
 TWO_GROUPS = {f"q{i:02}": "xxyy"[i % 4] for i in range(8)}
 EXACT = "randomization test (all 256 sign patterns of 8 queries)"
