@@ -154,7 +154,9 @@ _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (4, 3, 1, 2, 3, 2, 1, 2)
 
 
-def _query(rng: random.Random, query_id: str, k: int, top: int, best: int = 0) -> _Query:
+def _query(
+    rng: random.Random, query_id: str, k: int, top: int, best: int = 0, judged: bool = False
+) -> _Query:
     """Return a query with a relevant document within the first k, and scores that fall by one."""
     pool = (0, 0, 1, 1, *range(2, top + 1))
     names = iter(rng.sample([f"d{n}" for n in range(1, 3 * k + 9)], 2 * k + 6))
@@ -164,7 +166,7 @@ def _query(rng: random.Random, query_id: str, k: int, top: int, best: int = 0) -
     grades[first] = best or rng.randint(1, top)
     others = [doc for doc in docs if doc != first]
     others = rng.sample(others, rng.randint(0, len(others)))
-    others += islice(names, rng.choice((0, 1, 3, k + 2)))
+    others += islice(names, 0 if judged else rng.choice((0, 1, 3, k + 2)))
     rng.shuffle(others)
     others.insert(rng.randint(0, min(len(others), k - 1)), first)
     return _Query(query_id, k, grades, _ranked(others))
@@ -196,7 +198,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     chosen += [(trait,) for trait in seen for _ in range(12 if trait in (TIES, FRACTIONS) else 6)]
     for number in range(_ALONE):
         top = _TOPS[number % len(_TOPS)]
-        query = _query(random.Random(-1 - number), "c_1", k, top, best=top)
+        query = _query(random.Random(-1 - number), "c_1", k, top, best=top, judged=number < 2)
         yield Case({query.id: query.grades or {}}, {query.id: query.run or {}}, alone=True)
     rng = random.Random(0)
     chosen += [tuple(rng.sample(hard, min(2 + n % 2, len(hard)))) for n in range(40)]

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.conventions.named import NamedConvention
-from permed_measures.conventions.options import FIRST_DIGITS, OF_ALL, Options, seen_by
+from permed_measures.conventions.options import (
+    DEFAULT,
+    FIRST_DIGITS,
+    OF_ALL,
+    OPTIONS,
+    SHARED,
+    Options,
+    seen_by,
+)
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.conventions.values import label_policies
@@ -98,8 +106,8 @@ def space_of(claimed: Claimed, asked: Sequence[Asked], named: Sequence[NamedConv
 
 _OFTEN = 10
 """An answer gives a number on one of so many cases at least."""
-_FIRST = 3
-"""A convention that gives none on the first cases, with highest grades 4, 3 and 1, never does."""
+_FIRST = 2
+"""A convention that gives none on the first cases, with highest grades 4 and 3, never does."""
 OF_QUERIES = ("queries", "averaged")
 """The options that make no difference to a query that is alone."""
 
@@ -189,8 +197,16 @@ class Search:
     def _alike(self, each: Asked, at: int) -> set[int]:
         """Return the numbers of the values of an option that surely are the same on a case."""
         option = self.space.options[at]
-        alike, every = each.quantity.run.alike(option), each.case.alone and option in OF_QUERIES
-        return {n for n, value in enumerate(self.space.numbered(option)) if every or value in alike}
+        values, run = self.space.numbered(option), each.quantity.run
+        if option in OF_QUERIES and each.case.alone:
+            return {*range(len(values))}
+        if option == "level" and not any(0 < grade < 1 for grade in run.labels.grades):
+            return {n for n, value in enumerate(values) if value <= 1}
+        alike = {*run.alike(option)}
+        if option in SHARED and option not in (*OF_QUERIES, "labels", "rounding"):
+            every = [{**DEFAULT, "labels": labels} for labels in OPTIONS["labels"].values]
+            alike |= {v for v in values if all(run.ranked({**e, option: v}) is run.ranked(e) for e in every)}
+        return {n for n, value in enumerate(values) if value in alike}
 
     def nearest(self) -> tuple[Codes, int]:
         """Return a convention that agrees on the most cases, and on how many: from a named one uphill."""
