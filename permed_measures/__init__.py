@@ -44,7 +44,7 @@ from permed_measures.provider import provider, register
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
-    from permed_measures.comparisons.plots.drawing import save_plot as save_plot
+    from permed_measures.comparisons.plots.by_query import plot_queries as plot_queries
     from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from permed_measures.files.write import write_run as write_run
     from permed_measures.identities.identify import identify as identify
     from permed_measures.limits.possible import possible as possible
+    from permed_measures.plots.drawing import save_plot as save_plot
+    from permed_measures.plots.means import plot_means as plot_means
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
     from permed_measures.records.leaderboard import leaderboard as leaderboard
@@ -77,12 +79,14 @@ _LAZY = {
     "identify": "identities.identify",
     "leaderboard": "records.leaderboard",
     "plot_forest": "comparisons.plots.forest",
+    "plot_means": "plots.means",
+    "plot_queries": "comparisons.plots.by_query",
     "possible": "limits.possible",
     "read_qrels": "datasets.loading",
     "read_run": "datasets.loading",
     "record": "records.record",
     "reranking": "comparisons.reranking",
-    "save_plot": "comparisons.plots.drawing",
+    "save_plot": "plots.drawing",
     "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",
     "write_qrels": "files.write",

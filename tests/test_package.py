@@ -31,9 +31,10 @@ datasets/sample: script
 intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
 spark
+plots: drawing panels means
 people: agreement corrected tables
 comparisons: paired tests results rows tables findings
-comparisons/plots: drawing forest
+comparisons/plots: forest by_query
 comparisons: first_documents queries report compare reranking
 papers: cells grids latex html_tables markdown delimited read
 papers: names printed claims whole_numbers headings columns tables changes runs
@@ -67,8 +68,8 @@ PUBLIC = """
 F1 GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
 PermedError PermedWarning VariantNDCG assert_no_regression audit calc calc_aggregate ceiling compare
 crosscheck evaluate_by evaluator from_relevance_lists gate identify iter_calc leaderboard match_query_ids
-parse_measure plot_forest possible provider read_qrels read_run record register reranking
-save_plot uncertainty verify write_qrels write_run
+parse_measure plot_forest plot_means plot_queries possible provider read_qrels read_run record register
+reranking save_plot uncertainty verify write_qrels write_run
 """
 
 MODULES = sorted(

@@ -38,7 +38,7 @@ CLAIMS = (
 )
 
 CLUSTERS = option(
-    STATISTICS, "--clusters FIELD|REGEX|none", "Queries that belong together, by default conversations."
+    STATISTICS, "--clusters FIELD|REGEX|none", "What belongs together, by default conversations."
 )
 HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
 RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -21,14 +23,14 @@ from permed_measures.cli.arguments import (
     WRITING,
 )
 from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option, repeatable
+from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
+from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparisons.compare import Comparison, compare
-from permed_measures.comparisons.plots.drawing import PLOT_ENDINGS, matplotlib, save_plot
+from permed_measures.comparisons.plots.by_query import check_baseline, plot_queries
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.results import TESTS, Options
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T
+from permed_measures.errors import InputError
 from permed_measures.markup import counted
 
 
@@ -36,9 +38,11 @@ def run(args: Namespace) -> None:
     """Compare runs."""
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
-    form = format_of(args, read, others=dict.fromkeys(PLOT_ENDINGS, "figure"))
-    if form == "figure":
-        matplotlib()  # before any work: an error where it is missing
+    form = format_of(args, read, others=FIGURES)
+    if args.figure and form != FIGURE:
+        raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
+    if args.figure == "queries":
+        check_baseline(args.baseline, len(files))
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [TESTS[0]]}
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
@@ -46,19 +50,15 @@ def run(args: Namespace) -> None:
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
     result = replace(result, origin=origin, digits=args.digits, all_pairs=args.all_pairs)
-    if form == "figure":
-        _write_figure(result, args.output)
+    about = counted(len(files), "run")
+    if form == FIGURE:
+        plot = _PLOTS[args.figure or "forest"]
+        write_figure(lambda: plot(result), args.output, about)
     else:
-        write_report(result.report(), form, args.output, f"{len(files):,} runs")
+        write_report(result.report(), form, args.output, about)
 
 
-def _write_figure(result: Comparison, output: Path) -> None:
-    """Write the forest plot to a file, and say so."""
-    matplotlib().use("agg")  # no window
-    with warnings_as_notes():
-        save_plot(plot_forest(result)[0], output)
-    print_message(f"{output}: figure of {counted(len(result.paired.values), 'run')}")
-
+_PLOTS: dict[str, Callable[[Comparison], list[Any]]] = {"forest": plot_forest, "queries": plot_queries}
 
 COMMAND = Command(
     run,
@@ -82,6 +82,7 @@ COMMAND = Command(
         ),
         HUMAN,
         *WRITING,
+        option(OUTPUT, "--figure NAME", "Of a .pdf, .svg or .png: forest or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),

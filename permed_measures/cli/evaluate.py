@@ -16,11 +16,21 @@ from permed_measures.cli.arguments import (
 )
 from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
-from permed_measures.cli.output import check_record, format_of, write_record, write_report
+from permed_measures.cli.output import (
+    FIGURE,
+    FIGURES,
+    check_record,
+    format_of,
+    write_figure,
+    write_record,
+    write_report,
+)
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import clusters_of
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
+from permed_measures.plots.means import draw_means
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
 
@@ -40,8 +50,8 @@ def run(args: Namespace) -> None:
     files = find_runs(args.runs)
     read = [Path(args.qrels), *files.values()]
     check_record(args.record, args.output, read)
-    form = format_of(args, read)
-    _check_together(args)
+    form = format_of(args, read, others=FIGURES)
+    _check_together(args, form)
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         groups = None if args.by is None else _groups(args.by, inputs)
         chosen = measures_asked(args, inputs)
@@ -52,8 +62,12 @@ def run(args: Namespace) -> None:
         print_message(f"note: {note}")
     origin = origin_of(args, files)
     result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, notes=notes)
-    report = evaluation_report(result, args.digits)
-    write_report(report, form, args.output, counted(len(files), "run"), result.all_notes())
+    about = counted(len(files), "run")
+    if form == FIGURE:
+        _write_means(result, inputs, args.output, about)
+    else:
+        report = evaluation_report(result, args.digits)
+        write_report(report, form, args.output, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
 
@@ -64,10 +78,25 @@ def _groups(by: str, inputs: Inputs) -> Groups:
     return Groups.of(inputs.judgments.query_ids, by, inputs.dataset)
 
 
-def _check_together(args: Namespace) -> None:
+def _write_means(result: Evaluations, inputs: Inputs, output: Path, about: str) -> None:
+    """Write the plot of the means to a file; a data set knows which queries belong together."""
+    name, cluster, _ = clusters_of(inputs.judgments.query_ids, None, inputs.source)
+    n = len(result.measures)  # what was asked for comes first
+    values = {run: found.values[:n] for run, found in result.evaluations.items()}
+    write_figure(lambda: draw_means(result.measures, values, cluster, name), output, about)
+    for note in result.all_notes():
+        print_message(f"note: {note}")
+
+
+def _check_together(args: Namespace, form: str) -> None:
     """Refuse options that do not go together."""
     by_groups = args.by is not None
     for wrong, problem, hint in (
+        (
+            form == FIGURE and (by_groups or args.by_query),
+            "a figure of evaluate has the means over all queries",
+            "Leave out --by and --by-query, or write a table",
+        ),
         (by_groups and args.by_query, "--by and --by-query exclude each other", "Leave out one of them"),
         (
             args.record is not None and cleaning_of(args),
@@ -103,5 +132,5 @@ COMMAND = Command(
     ],
     examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],
     details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "
-    "is recognised by the content.",
+    "is recognised by the content. An output that ends in .pdf, .svg or .png is a figure of the means.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,11 +15,18 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
+from permed_measures.plots.drawing import PLOT_ENDINGS, matplotlib, save_plot
 from permed_measures.results.report import ENDINGS, Report
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from permed_measures.results.evaluations import Evaluations
 
+
+FIGURE = "figure"
+FIGURES = dict.fromkeys(PLOT_ENDINGS, FIGURE)
+"""What `format_of` takes as others where a command draws a figure."""
 
 WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 """The formats that have rows and nothing else."""
@@ -55,6 +62,8 @@ def format_of(
             )
         if _is_among(output, read):
             raise InputError("the output would overwrite the qrels or a run", where=str(output))
+    if form == FIGURE:
+        matplotlib()  # before any work: an error where it is missing
     if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
     return str(form)
@@ -114,3 +123,11 @@ def write_report(
         print_message("note: the page has no plots: matplotlib is not installed")
     for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
         print_message(f"note: {note}")
+
+
+def write_figure(draw: Callable[[], list[Axes]], output: Path, about: str) -> None:
+    """Draw a figure into a file, and say so."""
+    matplotlib().use("agg")  # no window
+    with warnings_as_notes():
+        save_plot(draw()[0], output)
+    print_message(f"{output}: figure of {about}")

@@ -14,9 +14,9 @@ from matplotlib.text import Text
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots import forest
-from permed_measures.comparisons.plots.drawing import PLOT_ENDINGS, inline_svg, save_plot
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.tables import means_table
+from permed_measures.plots.drawing import PLOT_ENDINGS, inline_svg, save_plot
 
 MEASURES = ("RR", "P@1")
 QRELS = {f"{c}_{turn}": {"a": 1, "b": 1} for c in "uvwxyz" for turn in (1, 2, 3)}

@@ -6,21 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.comparisons.plots.drawing import (
-    AS_WRITTEN,
-    LOSS,
-    WIN,
-    inline_svg,
-    matplotlib,
-    measure_of,
-    set_title,
-    shown_name,
-    wrapped,
-)
 from permed_measures.comparisons.results import (
     LEVEL,
     ComparisonResult,
@@ -29,20 +18,22 @@ from permed_measures.comparisons.results import (
     deciding,
     outcome,
 )
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, check_choice
 from permed_measures.intervals import FEW, no_variance
-from permed_measures.markup import counted, plural
+from permed_measures.markup import plural
 from permed_measures.measures.headings import headings_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.plots.drawing import AS_WRITTEN, inline_svg, matplotlib, shown_name, wrapped
+from permed_measures.plots.panels import Chosen, Point, draw_panel, explain, labelled, one_scale, rows_axes
 from permed_measures.results.report import Plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def plot_forest(
     comparison: ComparisonResult,
-    measures: Measure | str | Iterable[Measure | str] | None = None,
+    measures: Chosen = None,
     ax: Axes | Iterable[Axes] | None = None,
 ) -> list[Axes]:
     """Plot the difference of each run to the baseline with its interval, the greatest on top.
@@ -89,35 +80,38 @@ def plot_forest(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['new', 'none']
     """
-    chosen = [measures] if isinstance(measures, (str, Measure)) else measures
-    found = [measure_of(comparison, each) for each in chosen or comparison.measures]
+    found = measures_in(comparison, measures)
     panels = panels_of(comparison, [index for index, _ in found])
-    axes = _axes_of(ax, panels)
+    axes = rows_axes(ax, panels)
     for each, panel, (_, title) in zip(axes, panels, found, strict=True):
-        draw_panel(each, panel, f"{'difference in' if comparison.baseline else 'mean'} {title}")
+        about = f"{'difference in' if comparison.baseline else 'mean'} {title}"
+        draw_panel(each, panel, labelled(axes, ax, about, comparison.paired.values))
         if comparison.baseline:
             each.axvline(0.0, color="black", linewidth=0.8, zorder=1)
     minus = [f"minus {shown_name(comparison.baseline)}"] if comparison.baseline else []
-    set_title(axes[0], "\n".join([*minus, *about_marks(comparison, panels)]))
+    explain(axes, ax, [*minus, *about_marks(comparison, panels)])
     return axes
 
 
-class Point(NamedTuple):
-    """A row of a panel.
-
-    `outcome` is one of `_LOOKS`, `marks` the letters of the runs that it is better than.
-    """
-
-    label: str
-    letter: str
-    value: float
-    interval: tuple[float, float] | None
-    outcome: str
-    marks: str = ""
-
-
-_LOOKS = {"better": (WIN, WIN), "worse": (LOSS, LOSS), "open": ("0.35", "white"), "mean": ("black", "black")}
-"""The colour of each outcome, and what fills its point."""
+def measures_in(comparison: ComparisonResult, asked: Chosen) -> list[tuple[int, str]]:
+    """Return the number and the heading of measures of the comparison; of all if none are named."""
+    if not isinstance(comparison, ComparisonResult):
+        raise InputError(
+            f"the first argument must be the result of compare (found {type(comparison).__name__})",
+            hint="Pass compare(qrels, runs, measures)",
+        )
+    known = comparison.measures
+    headings, names = headings_of(known), [*map(str, known)]
+    chosen = [asked] if isinstance(asked, (str, Measure)) else asked
+    found = []
+    for measure in chosen or known:
+        if measure in headings:  # as the user named it
+            found.append(headings.index(str(measure)))
+        else:
+            name = str(parse_measure(measure))
+            check_choice("a measure of the comparison", name, names)
+            found.append(names.index(name))
+    return [(number, headings[number]) for number in found]
 
 
 # --- what is drawn -----------------------------------------------------------------------------------
@@ -188,63 +182,6 @@ def _why_no_bar(comparison: ComparisonResult) -> str:
 
 
 # --- drawing -----------------------------------------------------------------------------------------
-
-_MOST_COLUMNS = 3
-"""So many measures stand side by side; more make further lines of panels."""
-
-
-def _axes_of(ax: Any, panels: list[list[Point]]) -> list[Axes]:
-    """Return an Axes for each panel, side by side in a new figure if none are given."""
-    n = len(panels)
-    if ax is None:
-        n_columns = min(n, _MOST_COLUMNS)
-        n_lines = -(-n // n_columns)
-        size = 1.6 + 2.3 * n_columns, n_lines * (0.19 * len(panels[0]) + 1.2)
-        figure: Figure = matplotlib(".pyplot").figure(figsize=size, layout="constrained")
-        one = one_scale(panels)
-        axes = list(figure.subplots(n_lines, n_columns, sharey=True, sharex=one, squeeze=False).flat)
-        for each in axes[n:]:
-            each.remove()
-        return axes[:n]
-    given = list(ax) if isinstance(ax, Iterable) else [ax]
-    if len(given) != n:
-        hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
-        raise InputError(
-            f"ax must be one Axes for each of {counted(n, 'measure')} (found {len(given)})", hint=hint
-        )
-    return given
-
-
-def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
-    """Return whether measures can have one scale: all values are between -1 and 1."""
-    return all(abs(x) <= 1 for point in chain(*panels) for x in (point.value, *(point.interval or ())))
-
-
-def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
-    """Draw the points of a measure with their bars, a row for each."""
-    for name, (colour, filling) in _LOOKS.items():
-        here = [(y, point) for y, point in enumerate(panel) if point.outcome == name]
-        bars = [(y, *point.interval) for y, point in here if point.interval]
-        if bars:
-            at, low, high = zip(*bars, strict=True)
-            ax.hlines(at, low, high, colors=colour, linewidth=1.4)
-        if here:
-            look: dict[str, Any] = {"color": colour, "markerfacecolor": filling, "markersize": 5.5}
-            places, x = zip(*((place, point.value) for place, point in here), strict=True)
-            ax.plot(x, places, "o", linestyle="none", label=name, zorder=3, **look)
-    labels = [f"{shown_name(point.label)}  {point.letter}".rstrip() for point in panel]
-    ax.set_yticks(range(len(panel)), labels, fontsize="small", **AS_WRITTEN)
-    ax.set_ylim(len(panel) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labelsize="small")
-    ax.locator_params(axis="x", nbins=5)
-    ax.grid(axis="y", color="0.92", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.set_xlabel(wrapped(about), **AS_WRITTEN)
-    right = ax.get_yaxis_transform()
-    for y, point in enumerate(panel):
-        ax.text(1.01, y, point.marks, transform=right, va="center", fontsize="small", **AS_WRITTEN)
-
 
 _WIDTH = 3.4  # inches: letters of ten points then have the size of a page's
 

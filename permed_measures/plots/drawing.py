@@ -11,14 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ir_measures.measures import Measure
-
-from permed_measures.comparisons.results import ComparisonResult
-from permed_measures.errors import InputError, check_choice, warn
+from permed_measures.errors import InputError, warn
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import listed, one_line
-from permed_measures.measures.headings import headings_of
-from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,31 +46,10 @@ def shown_name(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 13]}…{line[-12:]}"
 
 
-def wrapped(text: str) -> str:
+def wrapped(text: str, width: int | None = None) -> str:
     """Break the heading of a measure with many parameters into lines."""
     after_commas = re.sub(r",(?=\S)", ", ", one_line(text))
-    return "\n".join(textwrap.wrap(after_commas, _LONGEST))
-
-
-def measure_of(comparison: ComparisonResult, measure: Measure | str | None) -> tuple[int, str]:
-    """Return the index and the heading of a measure of the comparison; the first if none is named."""
-    if not isinstance(comparison, ComparisonResult):
-        raise InputError(
-            f"the first argument must be the result of compare (found {type(comparison).__name__})",
-            hint="Pass compare(qrels, runs, measures)",
-        )
-    known = comparison.measures
-    headings, names = headings_of(known), [*map(str, known)]
-    if measure in headings:  # as the user named it
-        return headings.index(str(measure)), str(measure)
-    name = names[0] if measure is None else str(parse_measure(measure))
-    check_choice("a measure of the comparison", name, names)
-    return names.index(name), headings[names.index(name)]
-
-
-def set_title(ax: Axes, text: str) -> None:
-    """Put lines of small letters above the axes."""
-    ax.set_title(text, loc="left", fontsize="small", color="0.25", **AS_WRITTEN)
+    return "\n".join(textwrap.wrap(after_commas, width or _LONGEST))
 
 
 PLOT_ENDINGS = (".pdf", ".svg", ".png")

@@ -1,0 +1,150 @@
+"""Panels, one for each measure: rows of points with intervals, and figures of the widths of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ir_measures.measures import Measure
+
+from permed_measures.errors import InputError
+from permed_measures.markup import counted
+from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, matplotlib, shown_name, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Chosen = Measure | str | Iterable[Measure | str] | None
+"""The measures that are drawn; None is all."""
+
+
+class Point(NamedTuple):
+    """A row of a panel.
+
+    `outcome` is one of `_LOOKS`, `marks` the letters of the runs that it is better than.
+    """
+
+    label: str
+    letter: str
+    value: float
+    interval: tuple[float, float] | None
+    outcome: str
+    marks: str = ""
+
+
+_LOOKS = {"better": (WIN, WIN), "worse": (LOSS, LOSS), "open": ("0.35", "white"), "mean": ("black", "black")}
+"""The colour of each outcome, and what fills its point."""
+
+COLUMN, PAGE = 3.3, 7.0
+"""Inches: a panel is as wide as a column of a paper, several are as wide as its page."""
+
+_MOST_COLUMNS = 3
+"""So many measures stand side by side; more make further lines of panels."""
+
+_LONG = 20
+"""Beside names of more letters there is room for three ticks."""
+
+_MANY = 35
+"""More rows than this are lower, and have smaller letters, so that 60 of them fit on a page."""
+
+
+def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
+    """Return an Axes for each of n measures, those that are given or side by side in a new figure.
+
+    Parameters
+    ----------
+    ax : Axes, iterable of them, or None
+    n : int
+    height : float
+        Of a panel in inches.
+    sharing : dict
+        For ``Figure.subplots``.
+    """
+    if ax is None:
+        n_columns = min(n, _MOST_COLUMNS)
+        n_lines = -(-n // n_columns)
+        size = COLUMN if n == 1 else PAGE, n_lines * height
+        figure: Figure = matplotlib(".pyplot").figure(figsize=size, layout="constrained")
+        axes = list(figure.subplots(n_lines, n_columns, squeeze=False, **sharing).flat)
+        for each in axes[n:]:
+            each.remove()
+        for each in axes[max(n - n_columns, 0) : n]:  # also where the line below has fewer panels
+            each.tick_params(labelbottom=True)
+        return axes[:n]
+    given = list(ax) if isinstance(ax, Iterable) else [ax]
+    if len(given) != n:
+        hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
+        raise InputError(
+            f"ax must be one Axes for each of {counted(n, 'measure')} (found {len(given)})", hint=hint
+        )
+    return given
+
+
+_LETTERS = 16
+"""Small letters to an inch, about."""
+
+
+def explain(axes: Sequence[Axes], ax: Any, lines: Iterable[str]) -> None:
+    """Say above the panels what they show: over the whole of a new figure, else over the first Axes."""
+    look: dict[str, Any] = {"fontsize": "small", "color": "0.25", **AS_WRITTEN}
+    if ax is not None:
+        axes[0].set_title("\n".join(lines), loc="left", **look)
+        return
+    figure: Any = axes[0].figure
+    width = int(_LETTERS * figure.get_figwidth())
+    figure.suptitle(
+        "\n".join(part for line in lines for part in wrap(line, width)), x=0.01, ha="left", **look
+    )
+
+
+def labelled(axes: Sequence[Axes], ax: Any, text: str, beside: Iterable[str] = ()) -> str:
+    """Break the label of a panel into lines that are no wider than the panel, with names beside it."""
+    room = {1: 40, 2: 48}.get(len(axes), 32) - max((len(shown_name(each)) for each in beside), default=0)
+    return wrapped(text, None if ax is not None else max(room, 14))
+
+
+def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
+    """Return an Axes for each panel, with room for its rows."""
+    n_rows = len(panels[0])
+    height = (0.135 if n_rows > _MANY else 0.19) * n_rows + 1.2
+    return axes_of(ax, len(panels), height, sharey=True, sharex=one_scale(panels))
+
+
+def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
+    """Return whether measures can have one scale: all values are between -1 and 1."""
+    return all(abs(x) <= 1 for point in chain(*panels) for x in (point.value, *(point.interval or ())))
+
+
+def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
+    """Draw the points of a measure with their bars, a row for each."""
+    many = len(panel) > _MANY
+    letters = "x-small" if many else "small"
+    for name, (colour, filling) in _LOOKS.items():
+        here = [(y, point) for y, point in enumerate(panel) if point.outcome == name]
+        bars = [(y, *point.interval) for y, point in here if point.interval]
+        if bars:
+            at, low, high = zip(*bars, strict=True)
+            ax.hlines(at, low, high, colors=colour, linewidth=1.4)
+        if here:
+            look: dict[str, Any] = {
+                "color": colour,
+                "markerfacecolor": filling,
+                "markersize": 4 if many else 5.5,
+            }
+            places, x = zip(*((place, point.value) for place, point in here), strict=True)
+            ax.plot(x, places, "o", linestyle="none", label=name, zorder=3, **look)
+    labels = [f"{shown_name(point.label)}  {point.letter}".rstrip() for point in panel]
+    ax.set_yticks(range(len(panel)), labels, fontsize=letters, **AS_WRITTEN)
+    ax.set_ylim(len(panel) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize="small")
+    ax.locator_params(axis="x", nbins=3 if max(map(len, labels)) > _LONG else 5)
+    ax.grid(axis="y", color="0.92", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_xlabel(about, fontsize="small", **AS_WRITTEN)
+    right = ax.get_yaxis_transform()
+    for y, point in enumerate(panel):
+        ax.text(1.01, y, point.marks, transform=right, va="center", fontsize=letters, **AS_WRITTEN)
