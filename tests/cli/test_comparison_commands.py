@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 
+import ir_datasets
 import pytest
 from commands import run_main
 
+import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 
 MEDICAL = SAMPLES[0]
@@ -155,6 +157,15 @@ def test_options_are_said(command, line, said):
             f"{COMPARE} bm25 --output out.gif",
             "error: out.gif: the ending '.gif' means no format. End the name",
         ),
+        (
+            f"{COMPARE} bm25 lsa --figure queries",
+            "error: --figure needs a file for the figure. Such as",
+        ),
+        (f"{COMPARE} bm25 lsa --figure bars --output a.pdf", "--figure: invalid choice: 'bars' (choose from"),
+        (
+            f"{COMPARE} permed-sample/runs --figure queries --output a.pdf",
+            "error: a plot of queries has their differences to one run. Name the baseline",
+        ),
         (f"{RERANKING} x=bm25 x=lsa", "error: the two runs need different names (found 'x' twice)"),
         (
             f"{RERANKING} permed-sample/runs lsa",
@@ -183,11 +194,19 @@ def test_nobody_reading_on_is_no_traceback():
     assert process.wait() == -signal.SIGPIPE
 
 
-def test_the_figure_is_the_forest_plot(command, tmp_path):
-    status, out, err = command(f"{COMPARE} bm25 lsa --baseline bm25 --output plot.svg")
+@pytest.mark.parametrize(
+    ("option", "plot"),
+    [("", pm.plot_forest), (" --figure forest", pm.plot_forest), (" --figure queries", pm.plot_queries)],
+)
+def test_the_figure_is_the_plot_that_was_asked_for(command, tmp_path, option, plot):
+    line = f"{COMPARE} bm25 lsa --baseline bm25 --output plot.svg{option}"
+    status, out, err = command(line)
     assert (status, out) == (0, "")
     assert err.endswith("plot.svg: figure of 2 runs\n")
-    assert (tmp_path / "plot.svg").read_bytes().startswith(b"<?xml")
+    dataset, runs = ir_datasets.load("permed-sample"), {"bm25": "bm25", "lsa": "lsa"}
+    comparison = pm.compare(dataset, runs, ["P@1", "RR"], "bm25", resamples=99)
+    pm.save_plot(plot(comparison)[0], "same.svg")
+    assert (tmp_path / "plot.svg").read_bytes() == (tmp_path / "same.svg").read_bytes()
 
 
 def test_a_figure_without_matplotlib_is_refused_before_any_work(command, monkeypatch):

@@ -1,22 +1,26 @@
-"""Forest plots: what is drawn, against the comparison's rows and its table; how it looks; files and pages."""
+"""Plots of comparisons: what is drawn, against rows, tables and values; how it looks; files and pages."""
 
 import random
+import re
 import sys
+import warnings
 from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots import forest
+from permed_measures.comparisons.plots.by_query import plot_queries
 from permed_measures.comparisons.plots.forest import plot_forest
 from permed_measures.comparisons.tables import means_table
-from permed_measures.plots.drawing import PLOT_ENDINGS, inline_svg, save_plot
+from permed_measures.plots.drawing import LOSS, PLOT_ENDINGS, WIN, inline_svg, save_plot
 
 MEASURES = ("RR", "P@1")
 QRELS = {f"{c}_{turn}": {"a": 1, "b": 1} for c in "uvwxyz" for turn in (1, 2, 3)}
@@ -146,7 +150,7 @@ MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
 def test_bars_points_and_letters_are_explained_where_there_are_any(runs, options, said):
     [ax] = plot_forest(made(runs, "P@1", **options))
     minus = ["minus old"] * ("baseline" not in options)
-    assert ax.get_title(loc="left").split("\n") == [*minus, *said]
+    assert ax.figure.get_suptitle().replace("\n", " ") == " ".join([*minus, *said])
     assert bool(ax.collections) == ("bar" in said[0])
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert ("run 3  d" in names) == (LETTERS in said)
@@ -162,6 +166,89 @@ def test_more_than_three_measures_stand_in_lines_of_three(n, lines):
     places = [(ax.get_subplotspec().rowspan.start, ax.get_subplotspec().colspan.start) for ax in axes]
     assert places == [(line, column) for line, many in enumerate(lines) for column in range(many)]
     assert [ax.get_xlabel().split()[-1] for ax in axes] == measures
+
+
+# --- differences of queries ---------------------------------------------------------------------------
+
+
+def values_of(result, run, number):
+    """Return the differences of the queries to the baseline, from the greatest to the least, by a loop."""
+    runs = zip(result.paired.values[run][number], result.paired.values["old"][number], strict=True)
+    return sorted((a - b if abs(a - b) > 1e-12 else 0.0 for a, b in runs), reverse=True)
+
+
+def test_of_one_run_gains_and_losses_of_queries_are_areas_and_are_counted():
+    result = made({"old": RUNS["old"], "new": RUNS["new"]})
+    for number, ax in enumerate(plot_queries(result)):
+        values = values_of(result, "new", number)
+        gains, losses = (each.get_data().values.tolist() for each in ax.patches)
+        assert (gains, losses) == ([max(v, 0) for v in values], [min(v, 0) for v in values])
+        assert [to_hex(each.get_facecolor()) for each in ax.patches] == [WIN, LOSS]
+        n_above, n_below = sum(v > 0 for v in values), sum(v < 0 for v in values)
+        assert n_above > 0 < n_below
+        assert [text.get_text() for text in ax.texts] == [f"{n_above} above 0, {n_below} below"]
+        assert ax.get_title(loc="left") == MEASURES[number]
+    assert ax.figure.get_suptitle() == "new minus old, each of 18 queries, sorted"
+    assert not ax.figure.legends
+
+
+@pytest.mark.parametrize("baseline", ["old", None])
+def test_two_runs_need_no_baseline(baseline):
+    [ax] = plot_queries(made({"old": RUNS["old"], "new": RUNS["new"]}, "RR", baseline))
+    assert ax.figure.get_suptitle().startswith("new minus old")
+
+
+def test_of_several_runs_each_has_a_line_and_a_name(against_old):
+    axes = plot_queries(against_old)
+    names = [text.get_text() for text in axes[0].figure.legends[0].get_texts()]
+    means = {run: round(np.mean(values_of(against_old, run, 0)), 12) for run in RUNS if run != "old"}
+    assert names == sorted(means, key=means.get, reverse=True)
+    for number, ax in enumerate(axes):
+        lines = {each.get_label(): each.get_data().values.tolist() for each in ax.patches}
+        assert lines == {run: values_of(against_old, run, number) for run in means}
+        assert not ax.texts
+    assert axes[0].figure.get_suptitle() == "minus old, each of 18 queries, sorted"
+
+
+def test_of_more_runs_seven_are_named_and_differ_in_grey():
+    result = made({"old": {}, **random_runs(*(f"run {i}" for i in range(10)))}, "RR")
+    [ax] = plot_queries(result)
+    means = {run: round(values[0].mean(), 12) for run, values in result.paired.values.items() if run != "old"}
+    best = sorted(means, key=means.get, reverse=True)[:7]
+    names = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert names == [*best, "3 other runs"]
+    looks = [
+        (round(sum(to_rgb(each.get_edgecolor())) / 3, 1), each.get_linestyle(), each.get_linewidth())
+        for each in ax.patches
+    ]
+    assert len(set(map(str, looks))) == 8
+    assert {width for *_, width in looks[:3]} == {0.5}  # the others, below
+
+
+def test_a_legend_stands_within_the_axes_that_are_given(against_old):
+    figure = Figure()
+    [ax] = plot_queries(against_old, "RR", figure.subplots())
+    assert (bool(ax.get_legend()), figure.legends, figure.get_suptitle()) == (True, [], "")
+    assert ax.get_xlabel() == "minus old, each of 18 queries, sorted"
+
+
+def test_queries_of_every_pair_are_refused():
+    with pytest.raises(pm.InputError, match=r"has their differences to one run\. Name the baseline"):
+        plot_queries(made(baseline=None))
+
+
+@pytest.mark.parametrize("plot", [plot_forest, plot_queries])
+@pytest.mark.parametrize(("measures", "inches"), [("RR", 3.3), (("RR", "P@1"), 7), (("RR", "AP", "P@1"), 7)])
+@pytest.mark.parametrize("name", ["a", "a-very-long-name-of-a-retriever-"])
+def test_figures_are_as_wide_as_a_column_or_a_page(plot, measures, inches, name, tmp_path):
+    result = made(random_runs(*(f"{name}{i}" for i in range(5))), measures, f"{name}0")
+    before = dict(matplotlib.rcParams)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a layout that has no room
+        save_plot(plot(result)[0], tmp_path / "plot.pdf")
+    [width] = re.findall(rb"MediaBox \[ 0 0 (\S+) ", (tmp_path / "plot.pdf").read_bytes())
+    assert float(width) / 72 == pytest.approx(inches, abs=0.15)
+    assert dict(matplotlib.rcParams) == before
 
 
 # --- which, and where --------------------------------------------------------------------------------
@@ -187,7 +274,7 @@ def test_names_are_drawn_letter_for_letter(tmp_path):
     save_plot(ax, tmp_path / "plot.pdf")
     shown = {*HARD[1:3], "two lines", HARD[4], "a" * 21 + "…" + "b" * 12}
     assert {text.get_text() for text in ax.get_yticklabels()} == shown
-    assert ax.get_title(loc="left").startswith(f"minus {HARD[0]}\n")
+    assert ax.figure.get_suptitle().startswith(f"minus {HARD[0]}\n")
 
 
 @pytest.mark.parametrize("ending", PLOT_ENDINGS)
@@ -257,6 +344,8 @@ def looks(figure):
             marker = [each.get_marker(), each.get_markersize(), each.get_markerfacecolor()]
             line = each.get_color(), each.get_linestyle(), each.get_linewidth()
             yield f"line {line}, {marker}, {each.get_markeredgewidth()}, above {each.get_zorder():g}"
+        for each in ax.patches:
+            yield f"steps {to_hex(each.get_edgecolor())} {each.get_linestyle()} {each.get_linewidth()}"
         for each in ax.collections:
             yield f"bars {[to_hex(colour) for colour in each.get_colors()]} {each.get_linewidth()}"
     for each in figure.findobj(Text):
@@ -266,9 +355,10 @@ def looks(figure):
 
 
 def seen():
-    """Return the looks of differences, of means, and of the first on a page."""
+    """Return the looks of differences, of means, of queries, and of the first on a page."""
     figures = {"differences": plot_forest(made())[0].figure}
     figures["means"] = plot_forest(made(baseline=None))[0].figure
+    figures["queries"] = plot_queries(made())[0].figure
     plot, _ = forest.forest_plots(made())
     [equal] = forest.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
     with pytest.MonkeyPatch.context() as patch:

@@ -109,7 +109,7 @@ def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
             ax.stairs(part, edges, fill=True, color=colour)
         said = f"{(column > 0).sum():,} above 0, {(column < 0).sum():,} below"
         ax.text(0.98, 0.95, said, transform=ax.transAxes, ha="right", va="top", fontsize="small")
-    named = np.argsort(-order, kind="stable")
+    named = np.argsort(-order.round(12), kind="stable")
     for place, run in reversed([*enumerate(named.tolist())] if len(runs) > 1 else []):
         colour, style = _LINES[place] if place < len(_LINES) else ("0.85", "-")
         width = 1.2 if place < len(_LINES) else 0.5
