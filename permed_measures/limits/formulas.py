@@ -61,6 +61,17 @@ class Formula:
     over: str = "none"
     level: float = -np.inf
 
+    @property
+    def loses(self) -> bool:
+        """Whether a document may lower the sum."""
+        return min(self.weights, default=0.0) < 0
+
+    def is_idle(self, grades: Floats) -> NDArray[np.bool_]:
+        """Return of which grades documents change nothing, wherever they stand."""
+        counts = (grades >= self.level) & (self.factor != "each")
+        idle: NDArray[np.bool_] = (np.array(self.weights) == 0) & ~counts
+        return idle
+
     def slots_below(self, depth: int) -> int:
         """Return how many ranks there are from `depth` to the cutoff."""
         return np.iinfo(np.int32).max if self.cutoff is None else max(self.cutoff - depth, 0)

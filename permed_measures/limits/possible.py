@@ -86,6 +86,7 @@ def possible(
     skipped = [name for name, claim in claims_of.items() if not tried.can_bound(claim)]
     bounded = {name: [claim for claim in row if claim.name not in skipped] for name, row in parsed.items()}
     if not any(bounded.values()):
+        _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     rows = tried.limits({name: row for name, row in bounded.items() if row})
     return Possible(rows, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
@@ -106,6 +107,15 @@ def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
         raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
     several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
     return (dict(claims) if several else {"row": claims}), []
+
+
+def _check_level(judgments: Judgments) -> None:
+    if not judgments.num_rel(1).any():
+        top = judgments.grade.max()
+        problem = (
+            f"no document of the qrels has a grade of 1 or more (the highest is {top:g}): none is relevant"
+        )
+        raise InputError(problem, hint="Multiply the grades, so that the lowest relevant one is 1")
 
 
 _MOST_GRADES = 10

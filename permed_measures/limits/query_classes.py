@@ -19,7 +19,8 @@ class QueryClasses:
     Attributes
     ----------
     grades : ndarray, shape (n_grades,)
-        Those above 0, ascending: others change no measure where they are retrieved.
+        Those above 0, ascending: others change no measure where they are retrieved, unless negative ones are
+        kept.
     counts : ndarray, shape (n_classes, n_grades)
         How many documents of each grade a query of each class has.
     sizes : ndarray, shape (n_classes,)
@@ -31,7 +32,7 @@ class QueryClasses:
     sizes: Ints
 
     @classmethod
-    def of(cls, judgments: Judgments, *, only_relevant: bool) -> QueryClasses:
+    def of(cls, judgments: Judgments, *, only_relevant: bool, keep_negative: bool = False) -> QueryClasses:
         """Count the documents of each query.
 
         Parameters
@@ -39,8 +40,12 @@ class QueryClasses:
         judgments : Judgments
         only_relevant : bool
             Whether queries without a relevant document are left out.
+        keep_negative : bool
+            Whether negative grades are kept; then also those of 0, which stand before them in an ideal list.
         """
-        grades = np.unique(judgments.grade[judgments.grade > 0])
+        grades = np.unique(judgments.grade)
+        if not keep_negative or not (grades < 0).any():
+            grades = grades[grades > 0]
         queries = (judgments.query[judgments.grade == grade] for grade in grades.tolist())
         table = np.stack([np.bincount(each, minlength=judgments.n_queries) for each in queries], axis=1)
         counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)

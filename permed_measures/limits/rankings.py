@@ -73,7 +73,8 @@ class Rankings:
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
         """Prepare the measures; None if there are too many states."""
         depth = _depth(formulas)
-        while depth > 0:
+        losing = max((each.cutoff or 0 for each in formulas if each.loses), default=0)
+        while depth >= max(losing, 1):
             limits, like = _counted(classes, formulas, depth)
             if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
                 return _prepared(classes, formulas, limits, like, depth)
@@ -141,10 +142,12 @@ class Rankings:
 def _depth(formulas: Sequence[Formula]) -> int:
     """Return how many ranks must be looked at one by one.
 
-    One measure may go on below: what it gains there, from 0 on, is no matter of the others.
+    One measure may go on below, unless documents lose: what it gains there, from 0 on, is no matter of the
+    others.
     """
     ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
     deepest = ends[-2] if len(ends) > 1 else 1
+    deepest = max([deepest, *(each.cutoff or 0 for each in formulas if each.loses)])
     if deepest == np.inf:
         deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
     return int(deepest)
@@ -170,7 +173,8 @@ def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> 
     kinds = [classes.grades >= each.level for each in formulas]
     kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
     alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
-    limits = np.minimum(classes.counts, depth)
+    idle = np.all([each.is_idle(classes.grades) for each in formulas], axis=0)
+    limits = np.where(idle, 0, np.minimum(classes.counts, depth))
     full = limits == depth
     together = (alike & full[:, :, None] & full[:, None, :]) | np.eye(len(alike), dtype=np.bool_)
     like = together.argmax(axis=1)

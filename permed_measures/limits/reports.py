@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import partial
@@ -13,7 +14,7 @@ from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
-from permed_measures.markup import counted
+from permed_measures.markup import counted, listed
 from permed_measures.papers.whole_numbers import wholes_in
 from permed_measures.results.findings import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
@@ -80,7 +81,7 @@ class Possible(Result):
         return f"<Possible: {len(self.possible):,} of {counted(n, 'convention')} not refuted>"
 
     def report(self) -> Report:
-        """Return what is refuted and why; of one row the ranges by the usual conventions."""
+        """Return what is refuted and why, then what is not; of one row the ranges by usual conventions."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         skipped = [f"No bounds are known for {', '.join(self.skipped)}."] if self.skipped else []
         counts = [str(each) for each in wholes_in((row.claims for row in self.rows), self.n_queries)]
@@ -88,37 +89,101 @@ class Possible(Result):
             finding, main = _finding(self.rows[0]), _of_row(self.rows[0])
             counts += _hits(self.rows[0])
         else:
-            n_ok = sum(row.ok for row in self.rows)
-            finding = [f"{n_ok} of {len(self.rows)} rows not refuted for some convention."]
-            main = _of_rows(self.rows)
-        assumed = _assumed(self)
+            finding, main = _finding_of_rows(self.rows), _of_rows(self.rows)
         return Report(
             f"{qrels}{counted(len(self.rows), 'row')} without a run",
-            finding,
+            [*finding, *_read_in_percent(self.rows)],
             [
-                main,
+                *main,
                 *([Section("Counts", texts=counts)] if counts else []),
-                Section("What this says", texts=assumed),
+                Section("What this says", texts=_assumed(self)),
             ],
             [*skipped, *self.notes],
             data=partial(_content, self),
             rows=partial(_lines, self.rows),
-            how=lambda: {**how_made([], self.origin, packages=["scipy"]), "conventions": assumed},
+            how=lambda: how_made([], self.origin, packages=["scipy"]),
         )
 
 
 # --- what is said of a row ---------------------------------------------------------------------------
 
 
+_MOST_NAMED = 6
+
+
 def _finding(row: RowLimits) -> list[str]:
-    """Say by how many conventions a row is refuted, and of the usual ones why."""
+    """Say what the numbers cannot be and why, what they can be, and by which conventions with a name."""
     n, of, left = len(row.said(False)), counted(len(row.conventions), "convention"), len(row.said(None))
-    verdict = f"Not refuted for {n:,} of {of}" if n else f"Refuted for {len(row.said(True)):,} of {of}"
-    lines = [f"{verdict}, {left:,} not checked." if left else f"{verdict}."]
-    lines += [f"Not {reason}." for reason in _refuted(row)]
+    lines = [f"{line}." for line in _cannot(row)] or [f"Not {reason}." for reason in _refuted(row)]
     for refuted, said in ((False, "not refuted"), (None, "not checked")):
-        lines += [f"{_name(each, row.usual)}: {said}." for each in row.usual if each.refuted is refuted]
+        those = [_name(each, row.usual) for each in row.usual if each.refuted is refuted]
+        lines += [f"{'; '.join(those)}: {said}."] if those else []
+    verdict = f"Not refuted for {n:,} of {of}" if n else f"Refuted for {len(row.said(True)):,} of {of}"
+    lines.append(f"{verdict}, {left:,} not checked." if left else f"{verdict}.")
+    if names := row.named(False):
+        n_others = len(row.named(True))
+        others = f" ({n_others} refuted)" if n_others else ""
+        lines.append(f"Not refuted with a name{others}: {_some(names, _MOST_NAMED)}.")
     return lines
+
+
+def _some(names: list[str], most: int) -> str:
+    """Return the first names, which may have commas, and how many more there are."""
+    more = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return "; ".join([*names[:most], *more])
+
+
+def _cannot(row: RowLimits, with_why: bool = True) -> Iterator[str]:
+    """Say what a number cannot be, however the others are usually computed, perhaps why, and what can be."""
+    for j, claim in enumerate(row.claims):
+        found: dict[str, list[ConventionLimits]] = {}
+        for each in row.usual:
+            found.setdefault(each.measures[j], []).append(each)
+        never = {name: those for name, those in found.items() if all(each.refuted for each in those)}
+        can = [name for name, those in found.items() if any(each.refuted is False for each in those)]
+        if can and never:
+            but = f"{' or '.join(_as_half(name, never, row) for name in can)} can be"
+            why = {_why(those, j) for those in never.values() if with_why} - {""}
+            because = f" ({why.pop()})" if len(why) == 1 else ""
+            yield f"{claim.name} cannot be {' or '.join(never)}{because}; {but}"
+
+
+def _as_half(name: str, never: Collection[str], row: RowLimits) -> str:
+    """Name a measure; GradedAP of labels without grades is half of AP."""
+    is_half = row.is_binary and name.startswith("GradedAP") and name.removeprefix("Graded") in never
+    return f"half of it, {name}," if is_half else name
+
+
+def _why(limits: list[ConventionLimits], j: int) -> str:
+    """Say between which numbers one is by refuted conventions, where it is not among them by any."""
+    told = [each.ranges[j] for each in limits]
+    ranges = [each.given for each in told if each.given and not each.given.is_empty and not each.possible]
+    if len(ranges) < len(told):
+        return ""
+    hull = Interval(min(each.low for each in ranges), max(each.high for each in ranges))
+    given = "given the others it is" if len(limits[0].ranges) > 1 else "it is"
+    return f"{given} {_shown(told[0]._replace(given=hull))}, not {told[0].claim.text}"
+
+
+def _finding_of_rows(rows: list[RowLimits]) -> list[str]:
+    """Say in how many rows a number cannot be what it is usually, and what all rows can be."""
+    n_ok = sum(row.ok for row in rows)
+    said = Counter(line for row in rows for line in _cannot(row, with_why=False))
+    lines = [f"In {n:,} of {len(rows):,} rows {line}." for line, n in said.items()]
+    lines.append(f"{n_ok} of {len(rows)} rows not refuted for some convention.")
+    everywhere = [name for name in rows[0].named(False) if all(name in row.named(False) for row in rows[1:])]
+    if everywhere:
+        lines.append(f"Not refuted with a name, in any row: {_some(everywhere, _MOST_NAMED)}.")
+    return lines
+
+
+def _read_in_percent(rows: list[RowLimits]) -> list[str]:
+    """Say which numbers are read as percent though they do not say so."""
+    claims = [each for row in rows for each in row.claims if each.percent and not each.says_percent]
+    if not claims:
+        return []
+    shown = listed(dict.fromkeys(f"{each.name} {each.text}" for each in claims), _MOST_NAMED)
+    return [f"Read as percent, being above 1: {shown}."]
 
 
 def _refuted(row: RowLimits) -> list[str]:
@@ -159,11 +224,9 @@ def _hits(row: RowLimits) -> Iterator[str]:
 
 # --- tables ------------------------------------------------------------------------------------------
 
-_MOST_NAMED = 6
 
-
-def _of_row(row: RowLimits) -> Section:
-    """Return what each number can be by each of the usual conventions, and which others are not refuted."""
+def _of_row(row: RowLimits) -> list[Section]:
+    """Return what numbers can be by the usual conventions that are not refuted, and which others are not."""
     blocks = [
         [
             [
@@ -173,31 +236,53 @@ def _of_row(row: RowLimits) -> Section:
                 Cell(_shown(each), value=_lowest(each)),
             ]
             for each in limits.ranges
+            if _says_something(each)
         ]
         for limits in row.usual
+        if not limits.refuted
     ]
     headings = ["claim", "measure", "published", "given the others"]
-    caption = "What each number can be if the others are as printed"
+    caption = "What numbers can be if the others are as printed"
     others = list(dict.fromkeys(_name(each, row.conventions) for each in row.said(False) if not each.usual))
-    named, more = others[:_MOST_NAMED], len(others) - _MOST_NAMED
-    named += [f"{more:,} more"] if more > 0 else []
-    also = [f"Not refuted either: {'; '.join(named)}."] if named else []  # names have commas
-    return Section(tables=[Table(headings, blocks, 2, caption, label="possible")], texts=also)
+    also = [f"Not refuted either: {_some(others, _MOST_NAMED)}."] if others else []
+    blocks = [block for block in blocks if block]
+    tables = [Table(headings, blocks, 2, caption, label="possible")] if blocks else []
+    return [Section(tables=tables, texts=also)] if tables or also else []
 
 
-def _of_rows(rows: list[RowLimits]) -> Section:
-    """Return a line for each row: which usual conventions are refuted, and why; how many of all are not."""
+_WIDE = 0.5
+
+
+def _says_something(told: ClaimRange) -> bool:
+    """Return whether a range leaves out half of all numbers between 0 and 1."""
+    return told.given is not None and not told.given.is_empty and told.given.high - told.given.low <= _WIDE
+
+
+def _of_rows(rows: list[RowLimits]) -> list[Section]:
+    """Return a line for each row: what it cannot be and why, and what it can be."""
     lines: list[list[str | Cell]] = [
         [
             row.name,
             "; ".join(_refuted(row)) or NONE,
+            _survivors(row),
             Cell(f"{len(row.said(False))} of {len(row.conventions)}", value=len(row.said(False))),
         ]
         for row in rows
     ]
-    caption = "Usual conventions that are refuted, and how many of all are not"
-    headings = ["row", "refuted", "not refuted"]
-    return Section(tables=[Table.of(headings, lines, 2, caption=caption, label="possible")])
+    caption = "What the usual conventions cannot be, what they can be, and how many of all conventions can"
+    headings = ["row", "cannot be", "can be", "not refuted"]
+    return [Section(tables=[Table.of(headings, lines, 3, caption=caption, label="possible")])]
+
+
+_NAMED_IN_A_ROW = 3
+
+
+def _survivors(row: RowLimits) -> str:
+    """Name the usual conventions that are not refuted, and those with a name; if there are none, others."""
+    usual = [_name(each, row.usual) for each in row.usual if not each.refuted]
+    named = [f"as {_some(names, _NAMED_IN_A_ROW)}"] if (names := row.named(False)) else []
+    others = [_name(each, row.conventions) for each in row.said(False)]
+    return "; ".join(usual + named) or _some(others, _NAMED_IN_A_ROW) or NONE
 
 
 def _lowest(told: ClaimRange) -> float | None:
@@ -233,9 +318,7 @@ def _assumed(result: Possible) -> list[str]:
     if any(row.said(None) for row in result.rows):
         lines.append("What was not checked has more lists than can be looked at in some seconds.")
     if n_skipped := max(row.n_skipped for row in result.rows):
-        values = dict.fromkeys(text for row in result.rows for text in row.not_known)
-        among = f", among them: {'; '.join(values)}" if values else ""
-        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}{among}.")
+        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}; JSON has them.")
     return lines
 
 
@@ -263,6 +346,9 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                 }
 
 
+_SAID = {"not_refuted": False, "refuted": True, "not_checked": None}
+
+
 def _content(result: Possible) -> dict[str, Any]:
     """Return what the JSON holds."""
     origin = provenance([], result.origin, packages=["scipy"])
@@ -272,7 +358,13 @@ def _content(result: Possible) -> dict[str, Any]:
         "skipped": result.skipped,
         "notes": result.notes,
         "rows": [
-            {"row": row.name, "ok": row.ok, "n_left_out": row.n_skipped, "not_known": row.not_known}
+            {
+                "row": row.name,
+                "ok": row.ok,
+                "n_left_out": row.n_skipped,
+                "not_known": row.not_known,
+                "named": {said: row.named(refuted) for said, refuted in _SAID.items()},
+            }
             for row in result.rows
         ],
         "claims": [*_lines(result.rows)],

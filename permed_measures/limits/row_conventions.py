@@ -67,16 +67,24 @@ def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvent
     yield from usual
     for base in usual:
         yield from _changed(base, {claim.measure for claim in claims}, labels)
-    for each in named:
-        here = each.options["labels"] == labels.policy or not allows(each.options)
-        if here and all(each.has(claim.measure) for claim in claims):
-            options = {option: each.options[option] for option in usual[0] if option in OPTIONS}
-            yield {**usual[0], **without_a_run(options)}
+    yield from (convention for _, convention in named_of(claims, labels, named))
     if labels.policy == "grades":
         for base in usual:
             yield {**base, "queries": "with_relevant"}
             for claim in claims:
                 yield from ({**base, CUTOFF + claim.name: cutoff} for cutoff in claim.cutoffs[1:])
+
+
+def named_of(
+    claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]
+) -> Iterator[tuple[str, Options]]:
+    """Yield the conventions with a name that have all claims, as they are where any run may be."""
+    for usual in usual_conventions(claims, labels)[:1]:
+        for each in named:
+            here = each.options["labels"] == labels.policy or not allows(each.options)
+            if here and all(each.has(claim.measure) for claim in claims):
+                options = {option: each.options[option] for option in usual if option in OPTIONS}
+                yield each.name, {**usual, **without_a_run(options)}
 
 
 def _changed(base: Options, measures: set[str], labels: Labels) -> Iterator[Options]:

@@ -43,8 +43,8 @@ _NUMBERS = ("cutoff", "rel", "max_rel", "gains")
 
 
 def _ap(params: _Params, classes: QueryClasses) -> Formula:
-    weights = (1.0,) * len(classes.grades)
-    return Formula(params["cutoff"], weights, "precision", "zipf", "num_rel", params["rel"])
+    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
+    return Formula(params["cutoff"], relevant, "precision", "zipf", "num_rel", params["rel"])
 
 
 def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
@@ -95,7 +95,7 @@ _KNOWN = {
             "gain": ["exp", "linear", "binary"],
             "discount": ["log2", "jk", "zipf"],
             "ideal": ["qrels", "uncut"],
-            "negative": ["zero"],
+            "negative": ["zero", "keep"],
         },
     ),
     "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
@@ -108,7 +108,10 @@ _KNOWN = {
 
 
 def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula | None:
-    """Return the formula of a kernel with these parameters; None if none is known, or documents may lose."""
+    """Return the formula of a kernel with these parameters; None if none is known.
+
+    Documents may lose only within a cutoff.
+    """
     known = _KNOWN.get(kernel)
     if known is None or params.get("rel", 1) <= 0:
         return None
@@ -118,8 +121,8 @@ def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula |
         return None
     usual = {name: next(iter(values)) for name, values in known.values.items()}
     formula = known.formula({**usual, **params}, classes)
-    loses = min(formula.weights, default=0) < 0
-    return None if loses or (formula.over == "cutoff" and formula.cutoff is None) else formula
+    needs_cutoff = formula.loses or formula.over == "cutoff"
+    return None if needs_cutoff and formula.cutoff is None else formula
 
 
 _SHARED = {

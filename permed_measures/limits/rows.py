@@ -18,9 +18,10 @@ from permed_measures.limits.counts import total_of
 from permed_measures.limits.formulas import Formula
 from permed_measures.limits.query_classes import QueryClasses
 from permed_measures.limits.rankings import Rankings
-from permed_measures.limits.row_conventions import conventions_of, usual_conventions
+from permed_measures.limits.row_conventions import conventions_of, named_of, usual_conventions
 from permed_measures.limits.row_formulas import allows, formula_of
 from permed_measures.papers.claims import Claim
+from permed_measures.progress import step
 
 MOST_EFFORT = 140_000_000
 """The documents that are placed for a row: some seconds of a processor."""
@@ -90,6 +91,8 @@ class ConventionLimits:
         Whether every measure is computed as it nearly always is; ranges are computed for these.
     refuted : bool or None
         Whether no run has the numbers, which is proved; None where that takes too much to be checked.
+    names : list of str
+        The conventions with a name that are this one, or alike.
     """
 
     convention: Options
@@ -97,6 +100,7 @@ class ConventionLimits:
     alike: list[Options] = field(repr=False)
     usual: bool
     refuted: bool | None
+    names: list[str] = field(default_factory=list)
 
     @property
     def measures(self) -> list[str]:
@@ -119,6 +123,8 @@ class RowLimits:
         How many have none.
     not_known : list of str
         The values of options that only those have.
+    is_binary : bool
+        Whether the qrels have one relevant grade, 1.
     """
 
     name: str
@@ -126,6 +132,11 @@ class RowLimits:
     conventions: list[ConventionLimits]
     n_skipped: int
     not_known: list[str]
+    is_binary: bool
+
+    def named(self, refuted: bool | None) -> list[str]:
+        """Return the conventions with a name that are refuted, that are not, or that were not checked."""
+        return [name for each in self.said(refuted) for name in each.names]
 
     def said(self, refuted: bool | None) -> list[ConventionLimits]:
         """Return the conventions that are refuted, that are not, or that were not checked (None)."""
@@ -151,6 +162,7 @@ class Group:
     formulas: list[Formula]
     classes: QueryClasses
     usual: bool
+    names: list[str] = field(default_factory=list)
 
     @cached_property
     def rankings(self) -> Rankings | None:
@@ -204,7 +216,7 @@ class Row:
                 ranges = [each._replace(given=one) for each, one in zip(ranges, given, strict=True)]
                 refuted = True if not all(each.possible for each in ranges) else refuted
         first, *alike = group.conventions
-        return ConventionLimits(first, ranges, alike, group.usual, refuted)
+        return ConventionLimits(first, ranges, alike, group.usual, refuted, group.names)
 
 
 class Conventions:
@@ -220,7 +232,7 @@ class Conventions:
     def __init__(self, policies: list[Labels], named: Sequence[NamedConvention] = NAMED) -> None:
         self.policies = {labels.policy: labels for labels in policies}
         self.named = named
-        self._classes: dict[tuple[object, bool], QueryClasses] = {}
+        self._classes: dict[tuple[object, bool, bool], QueryClasses] = {}
 
     def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
         """Find which conventions the numbers of rows refute; rows with the same columns share the work."""
@@ -238,18 +250,25 @@ class Conventions:
         texts = [describe(*value) for value in not_known]
         states = [Row(claims) for claims in rows.values()]
         limits: list[list[ConventionLimits]] = [[] for _ in rows]
-        while groups:  # the rankings of each take memory
-            group = groups.pop(0)
-            for state, of_row in zip(states, limits, strict=True):
-                of_row.append(state.limits(group))
+        with step("conventions of rows", len(groups) * len(rows)) as advance:
+            while groups:  # the rankings of each take memory
+                group = groups.pop(0)
+                for state, of_row in zip(states, limits, strict=True):
+                    of_row.append(state.limits(group))
+                    advance(1)
+        is_binary = self.policies["grades"].grades == (1.0,)
         for (name, claims), of_row in zip(rows.items(), limits, strict=True):
-            yield RowLimits(name, claims, of_row, len(unknown), texts)
+            yield RowLimits(name, claims, of_row, len(unknown), texts, is_binary)
 
     def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Options]]:
         """Return the conventions that have bounds, and those that have none."""
         usual = usual_conventions(claims, self.policies["grades"])
         found: dict[object, Group] = {}
         unknown: list[Options] = []
+        names: dict[object, list[str]] = {}
+        for labels in self.policies.values():
+            for name, named in named_of(claims, labels, self.named):
+                names.setdefault(tuple(named.items()), []).append(name)
         for convention in conventions_of(claims, list(self.policies.values()), self.named):
             group = self.group(convention, claims)
             if group is None:
@@ -259,13 +278,14 @@ class Conventions:
             known = found.setdefault(key, group)
             if known is not group:
                 known.conventions.append(convention)
+            known.names += names.get(tuple(convention.items()), [])
             known.usual |= convention in usual
         return list(found.values()), unknown
 
     def can_bound(self, claim: Claim) -> bool:
         """Return whether the usual convention has a formula for a claim."""
-        usual, *_ = usual_conventions([claim], self.policies["grades"])
-        return self.group(usual, [claim]) is not None
+        usual = usual_conventions([claim], self.policies["grades"])[:1]
+        return any(self.group(each, [claim]) for each in usual)
 
     def group(self, convention: Options, claims: list[Claim]) -> Group | None:
         """Return a convention by itself; None if it has no bounds."""
@@ -280,9 +300,14 @@ class Conventions:
 
     def _classes_of(self, convention: Options) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
-        key = convention["labels"], convention["queries"] == "with_relevant"
+        key = (
+            convention["labels"],
+            convention["queries"] == "with_relevant",
+            convention.get("negative") == "keep",
+        )
         if key not in self._classes:
-            classes = QueryClasses.of(self.policies[key[0]].judgments, only_relevant=key[1])
+            judgments = self.policies[key[0]].judgments
+            classes = QueryClasses.of(judgments, only_relevant=key[1], keep_negative=key[2])
             same = (each for each in self._classes.values() if each.equals(classes))
             self._classes[key] = next(same, classes)
         return self._classes[key]

@@ -54,6 +54,11 @@ class Claim(NamedTuple):
         return self.measure not in MEANT
 
     @property
+    def says_percent(self) -> bool:
+        """Whether the number or its name has a percent sign."""
+        return self.text.endswith("%") or heading_of(self.name)[1]
+
+    @property
     def is_ours(self) -> bool:
         """Whether it was written as a measure of ours prints, which says how it is computed."""
         return self.is_fixed and is_ours(self.measure)
@@ -76,7 +81,10 @@ class Claim(NamedTuple):
     def distance(self, values: NDArray[np.float64]) -> float:
         """Return the relative distance of the nearest value from the claim."""
         known = values[~np.isnan(values)]
-        return float(np.abs(known - float(self.value)).min() / float(self.value)) if len(known) else np.inf
+        if not len(known):
+            return np.inf
+        apart = float(np.abs(known - float(self.value)).min())
+        return apart / abs(float(self.value)) if self.value else apart and np.inf
 
     def printed_as(self, text: str) -> Claim:
         """Return the claim that would have been printed so."""

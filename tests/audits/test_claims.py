@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from audit_helpers import graded
 
@@ -21,7 +22,7 @@ LOOSE = [
     ("coverage 10", "Success", (10,)),
     ("nDCG (10)", "nDCG", (10, None)),
     ("MAP@all", "AP", (None,)),
-    ("hit@10%", "Success", (10,)),
+    ("hit@10 (%)", "Success", (10,)),
     ("cosine_accuracy@1", "Success", (1,)),
     ("ndcg_burges@10", "nDCG", (10, None)),
     ("R_cap@10", "R", (10,)),
@@ -182,3 +183,11 @@ def test_what_is_wrong_with_a_claim_is_said(claims, message):
     with pytest.raises(pm.PermedError) as caught:
         pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, claims)
     assert message in str(caught.value)
+
+
+def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
+    qrels, run = {f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": {"b": 2.0, "a": 1.0} for i in range(4)}
+    result = pm.audit(qrels, run, {"P@1": "0", "MAP@10": "50%", "hit@2": "100"})  # warnings are errors
+    assert result.ok
+    [[zero]] = parse_claims([{"P@1": "0"}])
+    assert (zero.distance(np.array([0.0])), zero.distance(np.array([0.5]))) == (0, np.inf)

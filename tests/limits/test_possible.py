@@ -85,7 +85,7 @@ def test_a_number_that_is_no_count_is_refuted_and_said_so():
     limits, text = first_of(QRELS, {"P@1": "0.84", "P@5": "0.3"})
     assert limits.refuted
     assert text.startswith(
-        "Refuted for 1 of 1 convention. Not P@1 · P@5: P@1 0.84 is no whole number of 10."
+        "Not P@1 · P@5: P@1 0.84 is no whole number of 10. Refuted for 1 of 1 convention."
     ), text
     limits, text = first_of(QRELS, {"P@1": "0.80", "hit@5": "0.90"})
     assert not limits.refuted
@@ -109,7 +109,31 @@ def test_ranges_are_those_that_follow_by_hand():
     result = pm.possible(QRELS, {"P@1": "0.90", "MAP@10": "0.30", "hit@10": "0.90"})
     assert result.ranges["row"]["MAP@10"] == pytest.approx((0.45, 0.9), abs=0.041)
     assert result.possible[0].measures[1] == "GradedAP@10"
-    assert "Not AP@10: given the others, MAP@10 is 0.4" in str(result)
+    text = " ".join(str(result).split())
+    assert text.startswith(
+        "MAP@10 cannot be AP@10 (given the others it is 0.45 to 0.90, not 0.30); half of it, "
+    )
+    assert "half of it, GradedAP@10, can be. GradedAP@10: not refuted." in text
+    assert "MAP@10 GradedAP@10 0.30" in text
+    assert "MAP@10 AP@10" not in text  # a range of what is refuted is in words
+    assert re.search(r"Not refuted with a name \([0-9]+ refuted\): PerMed standard\.", text)
+    assert {"PerMed standard", "ir_measures"} == {
+        *result.rows[0].named(False)[:1],
+        *result.rows[0].named(True)[:1],
+    }
+    graded = {query: {**docs, "c": 2} for query, docs in QRELS.items()}
+    text = str(pm.possible(graded, {"P@1": "1.00", "MAP@10": "0.30"}))
+    assert "cannot be AP@10" in text
+    assert "half of it" not in text
+
+
+def test_what_is_not_refuted_is_not_said_to_be():
+    _, text = first_of(QRELS, {"P@1": "0.90", "MAP@10": "0.46"})
+    assert "cannot be" not in text
+    assert text.startswith("AP@10; GradedAP@10: not refuted.")
+    _, text = first_of(QRELS, {"P@1": "0.90", "MAP@10": "0.99"})
+    assert "cannot be" not in text  # neither can be
+    assert text.startswith("Not AP@10: given the others, MAP@10 is ")
 
 
 @pytest.mark.parametrize(
@@ -145,6 +169,20 @@ def test_numbers_in_percent_are_read_so(p, ap):
     assert not first_of(QRELS, {"P@1": p, "MAP@10": ap})[0].refuted
 
 
+@pytest.mark.parametrize(("p", "read"), [("1.2", True), ("1.2%", False), ("0.9", False)])
+def test_a_number_above_1_is_said_to_be_read_as_percent(p, read):
+    assert ("Read as percent, being above 1: P@1 1.2." in first_of(QRELS, {"P@1": p})[1]) is read
+
+
+def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_refuted(data):
+    qrels = data / "medcorpus" / "query_to_texts.jsonl"
+    [row] = pm.possible(qrels, row_of(".9279 .5357 .9044")).rows
+    assert "PerMed standard" in row.named(False)
+    [permed] = [each for each in row.conventions if "PerMed standard" in each.names]
+    assert permed.measures == ["P@1", "GradedAP@10", "VariantNDCG(negative='keep')@10"]
+    assert "ir_measures" in row.named(True)
+
+
 def test_queries_without_a_relevant_document_may_be_left_out():
     qrels = {f"q{i}": {"a": int(i < 5), "b": int(i < 5)} for i in range(10)}
     result = pm.possible(qrels, {"nDCG@10": "0.9"})
@@ -159,8 +197,8 @@ def test_queries_without_a_relevant_document_may_be_left_out():
 
 
 def test_measures_without_bounds_are_left_out_and_said_so():
-    """What divides by documents that the run has, and grades below 0 that count, is in no formula."""
-    unknown = ["ERR@10", "F1@3", "GradedAP(norm='num_rel_ret')@3", "VariantNDCG(negative='keep')@3"]
+    """What divides by documents that the run has, and other lists, are in no formula."""
+    unknown = ["ERR@10", "F1@3", "GradedAP(norm='num_rel_ret')@3", "nDCG(judged_only=True)@3"]
     result = pm.possible(QRELS, {"P@1": "0.9", **dict.fromkeys(unknown, "0.3")})
     assert result.skipped == unknown
     assert f"No bounds are known for {', '.join(unknown)}." in " ".join(str(result).split())
@@ -178,6 +216,7 @@ GRADES = {"q": {f"d{i}": 1 + i / 99 for i in range(70)}}
         (QRELS, {"P@1": "x"}, "a claim must be a number"),
         (GRADES, {"P@1": "0.3"}, "70 relevant grades, more than 10"),
         ({"q": {"a": 0}}, {"P@1": "0.3"}, "the qrels have no relevant document"),
+        ({"q": {"a": 0.5}}, {"P@1": "0.3"}, r"no document .* a grade of 1 or more \(the highest is 0.5\)"),
     ],
 )
 def test_bad_input_is_refused(qrels, claims, message):
@@ -227,13 +266,25 @@ def test_the_command_prints_what_the_function_does():
     stdout, _ = run_cli("possible", "qrels", "--claims", "table.md")
     result = pm.possible("qrels", "table.md")
     assert stdout.rstrip("\n") == str(result)
-    assert stdout.startswith("2 of 2 rows not refuted for some convention.")
+    text = " ".join(stdout.split())
+    assert text.startswith(
+        "In 1 of 2 rows MAP@10 cannot be AP@10; half of it, GradedAP@10, can be. In 1 of 2 "
+    )
+    assert "In 1 of 2 rows MAP@10 cannot be GradedAP@10; AP@10 can be." in text
+    assert "2 of 2 rows not refuted for some convention." in text
     bm25, ours = result.rows
     assert (bm25.conventions[0].refuted, ours.conventions[0].refuted) == (True, False)
     assert re.search(r"\n *bm25 +AP@10: given the others, MAP@10 ", stdout)
     assert re.search(rf"\n *ours .* {len(ours.said(False))} of {len(ours.conventions)}\n", stdout)
+    assert re.search(r"\n *ours .*GradedAP@10: given.* AP@10; as ", stdout)
     stdout, _ = run_cli("possible", "qrels", "--claim", "P@1=0.84", status=1)
-    assert stdout.startswith("Refuted for ")
+    assert "\nRefuted for " in stdout
+
+
+@pytest.mark.usefixtures("table")
+def test_a_page_says_each_thing_once():
+    page, _ = run_cli("possible", "qrels", "--claims", "table.md", "--format", "html")
+    assert page.count("What is refuted is proved") == 1
 
 
 @pytest.mark.usefixtures("table")
