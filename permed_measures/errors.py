@@ -197,3 +197,9 @@ def unloadable(dataset: str, error: BaseException) -> InputError:
         f"the qrels of {shown(dataset)} cannot be loaded by ir_datasets ({reason_of(error)})",
         hint="Check the network, or name a file of qrels",
     )
+
+
+def no_folder(error: BaseException) -> InputError:
+    """Return the error where ir_datasets has no folder that it can write into, such as a read-only home."""
+    hint = "Let the environment variable IR_DATASETS_HOME name a folder in which files can be written"
+    return InputError(f"ir_datasets cannot write into its folder ({error})", hint=hint)

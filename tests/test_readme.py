@@ -158,7 +158,7 @@ def examples_of_the_help():
 @pytest.mark.parametrize("command", list(examples_of_the_help()))
 def test_the_examples_of_the_help_run(command, request):
     need_data_for(command, request)
-    assert any(run_cli(*command.split()))
+    assert any(run_cli(*command.replace("\\\n", "").split()))
 
 
 @pytest.mark.usefixtures("place")

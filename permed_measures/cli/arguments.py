@@ -18,16 +18,13 @@ from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
 
 QRELS = argument("qrels", "QRELS", "A qrels file, or a data set id of ir_datasets.")
-RUNS = argument(
-    "runs", "RUN", "Run files, or folders of them: FILE or NAME=FILE; - is standard input.", nargs="+"
-)
+RUNS = argument("runs", "RUN", "Run files or folders: FILE or NAME=FILE; - is stdin.", nargs="+")
 ASKED_MEASURES = (
     repeatable(
         MEASURES,
         "-m, --measure MEASURE",
-        "A measure: GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: "
-        f"{', '.join(PRESETS)}. Can be repeated; names may stand after the runs; NAME=MEASURE "
-        "gives a heading.",
+        f"GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: {', '.join(PRESETS)}. Can be "
+        "repeated, or stand after RUN; NAME=MEASURE names it.",
         dest="measures",
     ),
     option(MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none."),
@@ -45,10 +42,22 @@ RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 5
 SEED = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
 LEVEL = option(ADVANCED, "--level P", "Level of the confidence intervals: 0.95.", default=0.95)
 
-FORMAT = option(OUTPUT, "--format FORMAT", f"One of {', '.join(FORMATS)}.", choices=FORMATS)
+FORMAT = option(OUTPUT, "--format FORMAT", f"{', '.join(FORMATS)}.", choices=FORMATS)
+_LATEX = (
+    option(OUTPUT, "--label LABEL", "The label of a LaTeX table: main is tab:main.", default=""),
+    option(OUTPUT, "--caption TEXT", "Its caption: text, or LaTeX if \\ or $ is in it.", default=""),
+)
 WRITING = (
     FORMAT,
     option(OUTPUT, "--output FILE", "Write to a file; its ending chooses the format."),
+    *_LATEX,
+)
+DRAWING = (
+    FORMAT,
+    option(
+        OUTPUT, "--output FILE", "Write a file; its ending chooses the format, or a figure: .pdf, .png, .svg."
+    ),
+    *_LATEX,
 )
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")

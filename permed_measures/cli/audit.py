@@ -25,7 +25,7 @@ def run(args: Namespace) -> int:
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, files)._replace(others=others))
-    write_report(result.report(), form, args.output, counted(len(files), "run"))
+    write_report(result.report(), form, args, counted(len(files), "run"))
     return int(not result.ok)
 
 
@@ -37,7 +37,7 @@ COMMAND = Command(
         *READING,
     ],
     examples=[
-        "medcorpus results.jsonl --claim MAP@10=53.57%",
+        "permed-sample permed-sample/runs/bm25 --claim P@1=64.58%",
         "permed-sample permed-sample/runs --claims paper.md",
     ],
     details="Measures can be written in many ways: map@10, NDCG_cut_10, mrr, hit@10, coverage@10. Numbers "

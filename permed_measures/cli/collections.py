@@ -76,7 +76,7 @@ def run(args: Namespace) -> None:
     found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
     origin = origin_of(args, {})._replace(others=read)
     result = CollectionMeans(found, 4 if args.digits is None else args.digits, origin)
-    write_report(result.report(), form, args.output, counted(len(collections), "collection"))
+    write_report(result.report(), form, args, counted(len(collections), "collection"))
 
 
 def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[str]) -> Evaluations:

@@ -13,6 +13,7 @@ from permed_measures.cli.arguments import (
     CLEANING,
     CLUSTERS,
     DIGITS,
+    DRAWING,
     HUMAN,
     LEVEL,
     QRELS,
@@ -20,7 +21,6 @@ from permed_measures.cli.arguments import (
     RESAMPLES,
     RUNS,
     SEED,
-    WRITING,
 )
 from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
@@ -55,7 +55,7 @@ def run(args: Namespace) -> None:
         plot = _PLOTS[args.figure or "forest"]
         write_figure(lambda: plot(result), args.output, about)
     else:
-        write_report(result.report(), form, args.output, about)
+        write_report(result.report(), form, args, about)
 
 
 _PLOTS: dict[str, Callable[[Comparison], list[Any]]] = {"forest": plot_forest, "queries": plot_queries}
@@ -81,8 +81,8 @@ COMMAND = Command(
             choices=TESTS,
         ),
         HUMAN,
-        *WRITING,
-        option(OUTPUT, "--figure NAME", "Of a .pdf, .svg or .png: forest or queries.", choices=_PLOTS),
+        *DRAWING,
+        option(OUTPUT, "--figure NAME", "The figure: forest (by default) or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
@@ -90,8 +90,7 @@ COMMAND = Command(
     ],
     examples=[
         "permed-sample permed-sample/runs --baseline bm25",
-        "medcorpus runs/ -m GradedAP@10 --output table.tex",
+        "permed-sample permed-sample/runs --output table.tex",
     ],
-    details="A folder of runs gives one table. Of a data set with conversations, tests and intervals "
-    "resample whole conversations.",
+    details="Of a data set with conversations, tests and intervals resample whole conversations.",
 )

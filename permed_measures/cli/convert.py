@@ -73,7 +73,7 @@ COMMAND = Command(
         ORDER,
         *CLEANING,
     ],
-    examples=["results.jsonl results.trec", "query_to_texts.jsonl qrels.tsv --as qrels"],
+    examples=["permed-sample/runs/bm25 bm25.trec", "permed-sample qrels.tsv"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels PerMed ground truth), "
     ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's), and perhaps .gz.",
 )

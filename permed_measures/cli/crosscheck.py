@@ -23,14 +23,14 @@ def run(args: Namespace) -> int:
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}
     report = crosscheck_report(results, origin_of(args, files))
-    write_report(report, form, args.output, counted(len(files), "run"))
+    write_report(report, form, args, counted(len(files), "run"))
     return int(not all(result.ok for result in results.values()))
 
 
 COMMAND = Command(
     run,
     [QRELS, RUNS, *ASKED_MEASURES, *WRITING, *READING],
-    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl -m nDCG@10 -m AP@10"],
+    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs nDCG@10 AP@10"],
     details="By default, the measures of the presets and others that papers often report are compared, as "
     "far as pytrec_eval has them.",
 )

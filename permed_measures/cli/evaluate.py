@@ -10,9 +10,9 @@ from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLEANING,
     DIGITS,
+    DRAWING,
     READING,
     RUNS,
-    WRITING,
 )
 from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
@@ -67,7 +67,7 @@ def run(args: Namespace) -> None:
         _write_means(result, inputs, args.output, about)
     else:
         report = evaluation_report(result, args.digits)
-        write_report(report, form, args.output, about, result.all_notes())
+        write_report(report, form, args, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
 
@@ -127,10 +127,10 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*WRITING, *READING, *CLEANING, DIGITS),
+        *(*DRAWING, *READING, *CLEANING, DIGITS),
         option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
-    examples=["permed-sample permed-sample/runs", "medcorpus results.jsonl --by turn_number"],
+    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --by turn_number"],
     details="Files can be TREC, BEIR, MTEB, MedCorpus, PerMed, LitSearch, CSV or Parquet files; the format "
-    "is recognised by the content. An output that ends in .pdf, .svg or .png is a figure of the means.",
+    "is recognised by the content.",
 )

@@ -36,7 +36,7 @@ def run(args: Namespace) -> int:
         found = gate(inputs.source, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
     found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
-    write_report(found.report(), form, args.output, counted(len(found.rules), "rule"), found.notes)
+    write_report(found.report(), form, args, counted(len(found.rules), "rule"), found.notes)
     return int(not found.ok)
 
 
@@ -65,7 +65,10 @@ COMMAND = Command(
         option(STATISTICS, "--non-inferior", "Pass only where it is shown that no limit is broken."),
         *(CLUSTERS, *WRITING, *READING),
     ],
-    examples=["medcorpus b.trec --min P@1=0.5", "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1"],
+    examples=[
+        "permed-sample permed-sample/runs/bm25 --min P@1=0.6",
+        "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1",
+    ],
     details="Exit status 1 if a rule is broken. With --significant intervals decide: what is shown neither "
     "to be broken nor to hold is inconclusive, with exit status 0; with --non-inferior that fails too.",
 )

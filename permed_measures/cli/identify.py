@@ -36,7 +36,7 @@ def run(args: Namespace) -> int:
         function = load_function(f"{path}:{name}" if colon else args.function)
         result = identify(function, args.measure, form=args.form, conventions=args.conventions)
     origin = Origin(args.command, others=others, options={"form": args.form}, line=args.line)
-    write_report(replace(result, origin=origin).report(), form, args.output, args.function)
+    write_report(replace(result, origin=origin).report(), form, args, args.function)
     return int(not result.ok)
 
 

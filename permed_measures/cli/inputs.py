@@ -65,7 +65,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 ELSEWHERE = {
     *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure"),
-    *("format", "output", "record", "quiet"),
+    *("format", "output", "label", "caption", "record", "quiet"),
 }
 """What a provenance says in other words than as options, and where the result was written."""
 

@@ -20,5 +20,5 @@ def run(args: Namespace) -> None:
 COMMAND = Command(
     run,
     [argument("paths", "FILE", "Run or qrels files, or the ids of data sets.", nargs="+")],
-    examples=["results.jsonl", "runs/bm25.trec runs/b.csv"],
+    examples=["permed-sample permed-sample/runs", "results.jsonl"],
 )

@@ -33,7 +33,7 @@ def run(args: Namespace) -> None:
         board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
     board = replace(board, origin=origin_of(args, files))
     report = board.report(args.digits)
-    write_report(report, form, args.output, counted(len(board.entries), "run"))
+    write_report(report, form, args, counted(len(board.entries), "run"))
 
 
 COMMAND = Command(
@@ -42,5 +42,5 @@ COMMAND = Command(
         *(QRELS, RUNS),
         *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, *READING),
     ],
-    examples=["permed-sample permed-sample/runs", "medcorpus runs/ --output board.html"],
+    examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs -m GradedAP@10"],
 )

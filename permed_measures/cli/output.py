@@ -16,7 +16,7 @@ from permed_measures.errors import InputError
 from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
 from permed_measures.plots.drawing import PLOT_ENDINGS, matplotlib, save_plot
-from permed_measures.results.report import ENDINGS, Report
+from permed_measures.results.report import ENDINGS, Report, check_latex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +66,7 @@ def format_of(
         matplotlib()  # before any work: an error where it is missing
     if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
         raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
+    check_latex(str(form), args.label, args.caption)
     return str(form)
 
 
@@ -104,16 +105,15 @@ def write_record(args: Namespace, found: Evaluations) -> None:
     print_message(f"{args.record}: record of {counted(len(found.evaluations), 'run')}")
 
 
-def write_report(
-    report: Report, form: str, output: Path | None, about: str, above: Iterable[str] = ()
-) -> None:
+def write_report(report: Report, form: str, args: Namespace, about: str, above: Iterable[str] = ()) -> None:
     """Print a report, or write it to a file and say so.
 
     Its notes, and those `above` its tables, go to stderr where the format has no place for them.
     """
+    output: Path | None = args.output
     # A file is as wide as it needs to be, and has no bold letters.
     with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-        text = report.to(form)
+        text = report.to(form, label=args.label, caption=args.caption)
     if output is None:
         print(text, end="")
     else:

@@ -154,6 +154,9 @@ def _is_measure(word: str) -> bool:
     return True
 
 
+_YOURS = " (permed-sample comes with the package; other files are yours)"
+
+
 def _parser(program: str, summary: str, command: Command) -> _Parser:
     width = help_width()
     positionals = [_usage(each.keywords) for each in command.arguments if each.names[0].isalpha()]
@@ -164,7 +167,7 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
         prog=program,
         usage=" ".join([program, "[options]", *positionals]),
         description="\n\n".join(textwrap.fill(text, width) for text in (summary, command.details) if text),
-        epilog="\n  ".join(["Examples:", *examples]),
+        epilog="\n  ".join([f"Examples{_YOURS if '.' in ''.join(examples) else ''}:", *examples]),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, 2, 27, width),
         add_help=False,
         allow_abbrev=False,

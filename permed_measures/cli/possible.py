@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     with reading(args.qrels, {}) as inputs:
         result = possible(inputs.qrels, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, {})._replace(others=others))
-    write_report(result.report(), form, args.output, counted(len(result.rows), "row"))
+    write_report(result.report(), form, args, counted(len(result.rows), "row"))
     return int(not result.ok)
 
 
@@ -35,7 +35,7 @@ COMMAND = Command(
         *WRITING,
     ],
     examples=[
-        "litsearch --claim P@1=0.0687 --claim MAP@10=0.0877",
+        "permed-sample --claim P@1=.6458 --claim MAP@10=.4665",
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
     ],
     details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "

@@ -31,7 +31,7 @@ def run(args: Namespace) -> None:
             names,
         )
     result = replace(result, origin=origin_of(args, files))
-    write_report(result.report(), form, args.output, "a reranking")
+    write_report(result.report(), form, args, "a reranking")
 
 
 COMMAND = Command(
@@ -48,5 +48,8 @@ COMMAND = Command(
         option(OUTPUT, "--top N", "Queries with the largest changes to list: 5.", default=5),
         *(*WRITING, *READING),
     ],
-    examples=["medcorpus runs/bm25.trec runs/b.csv", "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1"],
+    examples=[
+        "permed-sample \\\n    permed-sample/runs/bm25 permed-sample/runs/lsa",
+        "medcorpus bm25=runs/bm25.trec b=runs/b.csv -m P@1",
+    ],
 )

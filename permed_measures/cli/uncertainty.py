@@ -42,7 +42,7 @@ def run(args: Namespace) -> None:
             human=args.human,
         )
     report = replace(result, origin=origin_of(args, files)).report(args.digits)
-    write_report(report, form, args.output, counted(len(files), "run"))
+    write_report(report, form, args, counted(len(files), "run"))
 
 
 COMMAND = Command(

@@ -24,7 +24,7 @@ def run(args: Namespace) -> int:
     found = replace(
         found, origin=found.origin._replace(command=made.command, options=options, line=made.line)
     )
-    write_report(found.report(), form, args.output, f"what became of {args.record}")
+    write_report(found.report(), form, args, f"what became of {args.record}")
     return int(not found.ok)
 
 
@@ -52,6 +52,7 @@ COMMAND = Command(
         option(INPUT, "--download", "Download the data set that the record names, if it is not here."),
         *WRITING,
     ],
-    examples=["base.json", "records/base.json --output verified.html"],
-    details="Exit status 1 if anything differs, 2 if the record cannot be read or its files are not found.",
+    examples=["base.json", "base.json --output verified.html"],
+    details="evaluate --record FILE writes a record. Exit status 1 if anything differs, 2 if the record "
+    "cannot be read or its files are not found.",
 )

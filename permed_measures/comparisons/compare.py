@@ -35,7 +35,15 @@ class Comparison(ComparisonResult, Result):
         """Return findings, means and differences, and how they were computed."""
         return with_pictures(comparison_report(self), self)
 
-    def to(self, form: str = "table", digits: int | None = None, all_pairs: bool | None = None) -> str:
+    def to(
+        self,
+        form: str = "table",
+        digits: int | None = None,
+        all_pairs: bool | None = None,
+        *,
+        label: str = "",
+        caption: str = "",
+    ) -> str:
         """Write it in a form for a paper, a browser or another program.
 
         Parameters
@@ -49,18 +57,20 @@ class Comparison(ComparisonResult, Result):
         all_pairs : bool, optional
             Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
             15 are compared, no run being the baseline. The other forms always have them.
+        label, caption : str
+            Of the first LaTeX table, as `Report.to` has them.
 
         Raises
         ------
         InputError
-            For another form or digits below 0; for ``html`` if Jinja2 is missing.
+            For another form or digits below 0.
         """
         check_choice("form", form, FORMATS)
         if digits is not None:
             check_whole_number("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
         chosen: Any = {name: value for name, value in asked.items() if value is not None}
-        return replace(self, **chosen).report().to(form)
+        return replace(self, **chosen).report().to(form, label=label, caption=caption)
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""

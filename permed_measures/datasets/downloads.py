@@ -17,7 +17,7 @@ import ir_datasets
 from ir_datasets.util import Download, DownloadConfig, RequestsDownload
 from ir_datasets.util.download import LocalDownload
 
-from permed_measures.errors import InputError, reason_of
+from permed_measures.errors import InputError, no_folder, reason_of
 from permed_measures.files.sources import cached
 
 _HUB = "https://huggingface.co"
@@ -88,6 +88,8 @@ class RemoteFile:
                     raise OSError(difference)
                 part.replace(path)
         except (OSError, RuntimeError) as error:  # those of requests; too little space
+            if getattr(error, "filename", None):
+                raise no_folder(error) from error
             raise InputError(
                 f"{url} cannot be downloaded ({reason_of(error)})",
                 where=str(path),

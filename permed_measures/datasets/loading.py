@@ -14,7 +14,7 @@ from permed_measures.datasets.import_hook import NAMES, SAMPLES
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, QrelsLike, RunLike
 from permed_measures.engine.tables import Frames
-from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
+from permed_measures.errors import InputError, MeasureError, files_beside, nearest, no_folder, shown, warn
 from permed_measures.files.sources import check_path
 from permed_measures.measures.parsing import parse_measure
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 def load(dataset: str) -> Dataset:
     """Load a data set; see `permed_measures.datasets.load`."""
-    import ir_datasets
+    try:
+        import ir_datasets
 
-    from permed_measures.datasets import catalogue  # noqa: F401 - which registers the data sets
-
+        from permed_measures.datasets import catalogue  # noqa: F401 - which registers the data sets
+    except (OSError, RuntimeError) as error:  # no folder can be made in the user's, or there is none
+        raise no_folder(error) from None
     try:
         loaded = ir_datasets.load(dataset)
     except KeyError:

@@ -108,7 +108,7 @@ def _counts(frame: pl.DataFrame) -> dict[str, str]:
     facts = {"queries": f"{frame['query_id'].n_unique():,}", "rows": f"{len(rows):,}"}
     for name, ids in (("query ids", frame["query_id"]), ("document ids", rows["doc_id"])):
         if len(ids):
-            facts[name] = f"{ids[0]!r} to {ids[-1]!r}"
+            facts[name] = f"the first {ids[0]!r}, the last {ids[-1]!r}"
     facts["documents"] = f"{rows['doc_id'].n_unique():,} different"
     again = repeated_rows(rows)
     first = f" (first: {location(*again.row(0)[:2])})" if len(again) else ""

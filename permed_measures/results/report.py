@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.errors import PermedError, check_choice
+from permed_measures.errors import InputError, PermedError, check_choice
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, counted, finite
@@ -126,10 +126,19 @@ class Report(NamedTuple):
                 raise PermedError(f"rows of one table have different fields ({other})", hint=hint)
         return rows
 
-    def to(self, form: str = "table") -> str:
-        """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal."""
+    def to(self, form: str = "table", *, label: str = "", caption: str = "") -> str:
+        """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal.
+
+        Parameters
+        ----------
+        form : str
+        label, caption : str
+            In LaTeX those of its first table; further tables have ``label-2`` and so on. Without a colon
+            ``tab:`` is put before the label. A caption with a backslash or ``$`` is LaTeX, another is text.
+        """
         check_choice("form", form, FORMATS)
-        return FORMATS[form](self)
+        check_latex(form, label, caption)
+        return _latex(self, label, caption) if form == "latex" else FORMATS[form](self)
 
 
 class Result(Tabular):
@@ -139,9 +148,9 @@ class Result(Tabular):
     def report(self) -> Report:
         """Return what the result says."""
 
-    def to(self, form: str = "table") -> str:
-        """Write the result as a ``table`` for the terminal, or in another of `FORMATS`."""
-        return self.report().to(form)
+    def to(self, form: str = "table", *, label: str = "", caption: str = "") -> str:
+        """Write the result as a ``table`` for the terminal, or in another of `FORMATS`, as a `Report` is."""
+        return self.report().to(form, label=label, caption=caption)
 
     def __str__(self) -> str:
         """Return what the command prints."""
@@ -177,12 +186,12 @@ def how_made(
 ) -> dict[str, Any]:
     """Say how to make it again: command, measures, conventions, files with hashes, versions, seed.
 
-    A report is for others: of a file in a folder that only this machine has, it says the name.
+    The command is as it was typed, to be pasted. Of files that were not, in a folder that only this machine
+    has, a report for others says the names.
     """
     found = provenance(measures, origin, seed, packages)
-    line = shlex.join(map(_without_folder, shlex.split(origin.line))) if origin else ""
     return {
-        "again": line,
+        "again": origin.line if origin else "",
         "measures": [
             {"heading": heading, "measure": each["measure"], "description": each["description"]}
             for heading, each in zip(headings_of(measures), found["measures"], strict=True)
@@ -196,10 +205,9 @@ def how_made(
     }
 
 
-def _without_folder(word: str) -> str:
-    """Return a word of a command, of an absolute path its name alone: ``PATH`` or ``NAME=PATH``."""
-    name, equals, path = word.rpartition("=")
-    return f"{name}{equals}{Path(path).name}" if Path(path).is_absolute() else word
+def _without_folder(path: str) -> str:
+    """Return a path; of an absolute one the name alone."""
+    return Path(path).name if Path(path).is_absolute() else path
 
 
 # --- text --------------------------------------------------------------------------------------------
@@ -243,14 +251,28 @@ def _markdown(report: Report) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _latex(report: Report) -> str:
+def check_latex(form: str, label: str, caption: str) -> None:
+    """Refuse a label or a caption where there is no LaTeX, and a label that LaTeX cannot have."""
+    if form != "latex" and (label or caption):
+        raise InputError(
+            f"label and caption are for LaTeX tables (found the format {form})", hint="Leave them out"
+        )
+    if found := re.search(r"[\s,\\{}%#~^$&]", label):
+        raise InputError(f"a label in LaTeX can have no {found[0]!r} (found {label!r})")
+
+
+def _latex(report: Report, label: str = "", caption: str = "") -> str:
     """Write the tables; all else stands in comments."""
     lines = [*report.finding, *_noted(report.cautions)]
     for each in report.written:
         lines += [*filter(None, [each.note]), *each.texts]
     comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_noted(report.notes)])
-    tables = [table.to("latex") for each in report.written for table in each.tables]
-    return "\n".join([*tables, comments])
+    tables = [table for each in report.written for table in each.tables]
+    if label:
+        numbered = [label, *(f"{label}-{number}" for number in range(2, len(tables) + 1))]
+        tables = [table._replace(label=name) for table, name in zip(tables, numbered, strict=False)]
+    tables[:1] = [table._replace(own_caption=caption) for table in tables[:1]]
+    return "\n".join([*(table.to("latex") for table in tables), comments])
 
 
 # --- notebooks and pages -----------------------------------------------------------------------------

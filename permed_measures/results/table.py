@@ -71,7 +71,9 @@ class Table(NamedTuple):
     spare : sequence of str
         Headings of columns of numbers that a narrow terminal may leave out, the first to go first.
     label : str
-        The label in LaTeX, after ``tab:``.
+        The label in LaTeX; ``tab:`` is put before one without a colon.
+    own_caption : str
+        What LaTeX has instead of the caption, before the notes; it is LaTeX if it has a backslash or ``$``.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Table(NamedTuple):
     notes: Sequence[str] = ()
     spare: Sequence[str] = ()
     label: str = "results"
+    own_caption: str = ""
 
     @classmethod
     def of(
@@ -263,16 +266,22 @@ _LARGEST = r"max width=\linewidth,max totalheight=.8\textheight"
 
 def _latex(table: Table) -> str:
     r"""Write a table with booktabs that shrinks to the width of its column."""
-    from permed_measures.results.latex import latex_cell, latex_heading, latex_text, needed
+    from permed_measures.results.latex import latex_cell, latex_heading, needed
 
     kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
-    texts = [*table.headings, *table.sentences(), *(cell.text for row in table.rows for cell in row)]
+    label = table.label if ":" in table.label else f"tab:{table.label}"
+    texts = [
+        *table.headings,
+        *table.sentences(),
+        table.own_caption,
+        *(cell.text for row in table.rows for cell in row),
+    ]
     lines = [
         needed(texts),
         r"\begin{table}[t]",
         r"\centering",
-        rf"\caption{{{' '.join(map(latex_text, table.sentences()))}}}",
-        rf"\label{{tab:{table.label}}}",
+        rf"\caption{{{_latex_caption(table)}}}",
+        rf"\label{{{label}}}",
         rf"\begin{{adjustbox}}{{{_LARGEST}}}",
         rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
         r"\toprule",
@@ -291,6 +300,18 @@ def _latex(table: Table) -> str:
         lines += [r"\midrule", *(rf"{' & '.join(cells)} \\" for cells in rows)]
     lines += [r"\bottomrule", r"\end{tabular}", r"\end{adjustbox}", r"\end{table}"]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _latex_caption(table: Table) -> str:
+    """Write the caption and the notes; what a user has written in LaTeX stays as it is."""
+    from permed_measures.results.latex import latex_text
+
+    if not table.own_caption:
+        return " ".join(map(latex_text, table.sentences()))
+    own = one_line(table.own_caption)
+    own = own if own[-1] in ".!?" else f"{own}."
+    own = own if re.search(r"[\\$]", own) else latex_text(own)
+    return " ".join([own, *map(latex_text, table._replace(caption="").sentences())])
 
 
 # --- CSV -------------------------------------------------------------------------------------------

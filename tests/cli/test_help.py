@@ -14,6 +14,8 @@ from permed_measures import cli
 from permed_measures.cli.commands import COMMANDS, command_of
 from permed_measures.cli.parsing import parse
 
+WITHOUT_FILES = {"demo", "measures", "evaluate", "crosscheck", "leaderboard"}  # of one's own, in examples
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits_the_terminal_and_is_whole(monkeypatch, name):
@@ -23,9 +25,9 @@ def test_help_fits_the_terminal_and_is_whole(monkeypatch, name):
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
     command = command_of(name)
-    assert lines[lines.index("Examples:") + 1 :] == [
-        f"  permed-measures {name} {example}".rstrip() for example in command.examples
-    ]
+    [heading, *examples] = text[text.index("Examples") :].rstrip().split("\n  permed-measures ")
+    assert ("other files are yours" in heading) == (name not in WITHOUT_FILES)
+    assert examples == [f"{name} {example}".rstrip() for example in command.examples]
     letters = "".join(text.split())  # lines are broken at hyphens too
     assert "".join(f"{COMMANDS[name]}{command.details}".split()) in letters
     for each in command.arguments:
@@ -40,7 +42,9 @@ def test_the_usage_has_the_arguments_as_they_can_be_given(monkeypatch):
     assert usages["compare"] == " QRELS RUN... [MEASURE...]"
     assert usages["reranking"] == " QRELS BEFORE AFTER [MEASURE]"
     assert (usages["demo"], usages["convert"]) == ("", " IN OUT")
-    assert max(map(len, run_cli("compare", "-h")[0].splitlines())) <= 100
+    compare = run_cli("compare", "-h")[0]
+    assert max(map(len, compare.splitlines())) <= 100
+    assert "or a figure: .pdf, .png, .svg." in " ".join(compare.split())
 
 
 def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypatch):

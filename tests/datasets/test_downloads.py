@@ -1,8 +1,11 @@
 """Downloads from a server on this machine: kept once, checked, asked again, named when they fail."""
 
 import hashlib
+import os
 import re
 import socket
+import subprocess
+import sys
 
 import ir_datasets  # noqa: F401 - it registers our data sets, and loads their downloads
 import pytest
@@ -70,6 +73,23 @@ def test_a_connection_that_is_cut_is_tried_again_and_leaves_no_half_file(server,
     monkeypatch.setenv("IR_DATASETS_DL_TRIES", "2")
     assert remote(server.url).path().read_bytes() == BODY
     assert server.asked == ["/queries.jsonl"] * 3
+
+
+def test_a_home_that_cannot_be_written_is_named_with_its_variable(server, home, tmp_path):
+    hint = "Let the environment variable IR_DATASETS_HOME name a folder in which files can be written"
+    home.mkdir()
+    (home / "some").write_text("no folder")
+    with pytest.raises(pm.InputError, match=hint) as error:
+        remote(server.url).path()
+    assert (str(home / "some") in str(error.value), server.asked) == (True, [])
+    (tmp_path / "file").touch()
+    line = "-m permed_measures evaluate permed-sample permed-sample/runs/bm25"
+    there = {**os.environ, "IR_DATASETS_HOME": str(tmp_path / "file" / "home")}
+    command = [sys.executable, *line.split()]
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ir_datasets cannot write into its folder (")
+    assert done.stderr.endswith(f"{tmp_path}/file/home'). {hint}\n")
 
 
 LONG = "HTTPSConnectionPool(host='a.org', port=443): "

@@ -1,9 +1,10 @@
 """LaTeX compiles in one column and in two, and nothing sticks out: of the sample and of LitSearch."""
 
 import itertools
+import re
 
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 from reporting import LATIN, TURN, assert_compiles, made
 
 import permed_measures as pm
@@ -43,3 +44,41 @@ def test_letters_beyond_pdflatex_are_said(letter):
     text = made({letter: [1], "b": [2]}).to("latex")
     assert text.splitlines()[1].startswith("% compile it with XeLaTeX or LuaLaTeX")
     assert "XeLaTeX" not in made({"a \u201cquoted\u201d name\u2026": [1], "2\u20133": [2]}).to("latex")
+
+
+LABELLED = [
+    *(
+        f"{name} permed-sample permed-sample/runs -m P@1"
+        for name in ("evaluate", "crosscheck", "uncertainty")
+    ),
+    *(f"{name} permed-sample permed-sample/runs -m P@1 --resamples 9" for name in ("compare", "leaderboard")),
+    "audit permed-sample permed-sample/runs/bm25 --claim P@1=0.6458",
+    "possible permed-sample --claim P@1=0.6458",
+    "reranking permed-sample permed-sample/runs/bm25 permed-sample/runs/lsa",
+    "gate permed-sample permed-sample/runs/bm25 --min P@1=0.6",
+    "identify permed-sample/script.py:mean_ap MAP@10",
+]
+
+
+@pytest.mark.parametrize("line", LABELLED)
+def test_every_command_takes_label_and_caption(line):
+    words = [*line.split(), "--format", "latex", "--label", "main", "--caption", "All of bm25_rm3, 5%"]
+    status, text, err = run_main(*words)
+    assert status == 0, err
+    tables = text.count(r"\begin{table}")
+    labels = re.findall(r"\\label{(.*?)}", text)
+    assert labels == ["tab:main", *(f"tab:main-{number}" for number in range(2, tables + 1))][:tables]
+    assert text.count(r"\caption{All of bm25\_rm3, 5\%.") == min(tables, 1)
+    assert run_main(*line.split(), "--label", "main")[2].startswith("error: label and caption are for LaTeX")
+
+
+def test_a_label_and_a_caption_in_latex_compile(tmp_path):
+    found = pm.compare("permed-sample", SAMPLES[0].runs, "P@1", resamples=9)
+    text = found.to("latex", label="tbl:main", caption=r"\emph{Sample}, $k=1$")
+    assert r"\caption{\emph{Sample}, $k=1$. Best in bold" in text
+    assert re.findall(r"\\label{(.*?)}", text) == ["tbl:main", "tbl:main-2"]
+    assert_compiles([text], tmp_path)
+    with pytest.raises(pm.InputError, match="a label in LaTeX can have no ' '"):
+        found.to("latex", label="my table")
+    with pytest.raises(pm.InputError, match="label and caption are for LaTeX tables"):
+        found.to("markdown", caption="Means")
