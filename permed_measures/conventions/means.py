@@ -26,7 +26,7 @@ _CAPPED_FROM = 2
 
 def is_possible(options: Options, labels: Labels) -> bool:
     """Return whether these options of a measure mean something on these labels, which no other ones do."""
-    level = options.get("level", 1)
+    level = options.get("level", min(1, labels.top))  # of nDCG there is none
     if labels.policy in ("pool", "strict") and level != 1:
         return False  # where all that are relevant are alike, there is one grade
     tables = [each for each in options.values() if isinstance(each, GainTable)]

@@ -288,10 +288,12 @@ class Conventions:
         return any(self.group(each, [claim]) for each in usual)
 
     def group(self, convention: Options, claims: list[Claim]) -> Group | None:
-        """Return a convention by itself; None if it has no bounds."""
+        """Return a convention by itself; None if it has no bounds, or no query to count."""
         if not allows(convention):
             return None
         labels, classes = self.policies[convention["labels"]], self._classes_of(convention)
+        if not classes.n_queries:
+            return None
         formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
         known = [each for each in formulas if each is not None]
         if len(known) < len(formulas):

@@ -183,6 +183,12 @@ def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_
     assert "ir_measures" in row.named(True)
 
 
+def test_ndcg_has_bounds_on_grades_below_1():
+    result = pm.possible({f"q{i}": {"a": 0.5, "b": 0.25} for i in range(4)}, {"nDCG@5": "0.5", "P@1": "0.5"})
+    assert result.ok
+    assert result.skipped == ["P@1"]
+
+
 def test_queries_without_a_relevant_document_may_be_left_out():
     qrels = {f"q{i}": {"a": int(i < 5), "b": int(i < 5)} for i in range(10)}
     result = pm.possible(qrels, {"nDCG@10": "0.9"})
