@@ -104,7 +104,10 @@ def audit(
         claims = read_claims_file(claims)
     runs = _runs_of(claims, run)
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
-    policies = label_policies(Judgments.of(loaded_qrels(qrels)))
+    judgments = Judgments.of(loaded_qrels(qrels))
+    if not judgments.n_queries:
+        raise InputError("the qrels have no query")
+    policies = label_policies(judgments)
     tried = conventions_with(conventions)
     if isinstance(claims, PrintedClaims):
         table, notes = assigned(claims, list(runs))
@@ -124,7 +127,7 @@ def audit(
         if isinstance(claims, PrintedClaims)
         else table.values()
     )
-    counts = list(_counted(result, parse_claims(printed), policies[0].judgments.n_queries))
+    counts = list(_counted(result, parse_claims(printed), judgments.n_queries))
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
