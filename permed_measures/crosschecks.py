@@ -28,6 +28,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import path_of
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
+from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
@@ -171,10 +172,10 @@ def crosscheck(
     labels = _with_string_ids(as_mapping(qrels, "relevance"))
     scores = with_path(_with_string_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
-    evaluator = PermedEvaluator(
-        measures_of(DEFAULT_MEASURES if measures is None else measures, rel), judgments
-    )
-    evaluation = evaluator.evaluate(scores)
+    asked = measures_of(DEFAULT_MEASURES if measures is None else measures, rel)
+    if not asked:
+        raise InputError("there is no measure to compare", hint="Name one, such as 'nDCG@10'")
+    evaluation = PermedEvaluator(asked, judgments).evaluate(scores)
     *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
     low, high = (evaluation._replace(values=values).aggregated for values in ends)
     longest = max(map(len, scores.values()), default=0)

@@ -238,6 +238,8 @@ def test_ids_and_numbers_of_other_types_are_converted():
 def test_what_would_end_the_process_is_refused_first():
     with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number from 1 to 2147483647"):
         pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
+    with pytest.raises(pm.InputError, match="there is no measure to compare"):
+        pm.crosscheck(QRELS, RUN, [])
 
 
 @pytest.mark.parametrize(

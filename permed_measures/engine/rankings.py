@@ -241,7 +241,7 @@ def _prefixed(run_ids: Iterable[str], judged: Iterable[str]) -> str:
     for ids, others in ((ours, theirs), (theirs, ours)):
         for each in sorted(ids):
             bare = re.sub(r"^[^0-9]+", "", each)
-            if bare != each and bare in others:
+            if bare not in ("", each) and bare in others:
                 first, second = (each, bare) if ids is ours else (bare, each)
                 return (
                     f"{shown(first)} of the run may be {shown(second)} of the qrels: give both the same ids"

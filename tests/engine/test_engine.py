@@ -219,6 +219,7 @@ def test_qrels_without_a_query_are_warned_about():
         ("12", "MED-12", "'12' of the run may be 'MED-12' of the qrels: give both the same ids"),
         ("d-12", "13", ""),
         ("d-12", "e-12", ""),
+        ("d", "", ""),
     ],
 )
 def test_ids_that_differ_by_what_stands_before_them_are_said(ours, theirs, hint):
