@@ -28,7 +28,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.papers.changes import changes_in
 from permed_measures.papers.claims import Claim, parse_claims
 from permed_measures.papers.runs import assigned
-from permed_measures.papers.tables import PrintedClaims, read_claims_file
+from permed_measures.papers.tables import PrintedClaims, claims_of
 from permed_measures.papers.whole_numbers import wholes_in
 
 _ONE = "run"
@@ -43,6 +43,7 @@ def audit(
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
     *,
     conventions: str | os.PathLike[str] | None = None,
+    columns: str | None = None,
 ) -> Audit:
     """Find the convention that gives published numbers, and where a table mixes conventions.
 
@@ -64,6 +65,8 @@ def audit(
         measure, and rows without a run, are left out, and ``notes`` of the result say so.
     conventions : path, optional
         A TOML file with conventions of one's own, which are tried besides those of the package.
+    columns : str, optional
+        What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
 
     Returns
     -------
@@ -100,8 +103,7 @@ def audit(
     >>> result.answers[0].sentence()
     'AP@10 with weights g/2, divided by R; averaged over all 2 queries of the qrels'
     """
-    if isinstance(claims, (str, os.PathLike)):
-        claims = read_claims_file(claims)
+    claims = claims_of(claims, columns)
     runs = _runs_of(claims, run)
     origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
     judgments = Judgments.of(loaded_qrels(qrels))

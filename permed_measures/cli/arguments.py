@@ -32,6 +32,7 @@ ASKED_MEASURES = (
 CLAIMS = (
     repeatable(INPUT, "--claim NAME=VALUE", "A published number, such as MAP@10=0.5357. Can be repeated."),
     option(INPUT, "--claims FILE", "Tables as a paper prints them: a Markdown, LaTeX, HTML or CSV file."),
+    option(INPUT, "--columns NAME", "Of these tables, only the columns below this heading: a data set."),
 )
 
 CLUSTERS = option(

@@ -21,7 +21,7 @@ def run(args: Namespace) -> int:
     read = {"claims": args.claims, "conventions": args.conventions}
     others = {role: path for role, path in read.items() if path}
     form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
-    rows = read_claims(args.claims, args.claim, list(files))
+    rows = read_claims(args.claims, args.claim, list(files), args.columns)
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, files)._replace(others=others))

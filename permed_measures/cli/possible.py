@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     """Say which conventions cannot have given a published row."""
     others = {"claims": args.claims} if args.claims else {}
     form = format_of(args, [Path(args.qrels), *others.values()])
-    rows = read_claims(args.claims, args.claim, ["row"])
+    rows = read_claims(args.claims, args.claim, ["row"], args.columns)
     with reading(args.qrels, {}) as inputs:
         result = possible(inputs.qrels, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, {})._replace(others=others))

@@ -18,7 +18,7 @@ from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
 from permed_measures.papers.claims import parse_claims
-from permed_measures.papers.tables import PrintedClaims, read_claims_file
+from permed_measures.papers.tables import PrintedClaims, claims_of
 
 
 def possible(
@@ -26,6 +26,7 @@ def possible(
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
     *,
     conventions: str | os.PathLike[str] | None = None,
+    columns: str | None = None,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
 
@@ -41,6 +42,8 @@ def possible(
         ``GradedAP@10``, fixes every convention of its row but how others are computed.
     conventions : path, optional
         A TOML file with conventions of one's own, which are tried besides those of the package.
+    columns : str, optional
+        What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
 
     Returns
     -------
@@ -77,13 +80,13 @@ def possible(
     >>> print(f"{low:.2f} to {high:.2f}")
     0.45 to 0.96
     """
-    table, notes = _rows_of(claims)
+    table, notes = _rows_of(claims_of(claims, columns))
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     judgments = Judgments.of(loaded_qrels(qrels))
     _check(judgments)
     tried = Conventions(label_policies(judgments), conventions_with(conventions))
-    claims_of = {claim.name: claim for row in parsed.values() for claim in row}
-    skipped = [name for name, claim in claims_of.items() if not tried.can_bound(claim)]
+    by_name = {claim.name: claim for row in parsed.values() for claim in row}
+    skipped = [name for name, claim in by_name.items() if not tried.can_bound(claim)]
     bounded = {name: [claim for claim in row if claim.name not in skipped] for name, row in parsed.items()}
     if not any(bounded.values()):
         _check_level(judgments)
@@ -94,8 +97,6 @@ def possible(
 
 def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
     """Return the rows of claims by their names, and what was left out of a printed table."""
-    if isinstance(claims, (str, os.PathLike)):
-        claims = read_claims_file(claims)
     if isinstance(claims, PrintedClaims):
         rows: dict[str, Mapping[str, Any]] = {}
         for row in claims.rows:

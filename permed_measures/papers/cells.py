@@ -14,7 +14,7 @@ NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
 _UP, _DOWN = "↑▲△⬆↗", "↓▼▽⬇↘"
-_MARKS = " *_†‡§¶⋆★☆✱∗•◦∙'\"′″\u200b\ufeff~≈"
+_MARKS = " *_†‡§¶⋆★☆✱∗•◦∙'\"′″\u200b\ufeff~≈🥇🥈🥉🏅🏆🔥⭐🌟✅✔✓\ufe0f"
 _SCRIPTS = re.compile(r"[\^_]\{[^{}]*\}")
 _RAISED = re.compile(r"\^\{[^{}]*\}")
 _LOWERED = re.compile(r"_\{([^{}]*)\}")
@@ -77,6 +77,11 @@ def title_of(text: str) -> str:
 def label_of(text: str) -> str:
     """Return the name of a row without marks and raised text."""
     return title_of(text).strip(_MARKS + "↑↓")
+
+
+def letters_of(name: str) -> str:
+    """Return the letters and digits of a name, in lower case."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
 
 
 def printed_in(text: str) -> Printed | None:

@@ -30,6 +30,10 @@ _CONTENT = {
     "Markdown": re.compile(r"^[ >]*\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)+\|?[ ]*$", re.MULTILINE),
     "HTML": re.compile(r"<table", re.IGNORECASE),
 }
+_PASTED = re.compile(
+    r"^[^,;\t|:&\n]*[^\W0-9][^,;\t|:&\n]*(?: +[0-9]*\.[0-9]+[*†‡%]?){2,} *\r?$", re.MULTILINE
+)
+"""A line with numbers and no delimiter."""
 _PACKED = (".gz", ".zst")
 
 
@@ -48,6 +52,9 @@ def read_tables(path: Path) -> list[PrintedTable]:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None
     name = path.with_suffix("") if path.suffix in _PACKED else path
     form = _SUFFIXES.get(name.suffix.lower()) or _form_of(text)
+    if form == "CSV" and len(_PASTED.findall(text)) > 1:
+        problem = "columns that only blanks separate, as in text pasted from a PDF, are not read"
+        raise InputError(problem, where=str(path), hint="Write the table in Markdown or CSV")
     found = delimited_tables(text, str(path)) if form == "CSV" else _READERS[form](text)
     return list(tables_of(found))
 

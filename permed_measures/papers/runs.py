@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 from permed_measures.errors import InputError
 from permed_measures.markup import counted, listed
+from permed_measures.papers.cells import letters_of
 from permed_measures.papers.tables import ClaimRow, PrintedClaims
 
 _NAMED = 10
 """How many names a message has."""
+_MOST_BRACKETS = 4
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -62,27 +65,35 @@ def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
     """
     rows = list(rows)
     found: list[str | None] = [None] * len(rows)
-    for written in _WRITTEN:
+    for written, written_in_row in _WRITTEN:
         taken = set(filter(None, found))
         names = Counter(map(written, runs))
         known = {name: run for run in runs if names[name := written(run)] == 1 and name and run not in taken}
         for number, labels in enumerate(rows):
-            same = next(filter(None, (known.get(written(label)) for label in labels)), None)
+            names_of_row = (name for label in labels for name in written_in_row(label))
+            same = next(filter(None, map(known.get, names_of_row)), None)
             found[number] = found[number] or same
     return found
 
 
-def _letters(name: str) -> str:
-    """Return the letters and digits of a name, in lower case."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
+def _without_brackets(name: str, n: int) -> Iterator[str]:
+    """Yield the letters of a name without n of the texts in its brackets."""
+    spans = [found.span() for found in _IN_BRACKETS.finditer(name)][-_MOST_BRACKETS:]
+    for chosen in combinations(spans, n):
+        ends = [0, *(end for span in chosen for end in span), len(name)]
+        yield letters_of("".join(name[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)))
 
 
-_WRITTEN: tuple[Callable[[str], str], ...] = (
-    str,
-    _letters,
-    lambda name: _letters(_IN_BRACKETS.sub("", name)),
+def _without_any(name: str) -> str:
+    return letters_of(_IN_BRACKETS.sub("", name))
+
+
+_WRITTEN: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[str]]], ...] = (
+    (str, lambda label: [label]),
+    *((letters_of, partial(_without_brackets, n=n)) for n in range(_MOST_BRACKETS + 1)),
+    (_without_any, lambda label: [_without_any(label)]),
 )
-"""How names are compared, the strictest way first."""
+"""How the names of runs and of rows are compared, the strictest way first."""
 
 
 def _check_same(claims: dict[str, str], row: ClaimRow, run: str) -> None:
@@ -93,7 +104,7 @@ def _check_same(claims: dict[str, str], row: ClaimRow, run: str) -> None:
             f"the run {run} has two numbers for {other}: {claims[other]} and, in the row "
             f"{row.label!r}{part}, {row.claims[other]}",
             where=row.where,
-            hint="Leave only the rows and columns about these qrels in the file",
+            hint="Choose the columns about these qrels: --columns NAME, or columns='NAME' in Python",
         )
 
 

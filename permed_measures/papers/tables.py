@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, MeasureError
+from permed_measures.markup import listed
 from permed_measures.measures.names import share_of_list
-from permed_measures.papers.cells import is_blank, label_of, printed_in
+from permed_measures.papers.cells import is_blank, label_of, letters_of, printed_in
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.columns import Columns, oriented
 from permed_measures.papers.grids import PrintedTable, Row
 from permed_measures.papers.headings import Heading, is_change_row
 from permed_measures.papers.read import read_tables
 
+_OF_TREC_EVAL = "all"
+"""What trec_eval writes in the place of a query, beside a mean."""
 _SHOWN = 10
 """How many cells without a number are named."""
 
@@ -78,13 +81,15 @@ class PrintedClaims:
 
 
 def read_claims(
-    path: Path | None, texts: list[str], runs: list[str]
+    path: Path | None, texts: list[str], runs: list[str], columns: str | None = None
 ) -> PrintedClaims | dict[str, dict[str, str]]:
     """Read the claims about runs: the tables of a file, or ``NAME=VALUE`` for a single run."""
     if bool(texts) == bool(path):
         raise InputError("give the published numbers with either --claim or --claims")
     if path is not None:
-        return read_claims_file(path)
+        return read_claims_file(path, columns)
+    if columns is not None:
+        raise InputError("--columns chooses those of --claims FILE (found --claim)")
     if len(runs) > 1:
         raise InputError(
             f"--claim is for one run, but there are {len(runs)}",
@@ -93,9 +98,20 @@ def read_claims(
     return {runs[0]: _one_by_one(texts)}
 
 
-def read_claims_file(path: str | os.PathLike[str]) -> PrintedClaims:
-    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file."""
-    return claims_in(read_tables(Path(path)), os.fspath(path))
+def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -> PrintedClaims:
+    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file, or some of their columns."""
+    return claims_in(read_tables(Path(path)), os.fspath(path), columns)
+
+
+def claims_of(
+    claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims, columns: str | None = None
+) -> Mapping[str, Any] | PrintedClaims:
+    """Return claims, those of a file if they are its path; `columns` chooses some of them."""
+    if isinstance(claims, (str, os.PathLike)):
+        return read_claims_file(claims, columns)
+    if columns is not None:
+        raise InputError(f"columns chooses those of a file (found {type(claims).__name__} for claims)")
+    return claims
 
 
 def _one_by_one(texts: list[str]) -> dict[str, str]:
@@ -108,18 +124,27 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
     return claims
 
 
-def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
+def claims_in(tables: Iterable[PrintedTable], path: str, columns: str | None = None) -> PrintedClaims:
     """Return the claims of printed tables.
+
+    Parameters
+    ----------
+    tables : iterable of PrintedTable
+    path : str
+    columns : str, optional
+        What stands above the columns that are meant, such as a data set, or the name of a table.
 
     Raises
     ------
     MeasureError
         If no column of any table is a measure.
     InputError
-        If there is no table, or a number is beyond what its measure can be.
+        If there is no table or no such column, or a number is beyond what its measure can be.
     """
-    readers = [_Reader(table, path) for table in tables]
+    readers = [_Reader(table, path, columns is not None) for table in tables]
     rows = [row for reader in readers for row in reader.rows]
+    if columns is not None and rows:
+        rows = _chosen(rows, columns, path)
     notes = [note for reader in readers for note in reader.notes()]
     if not rows and any(reader.measures for reader in readers):
         raise InputError("no row has a claim", where=path)
@@ -132,10 +157,22 @@ def claims_in(tables: Iterable[PrintedTable], path: str) -> PrintedClaims:
     return PrintedClaims(path, rows, notes)
 
 
+def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
+    """Return the rows below a heading; those that have it as a part of theirs if none has it alone."""
+    wanted = letters_of(columns)
+    parts = {row.part: [letters_of(each) for each in row.part.split(", ")] for row in rows}
+    same = {part for part, names in parts.items() if wanted in (*names, letters_of(part))}
+    within = same or {part for part, names in parts.items() if any(wanted in each for each in names)}
+    if not wanted or not within:
+        found = listed(filter(None, parts), _SHOWN) or "nothing above the measures"
+        raise InputError(f"no columns are below {columns!r} (found {found})", where=path)
+    return [row for row in rows if row.part in within]
+
+
 class _Reader:
     """Reads the rows of a table; what it leaves out is kept by what it is."""
 
-    def __init__(self, table: PrintedTable, path: str) -> None:
+    def __init__(self, table: PrintedTable, path: str, with_groups: bool = False) -> None:
         self.table, self.path = oriented(table), path
         self.columns = Columns.of(self.table)
         self.rows: list[ClaimRow] = []
@@ -151,7 +188,8 @@ class _Reader:
             for number, heading, row in sorted(cells, key=lambda cell: cell[0])
             if not heading.name and printed_in(row.cells[number])
         ]
-        self.has_groups = len({each.group for each in self.measures if not each.is_change}) > 1
+        groups = {each.group for each in self.measures if not each.is_change}
+        self.has_groups = with_groups or len(groups) > 1
         last: dict[tuple[str, ...], ClaimRow] = {}
         for number, heading, row in cells:
             if heading.name and not is_blank(row.cells[number]):
@@ -165,6 +203,8 @@ class _Reader:
         part = ", ".join(filter(None, [self.table.name, group]))
         printed, name = printed_in(text), heading.name
         is_claim = not heading.is_change
+        if labels[0].lower() == text.lower() == _OF_TREC_EVAL:
+            return
         if is_claim and (printed is None or not printed.number or printed.signed or is_change_row(labels[0])):
             self.texts.append(f"{text} ({labels[0]}, {name})")
             return

@@ -1,6 +1,7 @@
 """Audits of tables as papers print them: names of runs, what is left out, changes from another row."""
 
 import pytest
+from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -47,6 +48,62 @@ def test_names_of_rows_are_read_generously(label, run):
     assert runs_of([[label]], ["bm25", "scholarloop_a", "检索模型"]) == [run]
 
 
+def test_as_few_brackets_as_can_be_are_left_out_of_a_name():
+    rows = [["BM25 (k1=0.9) [ours] (tuned)"], ["BM25 (default) [5]"], ["BM25 [5]"]]
+    assert runs_of(rows, ["bm25_tuned", "bm25-default"]) == ["bm25_tuned", "bm25-default", None]
+    rows = [["BM25 (tuned) [5]"], ["BM25 (tuned) (k1=0.9) [5]"]]
+    assert runs_of(rows, ["bm25_tuned"]) == ["bm25_tuned", None]
+    assert runs_of(rows[1:], ["bm25"]) == ["bm25"]
+
+
+SIDE_BY_SIDE = (
+    "| Model | DL19 | DL19 | DL21 (passage) |\n|---|---|---|---|\n| | NDCG@10 | MAP@10 | NDCG@10 |\n"
+    "| bm25 | **67.88** 🥇 | 46.65 | 44.60 |\n"
+)
+
+
+def test_columns_below_one_heading_are_chosen(paper):
+    path = paper(SIDE_BY_SIDE)
+    with pytest.raises(pm.InputError, match="the run bm25 has two numbers for NDCG@10"):
+        pm.audit(SAMPLE.qrels, RUNS, path)
+    result = pm.audit(SAMPLE.qrels, RUNS, path, columns="DL 19")
+    assert result.ok
+    assert "44.60" not in str(result)
+    for columns, claims in (
+        ("DL21", {"NDCG@10": "44.60"}),
+        ("dl19", {"NDCG@10": "67.88", "MAP@10": "46.65"}),
+    ):
+        assert [row.claims for row in read_claims_file(path, columns).rows] == [claims]
+    for columns in ("DL20", "", "@"):
+        with pytest.raises(
+            pm.InputError, match=r"no columns are below '.*' \(found DL19 and DL21 \(passage\)\)"
+        ):
+            read_claims_file(path, columns)
+    with pytest.raises(pm.InputError, match="columns chooses those of a file"):
+        pm.possible(SAMPLE.qrels, {"P@1": 0.5}, columns="DL19")
+    [row] = pm.possible(SAMPLE.qrels, path, columns="DL21").rows
+    assert [claim.text for claim in row.claims] == ["44.60"]
+    text, _ = run_cli("possible", "permed-sample", "--claims", str(path), "--columns", "DL19")
+    assert "MAP@10" in text
+    with pytest.raises(pm.InputError, match="--columns chooses those of --claims FILE"):
+        run_cli("possible", "permed-sample", "--claim", "P@1=0.5", "--columns", "DL19")
+
+
+def test_means_of_trec_eval_leave_nothing_out(paper):
+    read = read_claims_file(paper("runid\tall\tbm25\nmap\tall\t0.2300\nP_10\tall\t0.4400\n", "bm25.txt"))
+    assert ([row.claims for row in read.rows], read.notes) == ([{"map": "0.2300", "P_10": "0.4400"}], [])
+
+
+def test_text_that_is_pasted_from_a_pdf_is_said_not_to_be_read(paper):
+    lines = ["Model nDCG@10 MAP P@10", "BM25 0.5058 0.3013 0.4120", "ANCE 0.6480* .3710 0.5800"]
+    for text in ("\n".join(lines), "\n".join(["Table 2: Results, on DL19.", *lines])):
+        with pytest.raises(
+            pm.InputError, match="only blanks separate, as in text pasted from a PDF, are not read"
+        ):
+            read_claims_file(paper(text, "paper.txt"))
+    assert read_claims_file(paper("\n".join(lines).replace(" ", ";"), "paper.txt")).rows[0].label == "BM25"
+
+
 def test_a_row_is_about_the_run_with_its_name_only(paper):
     path = paper("run,NDCG@10\nours,0.679\n", "paper.csv")
     with pytest.raises(pm.InputError, match=r"no row is about one of the runs bm25 \(found ours\)"):
@@ -60,7 +117,7 @@ def test_two_numbers_of_one_run_are_an_error_that_says_where(paper):
         pm.audit(SAMPLE.qrels, RUNS, paper(text.format(TABLE)))
     assert str(caught.value).endswith(
         "paper.md:13: the run bm25 has two numbers for NDCG@10: 0.6788 and, in the row 'bm25' of table 2, "
-        "0.5555. Leave only the rows and columns about these qrels in the file"
+        "0.5555. Choose the columns about these qrels: --columns NAME, or columns='NAME' in Python"
     )
     text = "model,MedCorpus,MedCorpus,LitSearch,LitSearch\n,NDCG@10,MAP@10,NDCG@10,MAP@10\n"
     with pytest.raises(pm.InputError, match=r"0.6788 and, in the row 'bm25' of LitSearch, 0.1234"):
