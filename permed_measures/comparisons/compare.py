@@ -8,75 +8,20 @@ from typing import Any
 
 from permed_measures.comparisons.findings import corrected_rows
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.report import comparison_report, with_pictures
-from permed_measures.comparisons.results import LEVEL, ComparisonResult, ComparisonRow, Options
+from permed_measures.comparisons.report import comparison_report
+from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of
 from permed_measures.comparisons.tables import every_label_is_relevant, judged_notes
 from permed_measures.comparisons.tests import MAX_T
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError, check_choice, check_whole_number
+from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings, headings_of
+from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.corrected import People
-from permed_measures.results.report import FORMATS, Report, Result
-
-
-class Comparison(ComparisonResult, Result):
-    """The outcome of a comparison; ``print`` shows it as the command does.
-
-    ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
-    """
-
-    def report(self) -> Report:
-        """Return findings, means and differences, and how they were computed."""
-        return with_pictures(comparison_report(self), self)
-
-    def to(
-        self,
-        form: str = "table",
-        digits: int | None = None,
-        all_pairs: bool | None = None,
-        *,
-        label: str = "",
-        caption: str = "",
-    ) -> str:
-        """Write it in a form for a paper, a browser or another program.
-
-        Parameters
-        ----------
-        form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
-            The first four have what was found, means with the best in bold, the second underlined and marks
-            of significance, and differences; the others all numbers as they were computed. A ``table`` is as
-            wide as the terminal that it is printed to.
-        digits : int, optional
-            Number of decimals of means and differences in tables and sentences, four if left out.
-        all_pairs : bool, optional
-            Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
-            15 are compared, no run being the baseline. The other forms always have them.
-        label, caption : str
-            Of the first LaTeX table, as `Report.to` has them.
-
-        Raises
-        ------
-        InputError
-            For another form or digits below 0.
-        """
-        check_choice("form", form, FORMATS)
-        if digits is not None:
-            check_whole_number("digits", digits, 0)
-        asked = {"digits": digits, "all_pairs": all_pairs}
-        chosen: Any = {name: value for name, value in asked.items() if value is not None}
-        return replace(self, **chosen).report().to(form, label=label, caption=caption)
-
-    def __repr__(self) -> str:
-        """Name the runs and the measures."""
-        runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
-        measures = ", ".join(headings_of(self.measures))
-        return f"<Comparison of {runs} ({self.against}) on {queries}: {measures}>"
 
 
 def compare(
@@ -246,6 +191,7 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
             families,
             [*paired.notes, *_cautions(paired, options, of_part)],
             paired,
+            comparison_report,
             critical=critical,
         )
         for of_part, paired in zip(rows, parts, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from permed_measures.comparisons.results import (
     LEVEL,
-    ComparisonResult,
+    Comparison,
     ComparisonRow,
     deciding,
     is_significant,
@@ -34,7 +34,7 @@ _NAMED = 5
 """So many differences are named in the sentence, and others counted."""
 
 
-def corrected_rows(result: ComparisonResult, people: People) -> Iterator[ComparisonRow]:
+def corrected_rows(result: Comparison, people: People) -> Iterator[ComparisonRow]:
     """Yield the rows with corrected differences, with simultaneous intervals if p-values are corrected.
 
     These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
@@ -50,7 +50,7 @@ def corrected_rows(result: ComparisonResult, people: People) -> Iterator[Compari
             yield replace(row, people=found[row.run, row.baseline][number])
 
 
-def corrected_section(result: ComparisonResult) -> list[Section]:
+def corrected_section(result: Comparison) -> list[Section]:
     """Return the differences as they are and corrected, if people's labels were given."""
     if result.agreement is None:
         return []
@@ -70,7 +70,7 @@ def corrected_section(result: ComparisonResult) -> list[Section]:
     return [section]
 
 
-def what_changes(result: ComparisonResult) -> Iterator[str]:
+def what_changes(result: Comparison) -> Iterator[str]:
     """Say which differences people's labels turn round, and which significant ones they leave open."""
     known = [row for row in result.rows if row.people and row.people.value is not None]
     significant = [row for row in known if row.people and row.people.interval and outcome(row)]
@@ -100,7 +100,7 @@ def _side(row: ComparisonRow) -> int:
 
 
 def named_rows(
-    result: ComparisonResult,
+    result: Comparison,
     rows: Sequence[ComparisonRow],
     of: Sequence[ComparisonRow],
     noun: str,
@@ -112,7 +112,7 @@ def named_rows(
     return f"{len(rows):,} of {counted(len(of), noun)} ({named}) {verb[len(rows) > 1]}"
 
 
-def findings(result: ComparisonResult) -> list[str]:
+def findings(result: Comparison) -> list[str]:
     """Say which run is highest on each measure, and how many runs differ significantly from which.
 
     With a baseline these are the runs that are better, and worse, than it; without, the runs that the highest
@@ -138,7 +138,7 @@ def findings(result: ComparisonResult) -> list[str]:
     return [*said, *others, *_verdicts(result, best), *what_changes(result)]
 
 
-def _margin(result: ComparisonResult, run: str, other: str) -> str:
+def _margin(result: Comparison, run: str, other: str) -> str:
     """Say how far the highest run is above another on the first measure, and how surely."""
     [row] = [each for each in result.rows_of(0) if {each.run, each.baseline} == {run, other}]
     test, sign = deciding(row.tests), 1 if row.run == run else -1
@@ -161,7 +161,7 @@ def _margin(result: ComparisonResult, run: str, other: str) -> str:
 # --- which differences are significant -----------------------------------------------------------------
 
 
-def _verdicts(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
+def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     """Say which differences are significant, and what is to be known of that."""
     tests = result.rows[0].tests
     test = deciding(tests)
@@ -183,7 +183,7 @@ def _verdicts(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
     yield from _contradictions(result)
 
 
-def _against(result: ComparisonResult, baseline: str) -> str:
+def _against(result: Comparison, baseline: str) -> str:
     """Say how many runs are better and worse than a baseline, on each measure."""
     found = [_outcomes(result, number, baseline) for number in range(len(result.measures))]
     better, worse = (
@@ -192,7 +192,7 @@ def _against(result: ComparisonResult, baseline: str) -> str:
     return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
 
-def _ahead(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
+def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     """Say of each run that is the highest alone how many others it is better than, on these measures."""
     headings = headings_of(result.measures)
     alone = grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
@@ -205,7 +205,7 @@ def _ahead(result: ComparisonResult, best: list[list[str]]) -> Iterator[str]:
             yield f"On {listed(on)} no difference of {run} is significant ({_level(result)})."
 
 
-def _contradictions(result: ComparisonResult) -> Iterator[str]:
+def _contradictions(result: Comparison) -> Iterator[str]:
     """Say where a test finds the run better whose mean is not."""
     for label, part in result.sections():
         significant = [row for row in part.rows if is_significant(row)]
@@ -220,11 +220,11 @@ def _contradictions(result: ComparisonResult) -> Iterator[str]:
             )
 
 
-def _level(result: ComparisonResult) -> str:
+def _level(result: Comparison) -> str:
     return f"{p_of_sentences(result, deciding(result.rows[0].tests))} < {LEVEL}"
 
 
-def _outcomes(result: ComparisonResult, measure: int, run: str) -> list[int]:
+def _outcomes(result: Comparison, measure: int, run: str) -> list[int]:
     """Return for each run that is compared with this one whether it is better (1) or worse (-1), or 0."""
     rows = result.rows_of(measure)
     better = [outcome(row) for row in rows if row.baseline == run]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.first_documents import first_documents
-from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.results import Comparison
 from permed_measures.engine.forms import irds_of, is_spark_frame
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.inputs import STDIN
@@ -31,7 +31,7 @@ Documents = dict[str, int]
 """The place of each document, in the order in which they were first seen."""
 
 
-def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any]:
+def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
     """Return what JSON can hold of the queries of a comparison.
 
     Runs that can be read again are read for the ids of their unjudged documents; the others are known by
@@ -87,7 +87,7 @@ def query_details(result: ComparisonResult, depth: int = DEPTH) -> dict[str, Any
 # --- queries -----------------------------------------------------------------------------------------
 
 
-def _queries(result: ComparisonResult) -> dict[str, Any]:
+def _queries(result: Comparison) -> dict[str, Any]:
     """Return ids, texts, fields of the queries, and the turns before each."""
     query_ids, asked = result.paired.query_ids, _of_dataset(result.qrels)
     by_id = {query.query_id: query for query in asked}
@@ -145,7 +145,7 @@ _CONVERSATIONS = ("conversation_id", "topic_number")
 """What a query with a turn_number may call its conversation: ours, and TREC CAsT."""
 
 
-def _fields(result: ComparisonResult, queries: list[Any]) -> dict[str, list[str]]:
+def _fields(result: Comparison, queries: list[Any]) -> dict[str, list[str]]:
     """Return what queries can be chosen by: groups, clusters and the short fields of the data set."""
     paired, fields = result.paired, {}
     if paired.group is not None:
@@ -180,7 +180,7 @@ def _places(doc_ids: list[str | None], documents: Documents) -> list[int]:
     return [-1 if each is None else documents.setdefault(each, len(documents)) for each in doc_ids]
 
 
-def _shown_rankings(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str | None]], str]:
+def _shown_rankings(result: Comparison, run: str, depth: int) -> tuple[list[list[str | None]], str]:
     """Return the first documents of each query, and why those that are not judged are not known, if so."""
     judged = _judged_only(result.paired.rankings[run], depth)
     read, reason = _read(result, run, depth)
@@ -193,7 +193,7 @@ def _shown_rankings(result: ComparisonResult, run: str, depth: int) -> tuple[lis
     return [list(each) for each in read], ""
 
 
-def _read(result: ComparisonResult, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
+def _read(result: Comparison, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
     """Return the first documents of each query, or why they are not known."""
     path = result.origin.runs.get(run) if result.origin else None
     is_pipe = path is not None and (path in _PIPES or (path.exists() and not path.is_file()))

@@ -10,7 +10,7 @@ from typing import Any
 from permed_measures.comparisons.findings import corrected_section, findings
 from permed_measures.comparisons.plots.forest import about_marks, forest_plots, panels_of
 from permed_measures.comparisons.queries import query_details
-from permed_measures.comparisons.results import ComparisonResult, ComparisonRow, deciding
+from permed_measures.comparisons.results import Comparison, ComparisonRow, deciding
 from permed_measures.comparisons.tables import (
     differences_table,
     interval_method,
@@ -25,24 +25,28 @@ from permed_measures.people.tables import agreement_json, flat
 from permed_measures.results.report import Report, Section, how_made, titled
 
 
-def comparison_report(result: ComparisonResult) -> Report:
-    """Report a comparison."""
+def comparison_report(result: Comparison) -> Report:
+    """Report a comparison: on pages with plots and queries, and what weakens the finding right below it."""
+    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
     return Report(
         titled(result.origin, len(result.paired.values), result.n_queries),
         findings(result),
         [
+            *_forest(result),
             Section(tables=[means_table(result)]),
             _differences(result),
             *corrected_section(result),
         ],
-        result.notes,
+        [note for note in result.notes if note not in cautions],
         partial(_data, result),
         partial(comparison_records, result),
         partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
+        cautions,
+        partial(query_details, result),
     )
 
 
-def _differences(result: ComparisonResult) -> Section:
+def _differences(result: Comparison) -> Section:
     """Return the differences; of many pairs only a page, which folds them, has them unasked."""
     left_out = why_no_differences(result)
     instead = Section(note=left_out) if left_out else None
@@ -54,7 +58,7 @@ def _differences(result: ComparisonResult) -> Section:
 _HOW = ("correction", "level", "resamples", "seed")
 
 
-def comparison_records(result: ComparisonResult) -> Iterator[dict[str, Any]]:
+def comparison_records(result: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
     tests = list(result.rows[0].tests)
     how = {
@@ -104,7 +108,7 @@ def _reasons(row: ComparisonRow) -> str | None:
     return "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) or None
 
 
-def comparison_content(result: ComparisonResult) -> dict[str, Any]:
+def comparison_content(result: Comparison) -> dict[str, Any]:
     """Return what the JSON has, apart from the provenance."""
     return {
         "baseline": result.baseline,
@@ -129,7 +133,7 @@ def comparison_content(result: ComparisonResult) -> dict[str, Any]:
     }
 
 
-def _part(result: ComparisonResult) -> dict[str, Any]:
+def _part(result: Comparison) -> dict[str, Any]:
     """Return the part of the JSON that a group and the whole have alike."""
     return {
         "queries": result.n_queries,
@@ -144,7 +148,7 @@ def _part(result: ComparisonResult) -> dict[str, Any]:
     }
 
 
-def _data(result: ComparisonResult) -> dict[str, Any]:
+def _data(result: Comparison) -> dict[str, Any]:
     origin = provenance(result.measures, result.origin, result.options.seed, ["scipy"])
     return {**comparison_content(result), "provenance": origin}
 
@@ -153,18 +157,7 @@ _MOST_RUNS = 50
 """The number of runs of which a forest plot can be read, at most."""
 
 
-def with_pictures(report: Report, result: ComparisonResult) -> Report:
-    """Add plots and queries to the report of a comparison; what weakens the finding stands below it."""
-    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
-    return report._replace(
-        sections=[*_forest(result), *report.sections],
-        notes=[note for note in report.notes if note not in cautions],
-        cautions=cautions,
-        queries=partial(query_details, result),
-    )
-
-
-def _forest(result: ComparisonResult) -> Iterator[Section]:
+def _forest(result: Comparison) -> Iterator[Section]:
     """Yield the forest plots, where they can be read."""
     if len(result.paired.values) <= _MOST_RUNS:
         shown = f"Differences to {result.baseline}" if result.baseline else "Means"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ir_measures.measures import Measure
 
@@ -12,8 +12,11 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
+from permed_measures.markup import counted
+from permed_measures.measures.headings import headings_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
+from permed_measures.results.report import FORMATS, Report, Result
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,10 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonResult:
-    """The outcome of a comparison.
+class Comparison(Result):
+    """The outcome of a comparison; ``print`` shows it as the command does.
+
+    ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
 
     Attributes
     ----------
@@ -92,6 +97,8 @@ class ComparisonResult:
         Notes on the runs, the clusters and the tests.
     paired : PairedRuns
         The values of each query by each run, and the cluster of each query.
+    reported : callable
+        What reports it: findings, means and differences, and how they were computed.
     by : str
         What the groups of queries are; empty without.
     groups : dict of group to the same
@@ -120,8 +127,9 @@ class ComparisonResult:
     families: dict[str, int]
     notes: list[str]
     paired: PairedRuns = field(repr=False)
+    reported: Callable[[Comparison], Report] = field(repr=False)
     by: str = ""
-    groups: dict[Any, Self] = field(default_factory=dict, repr=False)
+    groups: dict[Any, Comparison] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
     qrels: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -160,10 +168,57 @@ class ComparisonResult:
         n = len(self.paired.pairs)
         return self.rows[measure * n : (measure + 1) * n]
 
-    def sections(self) -> Iterator[tuple[str, Self]]:
+    def sections(self) -> Iterator[tuple[str, Comparison]]:
         """Yield the groups, then the whole, each with its label."""
         yield from ((str(value), group) for value, group in self.groups.items())
         yield ("(all)" if self.by else "", self)
+
+    def report(self) -> Report:
+        """Return findings, means and differences, and how they were computed."""
+        return self.reported(self)
+
+    def to(
+        self,
+        form: str = "table",
+        digits: int | None = None,
+        all_pairs: bool | None = None,
+        *,
+        label: str = "",
+        caption: str = "",
+    ) -> str:
+        """Write it in a form for a paper, a browser or another program.
+
+        Parameters
+        ----------
+        form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
+            The first four have what was found, means with the best in bold, the second underlined and marks
+            of significance, and differences; the others all numbers as they were computed. A ``table`` is as
+            wide as the terminal that it is printed to.
+        digits : int, optional
+            Number of decimals of means and differences in tables and sentences, four if left out.
+        all_pairs : bool, optional
+            Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
+            15 are compared, no run being the baseline. The other forms always have them.
+        label, caption : str
+            Of the first LaTeX table, as `Report.to` has them.
+
+        Raises
+        ------
+        InputError
+            For another form or digits below 0.
+        """
+        check_choice("form", form, FORMATS)
+        if digits is not None:
+            check_whole_number("digits", digits, 0)
+        asked = {"digits": digits, "all_pairs": all_pairs}
+        chosen: Any = {name: value for name, value in asked.items() if value is not None}
+        return replace(self, **chosen).report().to(form, label=label, caption=caption)
+
+    def __repr__(self) -> str:
+        """Name the runs and the measures."""
+        runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
+        measures = ", ".join(headings_of(self.measures))
+        return f"<Comparison of {runs} ({self.against}) on {queries}: {measures}>"
 
 
 MARKS = {"‡": 0.01, "†": 0.05}

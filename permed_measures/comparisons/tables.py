@@ -14,7 +14,7 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import (
     LEVEL,
     MARKS,
-    ComparisonResult,
+    Comparison,
     ComparisonRow,
     better_pairs,
     deciding,
@@ -45,7 +45,7 @@ def test_name(test: str) -> str:
     return _TEST_NAMES.get(test, test)
 
 
-def families(result: ComparisonResult) -> dict[str, dict[str, int]]:
+def families(result: Comparison) -> dict[str, dict[str, int]]:
     """Return how many p-values of each test were corrected together; those of groups are a family apart."""
     if not result.groups:
         return {"": result.families}
@@ -73,7 +73,7 @@ def shown_p(value: float) -> str:
     return f"{value:.{next(enough, 4)}f}"
 
 
-def shown(result: ComparisonResult, value: float, sign: str = "") -> str:
+def shown(result: Comparison, value: float, sign: str = "") -> str:
     """Format a mean, or with ``+`` as its sign a difference."""
     return as_text(value, f"{sign}.{result.decimals}f")
 
@@ -88,7 +88,7 @@ def not_zero(value: float, decimals: int) -> str:
     return next((text for text in tried if float(text)), as_text(value, f".{decimals}f"))
 
 
-def p_of_sentences(result: ComparisonResult, name: str) -> str:
+def p_of_sentences(result: Comparison, name: str) -> str:
     """Name the p-values of a test as they are reported: those that were adjusted say how."""
     adjusted = result.options.correction != "none" and result.families.get(name, 0) > 1
     return (
@@ -96,7 +96,7 @@ def p_of_sentences(result: ComparisonResult, name: str) -> str:
     )
 
 
-def interval_method(result: ComparisonResult) -> str:
+def interval_method(result: Comparison) -> str:
     """Say how the intervals were computed; nothing where there are none."""
     if all(row.interval is None for _, each in result.sections() for row in each.rows):
         return ""
@@ -109,26 +109,26 @@ _INTERVALS = {
 }
 
 
-def interval_heading(result: ComparisonResult) -> str:
+def interval_heading(result: Comparison) -> str:
     """Return the heading of intervals, such as ``95% CI``."""
     return f"{result.level_in_percent} CI"
 
 
-def interval_of(result: ComparisonResult, row: ComparisonRow) -> str:
+def interval_of(result: Comparison, row: ComparisonRow) -> str:
     """Write the interval; a dash where there is none."""
     if row.interval is None:
         return NONE
     return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
 
 
-def in_clusters(result: ComparisonResult) -> str:
+def in_clusters(result: Comparison) -> str:
     """Say how many clusters the queries are in; nothing without clusters."""
     name = result.paired.clusters
     named = f" ({name})" if name != "clusters" else ""  # those of a mapping or a function have no name
     return f" in {counted(result.n_clusters, 'cluster')}{named}" if name else ""
 
 
-def method_of(result: ComparisonResult, name: str) -> str:
+def method_of(result: Comparison, name: str) -> str:
     """Say how a test was computed, for all rows and groups; of what differs between them, less."""
     parts = (part for _, part in result.sections())
     methods = {row.tests[name].method for part in parts for row in part.rows}
@@ -137,7 +137,7 @@ def method_of(result: ComparisonResult, name: str) -> str:
     return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
 
 
-def is_random(result: ComparisonResult, name: str) -> bool:
+def is_random(result: Comparison, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
     rows = (row for _, part in result.sections() for row in part.rows)
     return any(row.tests[name].draws for row in rows)
@@ -177,18 +177,18 @@ def _judged_share(paired: PairedRuns, run: str, number: int) -> float | None:
     return float(answered.mean()) if len(answered) else None
 
 
-def judged_headings(result: ComparisonResult) -> list[str]:
+def judged_headings(result: Comparison) -> list[str]:
     """Return Judged@k for each cutoff, where not all is judged."""
     return list(_judged_columns(result.paired))
 
 
-def judged_cells(whole: ComparisonResult, part: ComparisonResult, run: str) -> list[Cell]:
+def judged_cells(whole: Comparison, part: Comparison, run: str) -> list[Cell]:
     """Return the share that is judged of a run, on the queries of a part."""
     shares = [_judged_share(part.paired, run, number) for number in _judged_columns(whole.paired).values()]
     return [Cell(NONE if share is None else shown(part, share), value=share) for share in shares]
 
 
-def judged_shares(result: ComparisonResult) -> dict[str, dict[str, float | None]]:
+def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
     """Return the share that is judged of each run, by cutoff."""
     columns = _judged_columns(result.paired).items()
     return {
@@ -197,7 +197,7 @@ def judged_shares(result: ComparisonResult) -> dict[str, dict[str, float | None]
     }
 
 
-def about_judged(result: ComparisonResult) -> list[str]:
+def about_judged(result: Comparison) -> list[str]:
     """Say what Judged is a mean over, where that is not all queries."""
     if not judged_headings(result) or not any(np.isnan(each).any() for each in result.paired.judged.values()):
         return []
@@ -226,7 +226,7 @@ def judged_notes(paired: PairedRuns) -> list[str]:
 # --- means ---------------------------------------------------------------------------------------------
 
 
-def means_table(result: ComparisonResult) -> Table:
+def means_table(result: Comparison) -> Table:
     """Build the table of means: a row for each run, by group of queries if there are groups."""
     letters = _letters(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
@@ -246,16 +246,14 @@ def means_table(result: ComparisonResult) -> Table:
     )
 
 
-def _letters(result: ComparisonResult) -> list[str]:
+def _letters(result: Comparison) -> list[str]:
     """Return the letters of the runs, where every pair is tested and there are letters for all."""
     n_runs = len(result.paired.values)
     tested = result.baseline is None and families_of(result) and n_runs <= len(ascii_lowercase)
     return list(ascii_lowercase[:n_runs]) if tested else []
 
 
-def _block(
-    whole: ComparisonResult, group: str, part: ComparisonResult, letters: list[str]
-) -> Iterator[list[Cell]]:
+def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) -> Iterator[list[Cell]]:
     """Yield a row for each run."""
     columns = [_column(part, number, letters) for number in range(len(part.measures))]
     for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
@@ -263,7 +261,7 @@ def _block(
         yield [*map(Cell, labels), *cells, *judged_cells(whole, part, run)]
 
 
-def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cell]:
+def _column(part: Comparison, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
     means = [float(values[number].mean()) for values in part.paired.values.values()]
     texts = [shown(part, mean) for mean in means]
@@ -273,7 +271,7 @@ def _column(part: ComparisonResult, number: int, letters: list[str]) -> list[Cel
 # --- marks -----------------------------------------------------------------------------------------
 
 
-def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]:
+def _marks(part: Comparison, number: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     name, runs = deciding(part.rows[0].tests), list(part.paired.values)
     rows = part.rows_of(number) if name else []
@@ -290,7 +288,7 @@ def _marks(part: ComparisonResult, number: int, letters: list[str]) -> list[str]
 # --- what the marks mean ---------------------------------------------------------------------------
 
 
-def _significance(result: ComparisonResult, letters: list[str]) -> str:
+def _significance(result: Comparison, letters: list[str]) -> str:
     """Explain the marks."""
     name = deciding(result.rows[0].tests)
     if not name:
@@ -309,7 +307,7 @@ def _significance(result: ComparisonResult, letters: list[str]) -> str:
     return f"{marks}: {test_name(name)} ({method_of(result, name)}{seed}), {_correction_of_marks(result)}"
 
 
-def _correction_of_marks(result: ComparisonResult) -> str:
+def _correction_of_marks(result: Comparison) -> str:
     if result.options.correction == "none":
         return "uncorrected"
     sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result).items()]
@@ -317,7 +315,7 @@ def _correction_of_marks(result: ComparisonResult) -> str:
     return f"{name} correction {' and '.join(sizes)}"
 
 
-def families_of(result: ComparisonResult) -> dict[str, int]:
+def families_of(result: Comparison) -> dict[str, int]:
     """Return how many p-values of the deciding test were corrected together, if any."""
     name = deciding(result.rows[0].tests)
     return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}
@@ -329,7 +327,7 @@ _MOST_PAIRS = 15
 """Of more pairs, all of them compared, a table of differences is too long to be read."""
 
 
-def why_no_differences(result: ComparisonResult) -> str:
+def why_no_differences(result: Comparison) -> str:
     """Say that tables leave out the differences, and how to see them; nothing where they have them."""
     n = len(result.paired.pairs)
     if result.baseline is not None or result.all_pairs or n <= _MOST_PAIRS:
@@ -344,7 +342,7 @@ _ADJUSTED = "(adj.)"
 """What the heading of an adjusted p-value ends with."""
 
 
-def differences_table(result: ComparisonResult) -> Table:
+def differences_table(result: Comparison) -> Table:
     """Build the table of differences: a p-value for each test, and the adjusted one unless it is naive."""
     adjusted = _adjusted(result)
     intervals = [interval_heading(result)] if interval_method(result) else []
@@ -367,7 +365,7 @@ def differences_table(result: ComparisonResult) -> Table:
     )
 
 
-def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
+def headings_of_tests(result: Comparison) -> dict[str, str]:
     """Return the heading of the p-value of each test: ``p`` for the one that decides."""
     tests = result.rows[0].tests
     name_of_test = {name: f"{name} (naive)" if each.naive else name for name, each in tests.items()}
@@ -375,21 +373,19 @@ def headings_of_tests(result: ComparisonResult) -> dict[str, str]:
     return {name: "p" if name == decided else f"{name_of_test[name]} p" for name in tests}
 
 
-def _adjusted(result: ComparisonResult) -> list[str]:
+def _adjusted(result: Comparison) -> list[str]:
     """Return the tests whose p-values were adjusted."""
     tests = result.rows[0].tests
     return [name for name in tests if not tests[name].naive and result.options.correction != "none"]
 
 
-def _against(result: ComparisonResult) -> str:
+def _against(result: Comparison) -> str:
     if result.baseline is not None:
         return result.baseline
     return "the run in column 'against' (every pair)"
 
 
-def _rows(
-    result: ComparisonResult, group: str, part: ComparisonResult, adjusted: list[str]
-) -> Iterator[list[Cell]]:
+def _rows(result: Comparison, group: str, part: Comparison, adjusted: list[str]) -> Iterator[list[Cell]]:
     """Yield a row for each measure and pair."""
     short = dict(zip(result.measures, headings_of(result.measures), strict=True))
     intervals = bool(interval_method(result))
@@ -420,7 +416,7 @@ def _p_values(test: SignificanceTest, adjusted: bool) -> list[Cell]:
 # --- how it was computed -----------------------------------------------------------------------------
 
 
-def _notes(result: ComparisonResult, tests: dict[str, str], adjusted: list[str]) -> Iterator[str]:
+def _notes(result: Comparison, tests: dict[str, str], adjusted: list[str]) -> Iterator[str]:
     """Say how intervals and p-values were computed, and why some are missing."""
     made = result.rows[0].tests
     if interval_method(result):
@@ -434,7 +430,7 @@ def _notes(result: ComparisonResult, tests: dict[str, str], adjusted: list[str])
     yield from _reasons(result)
 
 
-def _about_test(result: ComparisonResult, name: str) -> str:
+def _about_test(result: Comparison, name: str) -> str:
     """Say what a test is and how it was computed."""
     if name in EQUIVALENCE:
         return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.options.equivalence_margin:g}")
@@ -449,7 +445,7 @@ _EQUIVALENCE = (
 )
 
 
-def _correction(result: ComparisonResult, name: str, heading: str, adjusted: bool) -> str:
+def _correction(result: Comparison, name: str, heading: str, adjusted: bool) -> str:
     """Say which p-values of a test were adjusted together."""
     sizes = [
         f"{counted(each[name], 'p-value')}{_of_what(result, of)}"
@@ -462,11 +458,11 @@ def _correction(result: ComparisonResult, name: str, heading: str, adjusted: boo
     return f"; {heading} {_ADJUSTED}: {correction} over {', and over '.join(sizes)}"
 
 
-def _of_what(result: ComparisonResult, of: str) -> str:
+def _of_what(result: Comparison, of: str) -> str:
     return {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}[of]
 
 
-def _about_intervals(result: ComparisonResult) -> str:
+def _about_intervals(result: Comparison) -> str:
     """Say how the intervals were computed."""
     heading = interval_heading(result)
     if result.options.interval == "simultaneous":
@@ -482,7 +478,7 @@ def _about_intervals(result: ComparisonResult) -> str:
     return f"{heading}: {interval_method(result)}, {units}{of_groups}{each_alone}"
 
 
-def _around_zero(result: ComparisonResult) -> Iterator[str]:
+def _around_zero(result: Comparison) -> Iterator[str]:
     """Say why intervals contain 0 where p is below 0.05, if some do."""
     found, n_rows = Counter[str](), 0
     for _, part in result.sections():
@@ -495,7 +491,7 @@ def _around_zero(result: ComparisonResult) -> Iterator[str]:
         yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
 
 
-def _why_around_zero(part: ComparisonResult, row: ComparisonRow) -> str:
+def _why_around_zero(part: Comparison, row: ComparisonRow) -> str:
     """Say why an interval contains 0 though the test that decides finds a difference."""
     test = deciding(row.tests)
     why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - LEVEL else []
@@ -509,7 +505,7 @@ def _why_around_zero(part: ComparisonResult, row: ComparisonRow) -> str:
 _WHOSE = {"randomization": "that of the randomization test", "wilcoxon": "Wilcoxon's"}
 
 
-def _about_power(result: ComparisonResult) -> Iterator[str]:
+def _about_power(result: Comparison) -> Iterator[str]:
     """Say how many queries the difference asked for needs."""
     if result.options.detect is None:
         return
@@ -522,7 +518,7 @@ def _about_power(result: ComparisonResult) -> Iterator[str]:
     yield f"{what}, for one uncorrected t-test: {', '.join(ranges) or NONE}"
 
 
-def _reasons(result: ComparisonResult) -> Iterator[str]:
+def _reasons(result: Comparison) -> Iterator[str]:
     """Say why values are missing: each reason once, with its number of rows."""
     found = Counter[str]()
     rows: list[ComparisonRow] = [row for _, part in result.sections() for row in part.rows]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
+from permed_measures.comparisons.compare import compared
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import LEVEL, ComparisonRow, Options, better_pairs
-from permed_measures.comparisons.rows import rows_of
-from permed_measures.comparisons.tables import p_or_dash
+from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, better_pairs
+from permed_measures.comparisons.tables import is_random, method_of, p_or_dash
 from permed_measures.comparisons.tests import MAX_T, least_p
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
@@ -25,10 +28,18 @@ from permed_measures.intervals import TIE
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
-from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, evaluate_all, objects, records_of, with_judged
-from permed_measures.results.report import Report, Result, Section
-from permed_measures.results.table import Cell, Table
+from permed_measures.results.evaluations import (
+    BEST,
+    COUNTS,
+    Evaluations,
+    evaluate_all,
+    objects,
+    records_of,
+    text_of,
+    with_judged,
+)
+from permed_measures.results.report import Report, Result, Section, how_made, titled
+from permed_measures.results.table import Cell, Table, ranked
 
 
 class Entry(NamedTuple):
@@ -82,6 +93,8 @@ class Leaderboard(Result):
         How runs were tested.
     evaluations : Evaluations
         Of the runs; the first of its measures orders them.
+    comparison : Comparison or None
+        Of every pair of runs on this measure; None of one run.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -92,52 +105,61 @@ class Leaderboard(Result):
     finding: str
     about: str
     evaluations: Evaluations = field(repr=False, compare=False)
+    comparison: Comparison | None = field(repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
     def report(self, digits: int | None = None) -> Report:
-        """Return the report of `evaluate`, with the options of that, and ranks and p-values in its table."""
-        evaluations = replace(self.evaluations, origin=self.origin)
-        made = evaluation_report(evaluations, digits)
-        [section] = made.sections
-        [table] = section.tables
-        return made._replace(
-            finding=[f"{self.finding[:1].upper()}{self.finding[1:]}."],
-            sections=[Section(tables=[self._with_places(table)])],
-            notes=[*made.notes, *self.notes],
-            data=self._content,
-            rows=self._rows,
+        """Return the runs by rank, with the ranks that they may have, p-values and means."""
+        found, seed = self.evaluations, self.comparison.options.seed if self.comparison else None
+        queries = [note for run in found.evaluations for note in found.notes_on_queries(run)]
+        return Report(
+            titled(self.origin, len(self.entries), found.queries(self.entries[0].run)["judged"]),
+            [f"{self.finding[:1].upper()}{self.finding[1:]}."],
+            [Section(tables=[self._table(4 if digits is None else digits)])],
+            [*queries, *self.notes],
+            self._content,
+            self._rows,
+            partial(how_made, found.columns, self.origin, seed, _PACKAGES),
+            found.all_notes(),
         )
 
-    def _with_places(self, table: Table) -> Table:
-        """Put ranks before the names of runs, and p-values and possible ranks behind them."""
-        runs, *others = table.blocks
-        placed = [
+    def _table(self, decimals: int) -> Table:
+        """Return a row for each run, and one for an ideal ranking where that is below 1."""
+        found, measures = self.evaluations, self.evaluations.shown
+        headings = dict(zip(found.columns, headings_of(found.columns), strict=True))
+        columns = zip(*(self._column(measure, decimals) for measure in measures), strict=True)
+        runs = [[*_cells_of(each), *cells] for each, cells in zip(self.entries, columns, strict=True)]
+        ideal = found.ideal.aggregated
+        texts = [found.text_of_best(measure, ideal.get(measure), decimals) for measure in measures]
+        best = [[*map(Cell, ["", BEST, "", "", *texts])]]
+        return Table(
+            ["rank", "run", "p", "ranks", *(headings[measure] for measure in measures)],
+            [runs, best] if found.ceilings else [runs],
+            2,
+            f"Means over {found.about()}",
             [
-                Cell(str(each.rank), value=each.rank),
-                name,
-                Cell("" if each.p is None else p_or_dash(each.p), value=each.p),
-                Cell(each.ranks, value=each.rank_least),
-                *cells,
-            ]
-            for each, (name, *cells) in zip(self.entries, runs, strict=True)
-        ]
-        rest = [[[Cell(""), name, Cell(""), Cell(""), *cells] for name, *cells in block] for block in others]
-        notes = [
-            f"Rank: by {headings_of(self.evaluations.measures)[0]}",
-            *[f"p: {self.about}", _RANKS] * bool(self.about),
-        ]
-        return table._replace(
-            headings=["rank", table.headings[0], "p", "ranks", *table.headings[1:]],
-            blocks=[placed, *rest],
-            n_labels=2,
-            notes=[*table.notes, *notes],
-            label="leaderboard",
+                *found.explanations(),
+                f"Rank: by {headings[found.measures[0]]}",
+                *[f"p: {self.about}", _RANKS] * bool(self.about),
+            ],
+            [headings[each] for each in found.columns[::-1] if each in measures[len(found.measures) :]],
+            "leaderboard",
         )
+
+    def _column(self, measure: Measure, decimals: int) -> list[Cell]:
+        """Return the means of a measure, the best of those that were asked for marked."""
+        found = self.evaluations
+        means = [each.aggregated[measure] for each in found.evaluations.values()]
+        is_mean = measure in found.measures and measure.NAME not in COUNTS
+        ranks = ranked(means) if is_mean else [0] * len(means)
+        texts = [text_of(measure, mean, decimals) for mean in means]
+        return [Cell(text, rank, value=mean) for text, rank, mean in zip(texts, ranks, means, strict=True)]
 
     def _content(self) -> dict[str, Any]:
         """Return what the JSON holds: of each run what `evaluate` has of it, its rank and its p-value."""
         numbers = zip(self.entries, objects(self.evaluations), strict=True)
+        seed = self.comparison.options.seed if self.comparison else None
         return {
             "finding": self.finding,
             "about": self.about,
@@ -146,7 +168,7 @@ class Leaderboard(Result):
                 for each, content in numbers
             ],
             "notes": self.notes,
-            "provenance": provenance(self.evaluations.measures, self.origin),
+            "provenance": provenance(self.evaluations.measures, self.origin, seed, _PACKAGES),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -154,6 +176,10 @@ class Leaderboard(Result):
         for each, row in zip(self.entries, records_of(self.evaluations), strict=True):
             yield {**_places(each), **row}
 
+
+_TEST = "randomization"
+_PACKAGES = ("scipy",)
+"""Whose versions matter to p-values."""
 
 _RANKS = (
     "Ranks: those that a run may have, of all runs at once with a probability of 95%: from 1 + how many "
@@ -167,6 +193,13 @@ def _places(entry: Entry) -> dict[str, Any]:
 
 
 _PLACES = ("rank", "ranks", "rank_least", "rank_most", "p")
+
+
+def _cells_of(entry: Entry) -> list[Cell]:
+    """Return what stands before the means of a run."""
+    p = Cell("" if entry.p is None else p_or_dash(entry.p), value=entry.p)
+    ranks = Cell(entry.ranks, value=entry.rank_least)
+    return [Cell(str(entry.rank), value=entry.rank), Cell(entry.run), p, ranks]
 
 
 def rank_ranges(runs: Sequence[str], better: Collection[tuple[str, str]]) -> list[tuple[int, int]]:
@@ -251,15 +284,17 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    found = _best_first(loaded_runs(runs), asked, evaluator)
+    given = loaded_runs(runs)
+    found = _best_first(given, asked, evaluator)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
-    values = {name: each.values[:1] for name, each in found.evaluations.items()}
-    pairs = [(later, earlier) for earlier, later in combinations(values, 2)]
-    paired = PairedRuns(asked[:1], ids, values, pairs, unit, cluster, [])
-    rows, about = _tested(paired, resamples, seed) if pairs else ([], "")
-    entries = _entries(found, rows)
+    notes = [*evaluator.notes(), *notes]
+    paired, comparison = _paired(found, unit, cluster, notes), None
+    if paired.pairs:
+        [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, 1 - LEVEL), None)
+        comparison = replace(comparison, qrels=loaded, runs=given)
+    entries = _entries(found, comparison.rows if comparison else [])
     finding = _finding(entries, least_p(paired.n_clusters, resamples))
-    return Leaderboard(entries, finding, about, found, notes=[*evaluator.notes(), *notes])
+    return Leaderboard(entries, finding, _about(comparison), found, comparison, notes=notes)
 
 
 def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:
@@ -280,7 +315,7 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
 def _entries(found: Evaluations, rows: Sequence[ComparisonRow]) -> list[Entry]:
     """Return the runs with their places; `rows` compare each pair, those with the first run in front."""
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
-    p_values = [None, *(row.tests["randomization"].adjusted for row in rows[: len(means) - 1])]
+    p_values = [None, *(row.tests[_TEST].adjusted for row in rows[: len(means) - 1])]
     ranges = rank_ranges(list(found.evaluations), better_pairs(rows))
     return [
         Entry(1 + sum(mean > own + TIE for mean in means), content["run"], p, *ranks, content["metrics"])
@@ -288,17 +323,31 @@ def _entries(found: Evaluations, rows: Sequence[ComparisonRow]) -> list[Entry]:
     ]
 
 
-def _tested(paired: PairedRuns, resamples: int, seed: int) -> tuple[list[ComparisonRow], str]:
-    """Compare every pair of runs, and say how p-values were computed."""
-    [rows], *_ = rows_of([paired], Options(("randomization",), MAX_T, resamples, seed, 1 - LEVEL))
-    tests = [row.tests["randomization"] for row in rows]
-    unit = paired.clusters
-    named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name
-    about = (
-        "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
-        f"{tests[0].method}{named}{f', seed {seed}' if tests[0].draws else ''}"
+def _paired(found: Evaluations, unit: str, cluster: NDArray[np.int64], notes: list[str]) -> PairedRuns:
+    """Return every pair of runs, the better one as the baseline, on the measure that orders them."""
+    runs = found.evaluations
+    return PairedRuns(
+        found.measures[:1],
+        next(iter(runs.values())).rankings.judgments.query_ids,
+        {name: each.values[:1] for name, each in runs.items()},
+        [(later, earlier) for earlier, later in combinations(runs, 2)],
+        unit,
+        cluster,
+        notes,
+        rankings={name: each.rankings for name, each in runs.items()},
     )
-    return rows, about
+
+
+def _about(comparison: Comparison | None) -> str:
+    """Say how p-values were computed; nothing of one run."""
+    if comparison is None:
+        return ""
+    unit, seed = comparison.paired.clusters, comparison.options.seed
+    named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name
+    return (
+        "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
+        f"{method_of(comparison, _TEST)}{named}{f', seed {seed}' if is_random(comparison, _TEST) else ''}"
+    )
 
 
 def _finding(entries: Sequence[Entry], least: float) -> str:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from ir_measures.measures import Measure
-
-from permed_measures.markup import counted, listed
-from permed_measures.measures.headings import explained, headings_of
-from permed_measures.measures.parameters import cutoff_of
-from permed_measures.named_runs import scored_without_results
-from permed_measures.results.evaluations import MACRO, Evaluations, Row, content_of, records_of
+from permed_measures.markup import listed
+from permed_measures.measures.headings import headings_of
+from permed_measures.results.evaluations import (
+    BEST,
+    COUNTS,
+    MACRO,
+    Evaluations,
+    Row,
+    content_of,
+    records_of,
+    text_of,
+)
 from permed_measures.results.findings import highest
 from permed_measures.results.report import Report, Section, how_made, titled
-from permed_measures.results.table import NONE, Cell, Table, ranked
-
-BEST = "best possible"
-COUNTS = ("NumQ", "NumRet", "NumRel")
+from permed_measures.results.table import Cell, Table, ranked
 
 
 def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
@@ -54,7 +55,7 @@ def _finding(found: Evaluations, decimals: int) -> list[str]:
         headings = [f"{heading} {MACRO}" for heading in headings]
     if len(runs) == 1:
         [(run, values)] = runs.items()
-        texts = [_shown(*each, decimals) for each in zip(found.measures, values, strict=True)]
+        texts = [text_of(*each, decimals) for each in zip(found.measures, values, strict=True)]
         return [f"{run} has {listed(map(' '.join, zip(headings, texts, strict=True)))}."]
     counts = [text for text, each in zip(headings, found.measures, strict=True) if each.NAME in COUNTS]
     said = highest(headings, runs, decimals, counts)
@@ -79,7 +80,7 @@ def _notes(found: Evaluations, table: Table) -> list[str]:
 
 
 class _Column(NamedTuple):
-    """A column; `need` is 0 where it says nothing, and the least needed is left out first.
+    """A column that says something; the one with the least `need` is left out first.
 
     `kind` is ``measure``, ``count`` (a measure that counts documents), ``judged`` or ``queries``.
     """
@@ -100,8 +101,7 @@ class _TextRow(NamedTuple):
 def _table(found: Evaluations, decimals: int) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
     rows = list(_rows(found, decimals))
-    columns = list(_columns(found, rows))
-    chosen = [each for each in columns if each.need]
+    chosen = list(_columns(found, rows))
     turned = -1 if found.groups else 1  # a group, then the runs
     blocks: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -117,8 +117,8 @@ def _table(found: Evaluations, decimals: int) -> Table:
             for numbers in blocks.values()
         ],
         len(found.labels),
-        f"{'Values by query' if found.by_query else 'Means'} over {_queries(found)}",
-        list(_explanations(found, columns, chosen)),
+        f"{'Values by query' if found.by_query else 'Means'} over {found.about()}",
+        list(found.explanations()),
         [column.heading for column in others if column.kind in ("judged", "queries")],
         "evaluation",
     )
@@ -141,27 +141,16 @@ def _rows(found: Evaluations, decimals: int) -> Iterator[_TextRow]:
     """Yield the rows; the last are those of an ideal ranking, where that is below 1."""
     for row in found.rows():
         values = zip(found.columns, row.values, strict=True)
-        cells = [Cell(_shown(measure, value, decimals), value=value) for measure, value in values]
+        cells = [Cell(text_of(measure, value, decimals), value=value) for measure, value in values]
         block = row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
         yield _TextRow(row.labels, cells, _counts(row), block)
     if not found.ceilings or found.by_query:
         return
     for row in found.means(BEST, found.ideal, {}):
         best = dict(zip(found.measures, row.values, strict=True))
-        cells = [Cell(_ceiling(found, measure, best.get(measure), decimals)) for measure in found.columns]
+        cells = [Cell(found.text_of_best(measure, best.get(measure), decimals)) for measure in found.columns]
         counts = [Cell(cell.text) for cell in _counts(row)] or [Cell(""), Cell("")]
         yield _TextRow(row.labels, cells, counts, row.labels[1] if found.groups else BEST)
-
-
-def _shown(measure: Measure, value: float, decimals: int) -> str:
-    return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
-
-
-def _ceiling(found: Evaluations, measure: Measure, value: float | None, decimals: int) -> str:
-    """Write a ceiling: nothing where it is 1 or more, a dash where there is none."""
-    if value is not None and math.isnan(value):
-        return NONE
-    return "" if value is None or measure not in found.ceilings else _shown(measure, value, decimals)
 
 
 def _counts(row: Row) -> list[Cell]:
@@ -176,15 +165,13 @@ def _counts(row: Row) -> list[Cell]:
 
 
 def _columns(found: Evaluations, rows: list[_TextRow]) -> Iterator[_Column]:
-    """Yield the measures, then Judged by cutoff, then the counts of queries."""
+    """Yield the measures, then Judged by cutoff, then the counts of queries, those that say something."""
     n = len(found.columns)
     headings = headings_of(found.columns)
-    for place, measure in enumerate(_in_order(found)):
-        number = found.columns.index(measure)
-        values = [each.aggregated[measure] for each in found.evaluations.values()]
-        asked, whole = measure in found.measures, all(value >= 1 - 1e-12 for value in values)
+    for place, measure in enumerate(found.shown):
+        number, asked = found.columns.index(measure), measure in found.measures
         # Judged at the cutoff of the first measure is the most needed, wherever its column stands.
-        need = 3 * n - place if asked else 0 if whole or found.all_relevant else n - number
+        need = 3 * n - place if asked else n - number
         kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
         yield _Column(headings[number], [row.values[number] for row in rows], need, kind)
     if found.by_query:
@@ -193,41 +180,5 @@ def _columns(found: Evaluations, rows: list[_TextRow]) -> Iterator[_Column]:
     partly = any(each["in_run"] < each["judged"] for each in queries)
     counts = {"queries in run": partly, "ignored": any(each["ignored"] for each in queries)}
     for number, (heading, says) in enumerate(({"queries": True} if found.groups else counts).items()):
-        yield _Column(
-            heading, [row.queries[number] for row in rows], 2 * n - number if says else 0, "queries"
-        )
-
-
-def _in_order(found: Evaluations) -> list[Measure]:
-    """Return the measures as they were asked for, then Judged by cutoff."""
-    asked = [measure for measure in found.columns if measure in found.measures]
-    judged = [measure for measure in found.columns if measure not in asked]
-    return [*asked, *sorted(judged, key=lambda measure: cutoff_of(measure) or math.inf)]
-
-
-# --- what the caption says -------------------------------------------------------------------------------
-
-
-def _queries(found: Evaluations) -> str:
-    """Say what the queries are, and whether the runs have them all."""
-    every = "every run" if len(found.evaluations) > 1 else "the run"
-    partly = any(found.n_lacking(run) for run in found.evaluations)
-    said = f"a query without results {scored_without_results(found.measures)}"
-    return f"{found.about()}; {said if partly else f'all are in {every}'}"
-
-
-def _explanations(found: Evaluations, columns: list[_Column], chosen: list[_Column]) -> Iterator[str]:
-    """Say what the headings and labels stand for, and why Judged@k is not there."""
-    judged = [column for column in columns if column.kind == "judged" and column not in chosen]
-    if found.all_relevant and judged:
-        yield "Judged@k is left out: all labels are relevant"
-    elif judged and all(column.kind != "judged" or not column.need for column in columns):
-        yield "Every document that counts is judged"
-    if found.ceilings and not found.by_query:
-        yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
-    headings = {column.heading for column in chosen}
-    measures = zip(headings_of(found.columns), found.columns, strict=True)
-    yield from explained(measure for heading, measure in measures if heading in headings)
-    if found.groups is not None and found.macro:
-        of_groups = f"{counted(len(found.groups.values), 'group')} by {found.groups.name}"
-        yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"
+        if says:
+            yield _Column(heading, [row.queries[number] for row in rows], 2 * n - number, "queries")

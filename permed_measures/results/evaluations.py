@@ -17,15 +17,23 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings, name_of
+from permed_measures.measures.headings import check_headings, explained, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import notes_of, run_notes
+from permed_measures.named_runs import notes_of, run_notes, scored_without_results
 from permed_measures.progress import tracked
+from permed_measures.results.table import NONE
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
 
 MACRO = "(macro)"
+BEST = "best possible"
+COUNTS = ("NumQ", "NumRet", "NumRel")
+
+
+def text_of(measure: Measure, value: float, decimals: int) -> str:
+    """Write a value of a measure: what counts documents is a whole number."""
+    return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -98,6 +106,16 @@ class Evaluations:
     def columns(self) -> list[Measure]:
         """All measures, Judged included."""
         return next(iter(self.evaluations.values())).measures
+
+    @property
+    def shown(self) -> list[Measure]:
+        """The measures as they were asked for, then Judged by cutoff where it says something."""
+        asked = [measure for measure in self.columns if measure in self.measures]
+        judged = [measure for measure in self.columns if measure not in asked]
+        means = [each.aggregated for each in self.evaluations.values()]
+        partly = [each for each in judged if not all(mean[each] >= 1 - 1e-12 for mean in means)]
+        partly = [] if self.all_relevant else partly
+        return [*asked, *sorted(partly, key=lambda measure: cutoff_of(measure) or math.inf)]
 
     @property
     def labels(self) -> list[str]:
@@ -183,8 +201,34 @@ class Evaluations:
         """Return what `run_notes` says of all runs, which is to be seen before their values."""
         return [note for run in self.evaluations for note in self.notes.get(run, ())]
 
+    def text_of_best(self, measure: Measure, value: float | None, decimals: int) -> str:
+        """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none."""
+        if value is not None and math.isnan(value):
+            return NONE
+        return "" if value is None or measure not in self.ceilings else text_of(measure, value, decimals)
+
     def about(self) -> str:
-        """Say what the queries are."""
+        """Say what the queries are, and whether the runs have them all."""
+        every = "every run" if len(self.evaluations) > 1 else "the run"
+        partly = any(map(self.n_lacking, self.evaluations))
+        said = f"a query without results {scored_without_results(self.measures)}"
+        return f"{self._queries()}; {said if partly else f'all are in {every}'}"
+
+    def explanations(self) -> Iterator[str]:
+        """Say what the headings and labels of a table stand for, and why Judged@k is not there."""
+        shown = [measure for measure in self.columns if measure in self.shown]
+        if len(shown) < len(self.columns) and self.all_relevant:
+            yield "Judged@k is left out: all labels are relevant"
+        elif len(shown) < len(self.columns) and {*shown} == {*self.measures}:
+            yield "Every document that counts is judged"
+        if self.ceilings and not self.by_query:
+            yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
+        yield from explained(shown)
+        if self.groups is not None and self.macro:
+            of_groups = f"{counted(len(self.groups.values), 'group')} by {self.groups.name}"
+            yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"
+
+    def _queries(self) -> str:
         queries = self.queries(next(iter(self.evaluations)))
         judged, without = counted(queries["judged"], "judged query"), queries["without_relevant"]
         documents = "relevant documents" + ("" if self.level == 1 else f" (labels of {self.level:g} or more)")

@@ -97,6 +97,17 @@ def test_ranks_are_those_that_the_tests_of_all_pairs_leave_open():
     assert "Ranks: " not in str(one)
 
 
+def test_it_is_a_comparison_of_every_pair_of_runs_best_first():
+    runs = {"worst": run_with(10), "best": run_with(0), "near": run_with(1)}
+    board = pm.leaderboard(QRELS, runs, ["RR", "P@1"], seed=3)
+    in_order = {name: runs[name] for name in ("best", "near", "worst")}
+    assert board.comparison.rows == pm.compare(QRELS, in_order, "RR", seed=3).rows
+    assert str(board.comparison) == str(pm.compare(QRELS, in_order, "RR", seed=3))
+    found = json.loads(board.to("json"))["provenance"]
+    assert (found["seed"], "scipy" in found["versions"]) == (3, True)
+    assert pm.leaderboard(QRELS, {"only": run_with(2)}, "RR").comparison is None
+
+
 def test_a_run_may_have_every_rank_where_nothing_is_decided():
     assert rank_ranges(["a", "b", "c"], set()) == [(1, 3)] * 3
     all_decided = {("a", "b"), ("a", "c"), ("b", "c")}
@@ -139,7 +150,8 @@ def test_it_says_what_evaluate_says_of_runs():
     ]
     report = board.report(digits=2)
     assert [row[4].text for row in report.sections[0].tables[0].rows[:2]] == ["1.00", "0.25"]
-    assert report.notes == [of_clusters]
+    said = json.loads(board.to("json"))["runs"][1]["notes"]
+    assert report.notes == [*said, of_clusters]
     [caution] = report.cautions
     assert caution.startswith("run 'equal': all scores of each judged query are equal")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permed_measures.comparisons.plots.forest import measures_in
-from permed_measures.comparisons.results import ComparisonResult
+from permed_measures.comparisons.results import Comparison
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, shown_name
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def plot_queries(
-    comparison: ComparisonResult, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
+    comparison: Comparison, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
 ) -> list[Axes]:
     """Plot the difference of each query to the baseline, sorted from the greatest gain to the greatest loss.
 

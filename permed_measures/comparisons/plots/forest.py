@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.results import (
     LEVEL,
-    ComparisonResult,
+    Comparison,
     ComparisonRow,
     better_pairs,
     deciding,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def plot_forest(
-    comparison: ComparisonResult,
+    comparison: Comparison,
     measures: Chosen = None,
     ax: Axes | Iterable[Axes] | None = None,
 ) -> list[Axes]:
@@ -93,9 +93,9 @@ def plot_forest(
     return axes
 
 
-def measures_in(comparison: ComparisonResult, asked: Chosen) -> list[tuple[int, str]]:
+def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
     """Return the number and the heading of measures of the comparison; of all if none are named."""
-    if not isinstance(comparison, ComparisonResult):
+    if not isinstance(comparison, Comparison):
         raise InputError(
             f"the first argument must be the result of compare (found {type(comparison).__name__})",
             hint="Pass compare(qrels, runs, measures)",
@@ -117,7 +117,7 @@ def measures_in(comparison: ComparisonResult, asked: Chosen) -> list[tuple[int, 
 # --- what is drawn -----------------------------------------------------------------------------------
 
 
-def panels_of(comparison: ComparisonResult, measures: Sequence[int]) -> list[list[Point]]:
+def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Point]]:
     """Return the rows of each measure, in the order of the first."""
     drawn = _differences if comparison.baseline else _means
     of_measures = [{point.label: point for point in drawn(comparison, index)} for index in measures]
@@ -128,14 +128,14 @@ def panels_of(comparison: ComparisonResult, measures: Sequence[int]) -> list[lis
     return panels
 
 
-def _differences(comparison: ComparisonResult, index: int) -> Iterator[Point]:
+def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
     """Yield the difference of each run to the baseline."""
     for row in comparison.rows_of(index):
         looks = {1: "better", -1: "worse", 0: "open"}[outcome(row)]
         yield Point(row.run, "", row.difference, row.interval, looks)
 
 
-def _means(comparison: ComparisonResult, index: int) -> Iterator[Point]:
+def _means(comparison: Comparison, index: int) -> Iterator[Point]:
     """Yield the mean of each run, and the runs that it is significantly better than."""
     rows: list[ComparisonRow] = comparison.rows_of(index)
     values, better = comparison.paired.values, better_pairs(rows)
@@ -148,13 +148,13 @@ def _means(comparison: ComparisonResult, index: int) -> Iterator[Point]:
         yield Point(run, letters.get(run, ""), mean, intervals[run], "mean", worse)
 
 
-def _has_letters(comparison: ComparisonResult) -> bool:
+def _has_letters(comparison: Comparison) -> bool:
     """Return whether letters say which means differ: there is a test, and a letter for each run."""
     n_runs, tests = len(comparison.paired.values), comparison.rows[0].tests
     return not comparison.baseline and bool(deciding(tests)) and n_runs <= len(ascii_lowercase)
 
 
-def about_marks(comparison: ComparisonResult, panels: list[list[Point]]) -> list[str]:
+def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
     test = deciding(comparison.rows[0].tests)
     n_rows = sum(len(part.rows) for _, part in comparison.sections())
@@ -172,7 +172,7 @@ def about_marks(comparison: ComparisonResult, panels: list[list[Point]]) -> list
     return [*said, *[letters] * _has_letters(comparison)]
 
 
-def _why_no_bar(comparison: ComparisonResult) -> str:
+def _why_no_bar(comparison: Comparison) -> str:
     """Say why points have no bar."""
     if comparison.n_clusters < FEW:
         return f"fewer than {FEW} {plural(comparison.paired.unit)}"
@@ -186,7 +186,7 @@ def _why_no_bar(comparison: ComparisonResult) -> str:
 _WIDTH = 3.4  # inches: letters of ten points then have the size of a page's
 
 
-def forest_plots(comparison: ComparisonResult) -> list[Plot]:
+def forest_plots(comparison: Comparison) -> list[Plot]:
     """Return a forest plot of each measure."""
     headings = headings_of(comparison.measures)
     panels = panels_of(comparison, range(len(headings)))
@@ -212,7 +212,7 @@ def _about(heading: str, panel: list[Point]) -> str:
 
 
 def _forest(
-    comparison: ComparisonResult, heading: str, panel: list[Point], limits: tuple[float, float] | None
+    comparison: Comparison, heading: str, panel: list[Point], limits: tuple[float, float] | None
 ) -> str:
     ax = _small(0.24 * len(panel) + 0.8)
     draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
