@@ -36,13 +36,13 @@ people: agreement corrected tables
 comparisons: paired tests results rows tables findings
 comparisons/plots: forest by_query
 comparisons: first_documents queries report compare reranking
-papers: cells grids latex html_tables markdown delimited read
-papers: names printed claims whole_numbers headings columns tables changes runs
+papers: cells grids latex read
+papers: names claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values means names runs spaces
 audits: trials chance answers search elsewhere sentences reports audit
 identities: scripts cases search identify
-limits: query_classes formulas rankings bounds counts row_formulas row_conventions rows
+limits: formulas rankings bounds row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: record verify baseline evidence gate leaderboard

@@ -2,22 +2,82 @@
 
 A document of grade g at rank i adds its weight times the discount of the rank, and a factor that the relevant
 documents above it give; the sum is multiplied by a scale that the query has.
+
+Queries with equal numbers of documents of each grade are one class: the same sums can be reached for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints
+from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.kernels.graded import DISCOUNTS
-from permed_measures.limits.query_classes import QueryClasses
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class QueryClasses:
+    """The classes of the queries of qrels.
+
+    Attributes
+    ----------
+    grades : ndarray, shape (n_grades,)
+        Those above 0, ascending: others change no measure where they are retrieved, unless negative ones are
+        kept.
+    counts : ndarray, shape (n_classes, n_grades)
+        How many documents of each grade a query of each class has.
+    sizes : ndarray, shape (n_classes,)
+        How many queries each class has.
+    """
+
+    grades: Floats
+    counts: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, judgments: Judgments, *, only_relevant: bool, keep_negative: bool = False) -> QueryClasses:
+        """Count the documents of each query.
+
+        Parameters
+        ----------
+        judgments : Judgments
+        only_relevant : bool
+            Whether queries without a relevant document are left out.
+        keep_negative : bool
+            Whether negative grades are kept; then also those of 0, which stand before them in an ideal list.
+        """
+        grades = np.unique(judgments.grade)
+        if not keep_negative or not (grades < 0).any():
+            grades = grades[grades > 0]
+        queries = (judgments.query[judgments.grade == grade] for grade in grades.tolist())
+        table = np.stack([np.bincount(each, minlength=judgments.n_queries) for each in queries], axis=1)
+        counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)
+        rows, sizes = np.unique(table[counted], axis=0, return_counts=True)
+        return cls(grades, rows, sizes)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries."""
+        return int(self.sizes.sum())
+
+    def equals(self, other: QueryClasses) -> bool:
+        """Return whether other classes are the same."""
+        pairs = (self.grades, other.grades), (self.counts, other.counts), (self.sizes, other.sizes)
+        return all(np.array_equal(*pair) for pair in pairs)
+
+    def num_rel(self, level: float) -> Ints:
+        """Return the number of relevant documents of a query of each class."""
+        found: Ints = self.counts[:, self.grades >= level].sum(axis=1)
+        return found
+
+
 _FACTORS: dict[str, Callable[[Ints], NDArray[np.generic]]] = {
     "each": np.ones_like,
     "first": lambda n_above: n_above == 0,
@@ -153,3 +213,38 @@ def _taken(left: Ints, order: Sequence[int], slots: int) -> Ints:
         taken[:, g] = np.minimum(left[:, g], free)
         free -= taken[:, g]
     return taken
+
+
+# --- means that are counts: most numbers that can be printed are none ------------------------------
+
+_LARGEST_STEP = 10_000
+"""The largest number of steps between 0 and 1 for a query: more are no help."""
+
+
+def total_of(formula: Formula, classes: QueryClasses) -> int | None:
+    """Return what the mean is a whole number of parts of; None if that is no help."""
+    steps = _steps(formula, classes)
+    return None if steps is None else steps * classes.n_queries
+
+
+def _steps(formula: Formula, classes: QueryClasses) -> int | None:
+    """Return how many equal steps there are from 0 to 1 for each query."""
+    if formula.factor == "first" and not formula.discount:
+        return 1
+    if {*formula.weights} - {0.0, 1.0} or formula.factor == "precision" or formula.discount:
+        return None
+    if formula.over == "cutoff":
+        return formula.cutoff
+    num_rel = np.unique(classes.num_rel(formula.level)).tolist()
+    most = formula.cutoff if formula.over == "min" and formula.cutoff else max(num_rel)
+    return _multiple(min(each, most) for each in num_rel if each)
+
+
+def _multiple(numbers: Iterable[int]) -> int | None:
+    """Return the least common multiple; None if it is too large."""
+    found = 1
+    for number in numbers:
+        found = lcm(found, number)
+        if found > _LARGEST_STEP:
+            return None
+    return found

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
-from permed_measures.limits.formulas import Formula, States
-from permed_measures.limits.query_classes import QueryClasses
+from permed_measures.limits.formulas import Formula, QueryClasses, States
 
 Floats = NDArray[np.float64]
 

@@ -1,24 +1,211 @@
-"""The conventions that a row without a run may have."""
+"""The conventions that a row without a run may have, and the formulas of its measures by these.
+
+A formula is told by a measure's kernel and the kernel's parameters; what is not in the table has none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from permed_measures.conventions.means import is_possible
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
+    MEASURES,
     OPTIONS,
     OPTIONS_OF,
     SHARED,
     Options,
     differing,
+    seen_by,
 )
-from permed_measures.conventions.values import Labels
-from permed_measures.limits.row_formulas import allows, without_a_run
+from permed_measures.conventions.runs import DEPTHS
+from permed_measures.conventions.values import GAINS, WEIGHTS, Labels, weights_of
+from permed_measures.engine.kernels.graded import weight_of_grade
+from permed_measures.limits.formulas import Formula, QueryClasses
+from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
+from permed_measures.papers.names import Rank
+
+# --- what has a formula ----------------------------------------------------------------------------
+
+_Params = Mapping[str, Any]
+
+
+class _Known(NamedTuple):
+    """A formula, and the values that a parameter may have with it, the usual one first.
+
+    What is no number and not named here makes another measure, of which nothing is known.
+    """
+
+    formula: Callable[[_Params, QueryClasses], Formula]
+    values: Mapping[str, Collection[Any]] = {}
+
+
+_NUMBERS = ("cutoff", "rel", "max_rel", "gains")
+
+
+def _ap(params: _Params, classes: QueryClasses) -> Formula:
+    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
+    return Formula(params["cutoff"], relevant, "precision", "zipf", "num_rel", params["rel"])
+
+
+def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
+    weights = weight_of_grade(classes.grades, max_rel=params["max_rel"], gains=params["gains"])
+    weights = np.where(classes.grades >= params["rel"], weights, 0.0)
+    over = "ideal of qrels" if params["norm"] == "ideal" else params["norm"]
+    return Formula(params["cutoff"], tuple(weights.tolist()), "precision", "zipf", over, params["rel"])
+
+
+def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula:
+    gain = tuple(GAINS[params["gain"]](classes.grades).tolist())
+    return Formula(params["cutoff"], gain, "each", params["discount"], f"ideal of {params['ideal']}")
+
+
+def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
+    gain = {"log2": "linear", "exp-log2": "exp"}[params["dcg"]]
+    plain = {"gain": gain, "discount": "log2", "ideal": "qrels"}
+    return _variant_ndcg({**params, **plain}, classes)
+
+
+def _hits(params: _Params, classes: QueryClasses) -> Formula:
+    """Return precision or recall, which may be that of a single hit."""
+    relevant, over = tuple((classes.grades >= params["rel"]).astype(float).tolist()), params["over"]
+    if over == "any":
+        return Formula(params["cutoff"], relevant, "first", "", "none", params["rel"])
+    return Formula(params["cutoff"], relevant, "each", "", over, params["rel"])
+
+
+def _first(params: _Params, classes: QueryClasses) -> Formula:
+    return _hits({**params, "over": "any"}, classes)
+
+
+def _rr(params: _Params, classes: QueryClasses) -> Formula:
+    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
+    return Formula(params["cutoff"], relevant, "first", "zipf", "none", params["rel"])
+
+
+_WHOLE_LIST = {"judged_only": [False]}
+_NORMS = ["num_rel", "min", "gain", "ideal", "none", "cutoff"]
+_KNOWN = {
+    "AP": _Known(_ap, _WHOLE_LIST),
+    "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "norm": _NORMS}),
+    "nDCG": _Known(_ndcg, {**_WHOLE_LIST, "dcg": ["log2", "exp-log2"], "gains": [None]}),
+    "VariantNDCG": _Known(
+        _variant_ndcg,
+        {
+            **_WHOLE_LIST,
+            "gain": ["exp", "linear", "binary"],
+            "discount": ["log2", "jk", "zipf"],
+            "ideal": ["qrels", "uncut"],
+            "negative": ["zero", "keep"],
+        },
+    ),
+    "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
+    "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any"]}),
+    "RR": _Known(_rr, _WHOLE_LIST),
+    "Success": _Known(_first, _WHOLE_LIST),
+    "Coverage": _Known(_first, _WHOLE_LIST),
+}
+"""The kernels that are sums over ranks, and the values of their parameters for which they are."""
+
+
+def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula | None:
+    """Return the formula of a kernel with these parameters; None if none is known.
+
+    Documents may lose only within a cutoff.
+    """
+    known = _KNOWN.get(kernel)
+    if known is None or params.get("rel", 1) <= 0:
+        return None
+    if any(
+        value not in known.values.get(name, [value] * (name in _NUMBERS)) for name, value in params.items()
+    ):
+        return None
+    usual = {name: next(iter(values)) for name, values in known.values.items()}
+    formula = known.formula({**usual, **params}, classes)
+    needs_cutoff = formula.loses or formula.over == "cutoff"
+    return None if needs_cutoff and formula.cutoff is None else formula
+
+
+_SHARED = {
+    "labels": {"grades": "grades", "pool": "pool", "strict": "strict"},
+    "queries": {
+        **dict.fromkeys(["qrels", "both"], "qrels"),  # the run has all, or scores 0 for those that it lacks
+        **dict.fromkeys(["with_relevant", "both_with_relevant"], "with_relevant"),
+    },
+    "ties": dict.fromkeys(
+        ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
+    ),
+    "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
+    "documents": dict.fromkeys(["all", "judged", "labelled", "positive"], "all"),
+    "depth": dict.fromkeys(DEPTHS, "whole"),
+    "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
+}
+"""The values of options that all measures share and bounds allow for, and what they are where any run may be.
+
+Any other is left out, not refuted.
+"""
+_OF_KERNELS = {
+    *("denominator", "weights", "level"),
+    *("gain", "discount", "ideal", "negative"),
+    *("precision", "recall", "success"),
+}
+"""Options that are parameters of a kernel; of any other one formulas are known for the default."""
+
+
+def allows(convention: Options) -> bool:
+    """Return whether bounds allow for the options of a convention that all measures share."""
+    return all(convention[option] in _SHARED.get(option, [DEFAULT[option]]) for option in SHARED)
+
+
+def without_a_run(options: Options) -> Options:
+    """Return options as they are where any run may be; values that bounds do not allow for stay."""
+    return {option: _SHARED.get(option, {}).get(value, value) for option, value in options.items()}
+
+
+def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
+    """Return the formula of a claim by a convention; None if none is known."""
+    convention = seen_by(claim.measure, convention)
+    options = {option: convention[option] for option in OPTIONS_OF.get(claim.measure, ())}
+    others = any(options[each] != DEFAULT[each] for each in options.keys() - _OF_KERNELS)
+    if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
+        return None
+    return formula_by(*_kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
+
+
+def _kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, _Params]:
+    """Return the kernel of a measure, and its parameters and options by the names in the table."""
+    if measure not in MEASURES:
+        parsed = parse_measure(measure)
+        return str(parsed.NAME), values_of(parsed)
+    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, labels)}
+    return {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}.get(measure, measure), params
+
+
+_PARAMETERS: dict[str, Callable[[Options, Labels], _Params]] = {
+    "AP": lambda options, labels: {
+        "rel": options["level"],
+        "norm": options["denominator"],
+        "max_rel": labels.top,
+        "gains": weights_of(options, labels),
+    },
+    "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
+    "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
+    "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
+    "RR": lambda options, _: {"rel": options["level"]},
+    "Success": lambda options, _: {"rel": options["level"], "over": options["success"]},
+}
+"""The parameters of the kernel of each measure."""
+
+
+# --- which are tried -------------------------------------------------------------------------------
 
 _USUAL = {"AP": ("weights", ("binary", "half")), "nDCG": ("gain", ("linear", "exp"))}
 """How measures are computed nearly always, apart from the default."""

@@ -14,12 +14,15 @@ from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options, describe
 from permed_measures.conventions.values import Labels
 from permed_measures.limits.bounds import Interval, Search
-from permed_measures.limits.counts import total_of
-from permed_measures.limits.formulas import Formula
-from permed_measures.limits.query_classes import QueryClasses
+from permed_measures.limits.formulas import Formula, QueryClasses, total_of
 from permed_measures.limits.rankings import Rankings
-from permed_measures.limits.row_conventions import conventions_of, named_of, usual_conventions
-from permed_measures.limits.row_formulas import allows, formula_of
+from permed_measures.limits.row_conventions import (
+    allows,
+    conventions_of,
+    formula_of,
+    named_of,
+    usual_conventions,
+)
 from permed_measures.papers.claims import Claim
 from permed_measures.progress import step
 

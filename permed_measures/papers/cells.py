@@ -32,7 +32,7 @@ _REST = re.compile(
 _LONGEST = 200
 
 
-class Printed(NamedTuple):
+class Number(NamedTuple):
     """What a cell holds.
 
     Attributes
@@ -84,7 +84,7 @@ def letters_of(name: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
 
 
-def printed_in(text: str) -> Printed | None:
+def printed_in(text: str) -> Number | None:
     """Return the number in a cell; None if it holds no number, or more than a table has beside one.
 
     Examples
@@ -92,17 +92,17 @@ def printed_in(text: str) -> Printed | None:
     >>> printed_in("**0.5357**^{†} ± 0.012").number, printed_in("53.57 %*").number, printed_in("5 of 7")
     ('0.5357', '53.57%', None)
     >>> printed_in("0.5357 (+1.2%)").number, printed_in("0.53 [0.51, 0.55]").number, printed_in("↓1.2%")
-    ('0.5357', '0.53', Printed(number='-1.2%', signed=True))
+    ('0.5357', '0.53', Number(number='-1.2%', signed=True))
     """
     cell = _simplified(text)
     if re.fullmatch(_INTERVAL, cell):
-        return Printed("")
+        return Number("")
     found = _FIRST.match(cell.lstrip(_UP + _DOWN + _MARKS))
     if found is None or not _REST.fullmatch(found.string, found.end()):
         return None
     sign = "-" if cell[0] in _DOWN else found["sign"]
     number = sign.replace("+", "") + found["number"] + ("%" if found["percent"] else "")
-    return Printed(number, bool(sign) or cell[0] in _UP)
+    return Number(number, bool(sign) or cell[0] in _UP)
 
 
 def _simplified(text: str) -> str:

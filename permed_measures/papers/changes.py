@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 
 from permed_measures.markup import counted
 from permed_measures.papers.cells import printed_in
+from permed_measures.papers.claims import Printed
 from permed_measures.papers.names import heading_of, meaning_of
-from permed_measures.papers.printed import Printed
 from permed_measures.papers.tables import ClaimRow
 
 _SHOWN = 3

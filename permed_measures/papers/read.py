@@ -2,17 +2,175 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
-from permed_measures.papers.delimited import delimited_tables
-from permed_measures.papers.grids import Grid, PrintedTable, tables_of
-from permed_measures.papers.html_tables import html_tables
-from permed_measures.papers.latex import latex_tables
-from permed_measures.papers.markdown import markdown_tables
+from permed_measures.papers.grids import Cell, Grid, PrintedTable, spread, tables_of
+from permed_measures.papers.latex import latex_tables, text_of
+
+# --- HTML ------------------------------------------------------------------------------------------
+
+_AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
+_SILENT = ("script", "style", "annotation", "annotation-xml")
+"""Elements whose text is not shown."""
+_CELLS = ("td", "th")
+_ENDS_A_CELL = (*_CELLS, "tr", "thead", "tbody", "table")
+_MATHS = re.compile(r"\$([^$]*)\$")
+_MOST_ROWS = 10_000
+
+
+def html_tables(text: str, first_line: int = 1) -> list[Grid]:
+    """Return the tables of an HTML page, those in a cell of another one too; maths as it prints."""
+    parser = _Reader(first_line)
+    parser.feed(text)
+    parser.close()
+    for table in parser.tables:
+        table.end_cell()
+    return [spread(table.rows) for table in parser.tables]
+
+
+class _Table:
+    """A table while it is read."""
+
+    def __init__(self) -> None:
+        self.rows: Grid = []
+        self.parts: list[str] | None = None
+
+    def end_cell(self) -> None:
+        """Add the open cell to its row."""
+        if self.parts is None:
+            return
+        if not self.rows:
+            self.rows.append([])
+        text = _MATHS.sub(lambda maths: text_of(maths[1]), "".join(self.parts))
+        text = " ".join((text_of(text) if "\\" in text else text).split())
+        self.rows[-1].append(self.cell._replace(text=text))
+        self.parts = None
+
+    def start_cell(self, line: int, given: dict[str, str | None]) -> None:
+        """Open a cell."""
+        line = _number(given.get("data-line"), line)
+        self.cell = Cell("", line, _number(given.get("colspan")), _number(given.get("rowspan")))
+        self.parts = []
+
+
+class _Reader(HTMLParser):
+    def __init__(self, first_line: int) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tables: list[_Table] = []
+        self.open: list[_Table] = []
+        self.silent = 0
+        self.first_line = first_line
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open a table, a row or a cell; each ends what is open without its end."""
+        self.silent += tag in _SILENT
+        if tag == "table":
+            self.tables.append(_Table())
+            self.open.append(self.tables[-1])
+        if not self.open:
+            return
+        table = self.open[-1]
+        if tag in _ENDS_A_CELL:
+            table.end_cell()
+        if tag == "tr":
+            table.rows.append([])
+        elif tag in _CELLS:
+            table.start_cell(self.getpos()[0] + self.first_line - 1, dict(attrs))
+        else:
+            self._add(_AROUND.get(tag, ("", ""))[0])
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a cell or a table."""
+        self.silent = max(self.silent - (tag in _SILENT), 0)
+        if self.open and tag in _ENDS_A_CELL:
+            self.open[-1].end_cell()
+            if tag == "table":
+                self.open.pop()
+        else:
+            self._add(_AROUND.get(tag, ("", ""))[1])
+
+    def handle_data(self, data: str) -> None:
+        """Add text to the open cell."""
+        if not self.silent:
+            self._add(data)
+
+    def _add(self, text: str) -> None:
+        if self.open and self.open[-1].parts is not None:
+            self.open[-1].parts.append(text)
+
+
+def _number(text: str | None, default: int = 1) -> int:
+    digits = (text or "").strip()
+    return min(int(digits), _MOST_ROWS) if digits.isdecimal() and len(digits) < 9 else default
+
+
+# --- Markdown --------------------------------------------------------------------------------------
+
+
+def markdown_tables(text: str) -> list[Grid]:
+    """Return the tables of a Markdown document: they are read as the HTML that they stand for."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark").enable("table")
+    found: list[Grid] = []
+    tokens = markdown.parse(text)
+    start = line = 0
+    for number, token in enumerate(tokens):
+        line = token.map[0] + 1 if token.map is not None else line
+        if token.type == "table_open":
+            start = number
+        elif token.type in ("th_open", "td_open"):
+            token.attrSet("data-line", str(line))
+        elif token.type == "table_close":
+            found += html_tables(markdown.renderer.render(tokens[start : number + 1], markdown.options, {}))
+        elif token.type == "html_block":
+            found += html_tables(token.content, line)
+    return found
+
+
+# --- CSV -------------------------------------------------------------------------------------------
+
+_DELIMITERS = ",;\t|:^~!#&"
+
+
+def delimited_tables(text: str, where: str) -> list[Grid]:
+    """Return the table of a CSV file; blank lines are left out.
+
+    Raises
+    ------
+    InputError
+        For a row with more or fewer cells than the first one, and a quotation without its end.
+    """
+    delimiter = _delimiter_of(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: Grid = []
+    try:
+        for row in reader:
+            cells = [Cell(cell.strip(), reader.line_num) for cell in row]
+            if rows and cells and len(cells) != len(rows[0]):
+                problem = f"the row has {len(cells)} cells, but the header has {len(rows[0])}"
+                raise InputError(problem, where=f"{where}:{reader.line_num}")
+            if cells:
+                rows.append(cells)
+    except csv.Error as error:
+        raise InputError(f"cannot be read as CSV ({error})", where=where) from None
+    return [rows]
+
+
+def _delimiter_of(text: str) -> str:
+    """Return the delimiter that makes the most cells of the first line; a comma if none makes two."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return max(_DELIMITERS, key=first.count)
+
+
+# --- files -----------------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[[str], list[Grid]]] = {
     "Markdown": markdown_tables,

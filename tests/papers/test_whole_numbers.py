@@ -7,8 +7,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.papers.claims import parse_claims
-from permed_measures.papers.printed import Printed
+from permed_measures.papers.claims import Printed, parse_claims
 from permed_measures.papers.whole_numbers import _evidence, wholes_in
 
 
