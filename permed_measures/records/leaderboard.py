@@ -30,16 +30,14 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
 from permed_measures.results.evaluations import (
     BEST,
-    COUNTS,
     Evaluations,
     evaluate_all,
     objects,
     records_of,
-    text_of,
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import Cell, Table, ranked
+from permed_measures.results.table import Cell, Table
 
 
 class Entry(NamedTuple):
@@ -126,35 +124,25 @@ class Leaderboard(Result):
 
     def _table(self, decimals: int) -> Table:
         """Return a row for each run, and one for an ideal ranking where that is below 1."""
-        found, measures = self.evaluations, self.evaluations.shown
-        headings = dict(zip(found.columns, headings_of(found.columns), strict=True))
-        columns = zip(*(self._column(measure, decimals) for measure in measures), strict=True)
-        runs = [[*_cells_of(each), *cells] for each, cells in zip(self.entries, columns, strict=True)]
-        ideal = found.ideal.aggregated
-        texts = [found.text_of_best(measure, ideal.get(measure), decimals) for measure in measures]
+        found, ideal = self.evaluations, self.evaluations.ideal.aggregated
+        means = [each.aggregated for each in found.evaluations.values()]
+        columns = [found.cells(each, [of_run[each] for of_run in means], decimals) for each in found.shown]
+        runs = [[*_cells_of(each), *cells] for each, *cells in zip(self.entries, *columns, strict=True)]
+        texts = [found.text_of_best(measure, ideal.get(measure), decimals) for measure in found.shown]
         best = [[*map(Cell, ["", BEST, "", "", *texts])]]
         return Table(
-            ["rank", "run", "p", "ranks", *(headings[measure] for measure in measures)],
+            ["rank", "run", "p", "ranks", *found.headings(found.shown)],
             [runs, best] if found.ceilings else [runs],
             2,
             f"Means over {found.about()}",
             [
                 *found.explanations(),
-                f"Rank: by {headings[found.measures[0]]}",
+                f"Rank: by {headings_of(found.measures)[0]}",
                 *[f"p: {self.about}", _RANKS] * bool(self.about),
             ],
-            [headings[each] for each in found.columns[::-1] if each in measures[len(found.measures) :]],
+            found.spare,
             "leaderboard",
         )
-
-    def _column(self, measure: Measure, decimals: int) -> list[Cell]:
-        """Return the means of a measure, the best of those that were asked for marked."""
-        found = self.evaluations
-        means = [each.aggregated[measure] for each in found.evaluations.values()]
-        is_mean = measure in found.measures and measure.NAME not in COUNTS
-        ranks = ranked(means) if is_mean else [0] * len(means)
-        texts = [text_of(measure, mean, decimals) for mean in means]
-        return [Cell(text, rank, value=mean) for text, rank, mean in zip(texts, ranks, means, strict=True)]
 
     def _content(self) -> dict[str, Any]:
         """Return what the JSON holds: of each run what `evaluate` has of it, its rank and its p-value."""

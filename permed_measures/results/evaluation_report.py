@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from permed_measures.markup import listed
 from permed_measures.measures.headings import headings_of
@@ -18,9 +17,9 @@ from permed_measures.results.evaluations import (
     records_of,
     text_of,
 )
-from permed_measures.results.findings import highest
+from permed_measures.results.findings import grouped, highest
 from permed_measures.results.report import Report, Section, how_made, titled
-from permed_measures.results.table import Cell, Table, ranked
+from permed_measures.results.table import Cell, Table
 
 
 def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
@@ -71,7 +70,7 @@ def _overall(found: Evaluations, run: str) -> list[float]:
 
 def _notes(found: Evaluations, table: Table) -> list[str]:
     """Return what runs lack and have besides, where no columns count it."""
-    if {"queries in run", "ignored"} & {*table.headings}:
+    if {_IN_RUN, _IGNORED} & {*table.headings}:
         return []
     return [note for run in found.evaluations for note in found.notes_on_queries(run)]
 
@@ -79,106 +78,67 @@ def _notes(found: Evaluations, table: Table) -> list[str]:
 # --- the table -------------------------------------------------------------------------------------------
 
 
-class _Column(NamedTuple):
-    """A column that says something; the one with the least `need` is left out first.
-
-    `kind` is ``measure``, ``count`` (a measure that counts documents), ``judged`` or ``queries``.
-    """
-
-    heading: str
-    cells: list[Cell]
-    need: int
-    kind: str
-
-
-class _TextRow(NamedTuple):
-    labels: list[str]
-    values: list[Cell]
-    queries: list[Cell]
-    block: str
-
-
 def _table(found: Evaluations, decimals: int) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
-    rows = list(_rows(found, decimals))
-    chosen = list(_columns(found, rows))
+    columns, counts = found.shown, _counted(found)
     turned = -1 if found.groups else 1  # a group, then the runs
-    blocks: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        blocks.setdefault(row.block, []).append(number)
-    others = sorted(chosen, key=lambda column: column.need)
+    blocks = {
+        name: list(_lines(found, rows, counts, decimals))
+        for name, rows in grouped((_block(found, row), row) for row in found.rows()).items()
+    }
+    for row in found.means(BEST, found.ideal, {}) if found.ceilings and not found.by_query else ():
+        values = dict(zip(found.measures, row.values, strict=True))
+        best = [found.text_of_best(measure, values.get(measure), decimals) for measure in columns]
+        texts = [*row.labels[::turned], *best, *(_counts(row).get(each, Cell("")).text for each in counts)]
+        blocks.setdefault(_block(found, row) or BEST, []).append([*map(Cell, texts)])
     return Table(
-        [*found.labels[::turned], *(column.heading for column in chosen)],
-        [
-            [
-                [*map(Cell, rows[number].labels[::turned]), *cells]
-                for number, *cells in zip(numbers, *_cells(found, numbers, chosen), strict=True)
-            ]
-            for numbers in blocks.values()
-        ],
+        [*found.labels[::turned], *found.headings(columns), *counts],
+        [*blocks.values()],
         len(found.labels),
         f"{'Values by query' if found.by_query else 'Means'} over {found.about()}",
         list(found.explanations()),
-        [column.heading for column in others if column.kind in ("judged", "queries")],
+        [*found.spare, *counts[::-1]],
         "evaluation",
     )
 
 
-def _cells(found: Evaluations, numbers: list[int], columns: list[_Column]) -> Iterator[list[Cell]]:
-    """Yield the cells of a block by column; the best means are marked, among the runs."""
-    for column in columns:
-        cells = [column.cells[number] for number in numbers]
-        if column.kind == "measure" and not found.by_query:
-            runs = [(cell, cell.value) for cell in cells if cell.value is not None]
-            ranks = ranked([value for _, value in runs])
-            cells[: len(runs)] = [
-                cell._replace(rank=rank) for (cell, _), rank in zip(runs, ranks, strict=True)
-            ]
-        yield cells
+def _block(found: Evaluations, row: Row) -> str:
+    """Return what a row stands together with: its group, or with values by query its run."""
+    return row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
 
 
-def _rows(found: Evaluations, decimals: int) -> Iterator[_TextRow]:
-    """Yield the rows; the last are those of an ideal ranking, where that is below 1."""
-    for row in found.rows():
-        values = zip(found.columns, row.values, strict=True)
-        cells = [Cell(text_of(measure, value, decimals), value=value) for measure, value in values]
-        block = row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
-        yield _TextRow(row.labels, cells, _counts(row), block)
-    if not found.ceilings or found.by_query:
-        return
-    for row in found.means(BEST, found.ideal, {}):
-        best = dict(zip(found.measures, row.values, strict=True))
-        cells = [Cell(found.text_of_best(measure, best.get(measure), decimals)) for measure in found.columns]
-        counts = [Cell(cell.text) for cell in _counts(row)] or [Cell(""), Cell("")]
-        yield _TextRow(row.labels, cells, counts, row.labels[1] if found.groups else BEST)
+def _lines(
+    found: Evaluations, rows: Sequence[Row], counts: Sequence[str], decimals: int
+) -> Iterator[list[Cell]]:
+    """Yield the cells of a block."""
+    by_column = dict(zip(found.columns, zip(*(row.values for row in rows), strict=True), strict=True))
+    columns = [found.cells(measure, by_column[measure], decimals) for measure in found.shown]
+    for row, *cells in zip(rows, *columns, strict=True):
+        labels = row.labels[:: -1 if found.groups else 1]
+        yield [*map(Cell, labels), *cells, *(_counts(row)[each] for each in counts)]
 
 
-def _counts(row: Row) -> list[Cell]:
+# --- counts of queries -----------------------------------------------------------------------------------
+
+
+def _counted(found: Evaluations) -> list[str]:
+    """Return the headings of the counts of queries that say something."""
+    if found.groups or found.by_query:
+        return [] if found.by_query else ["queries"]
+    queries = [found.queries(run) for run in found.evaluations]
+    says = {_IN_RUN: any(each["in_run"] < each["judged"] for each in queries)}
+    says[_IGNORED] = any(each["ignored"] for each in queries)
+    return [heading for heading in says if says[heading]]
+
+
+def _counts(row: Row) -> dict[str, Cell]:
+    """Return the counts of queries by heading."""
     queries = row.queries
     if "in_run" in queries:
-        in_run = Cell(f"{queries['in_run']:,} of {queries['judged']:,}", value=queries["in_run"])
-        return [in_run, Cell(f"{queries['ignored']:,}", value=queries["ignored"])]
-    return [Cell(f"{count:,}", value=count) for count in queries.values()]
+        text = f"{queries['in_run']:,} of {queries['judged']:,}"
+        ignored = Cell(f"{queries['ignored']:,}", value=queries["ignored"])
+        return {_IN_RUN: Cell(text, value=queries["in_run"]), _IGNORED: ignored}
+    return {"queries": Cell(f"{queries['judged']:,}", value=queries["judged"])} if queries else {}
 
 
-# --- columns ---------------------------------------------------------------------------------------------
-
-
-def _columns(found: Evaluations, rows: list[_TextRow]) -> Iterator[_Column]:
-    """Yield the measures, then Judged by cutoff, then the counts of queries, those that say something."""
-    n = len(found.columns)
-    headings = headings_of(found.columns)
-    for place, measure in enumerate(found.shown):
-        number, asked = found.columns.index(measure), measure in found.measures
-        # Judged at the cutoff of the first measure is the most needed, wherever its column stands.
-        need = 3 * n - place if asked else n - number
-        kind = "judged" if not asked else "count" if measure.NAME in COUNTS else "measure"
-        yield _Column(headings[number], [row.values[number] for row in rows], need, kind)
-    if found.by_query:
-        return
-    queries = [found.queries(run) for run in found.evaluations]
-    partly = any(each["in_run"] < each["judged"] for each in queries)
-    counts = {"queries in run": partly, "ignored": any(each["ignored"] for each in queries)}
-    for number, (heading, says) in enumerate(({"queries": True} if found.groups else counts).items()):
-        if says:
-            yield _Column(heading, [row.queries[number] for row in rows], 2 * n - number, "queries")
+_IN_RUN, _IGNORED = "queries in run", "ignored"

@@ -17,11 +17,11 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings, explained, name_of
+from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.named_runs import notes_of, run_notes, scored_without_results
 from permed_measures.progress import tracked
-from permed_measures.results.table import NONE
+from permed_measures.results.table import NONE, Cell, ranked
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -200,6 +200,24 @@ class Evaluations:
     def all_notes(self) -> list[str]:
         """Return what `run_notes` says of all runs, which is to be seen before their values."""
         return [note for run in self.evaluations for note in self.notes.get(run, ())]
+
+    def headings(self, measures: Iterable[Measure]) -> list[str]:
+        """Return the headings of some of the columns."""
+        of_all = dict(zip(self.columns, headings_of(self.columns), strict=True))
+        return [of_all[measure] for measure in measures]
+
+    @property
+    def spare(self) -> list[str]:
+        """The headings that a narrow table can do without: Judged, that of the first measure the longest."""
+        shown = {*self.shown} - {*self.measures}
+        return self.headings([measure for measure in reversed(self.columns) if measure in shown])
+
+    def cells(self, measure: Measure, values: Sequence[float], decimals: int) -> list[Cell]:
+        """Return the cells of a measure, the best of several means marked."""
+        is_mean = measure in self.measures and measure.NAME not in COUNTS and not self.by_query
+        ranks = ranked(values) if is_mean else [0] * len(values)
+        found = zip(values, ranks, strict=True)
+        return [Cell(text_of(measure, value, decimals), rank, value=value) for value, rank in found]
 
     def text_of_best(self, measure: Measure, value: float | None, decimals: int) -> str:
         """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none."""
