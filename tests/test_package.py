@@ -32,8 +32,8 @@ intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
 spark
 plots: drawing panels means
-people: agreement corrected tables
-comparisons: paired tests results rows tables findings
+people: agreement corrected orders tables
+comparisons: paired tests results rows orders tables findings
 comparisons/plots: forest by_query
 comparisons: first_documents queries report compare reranking
 papers: cells grids latex read

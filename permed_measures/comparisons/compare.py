@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from permed_measures.comparisons.findings import corrected_rows
+from permed_measures.comparisons.findings import corrected_rows, labelled_runs
+from permed_measures.comparisons.orders import orders_of
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.report import comparison_report
 from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options
@@ -84,7 +85,8 @@ def compare(
     human : QrelsLike, optional
         People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
         queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
-        queries (see `People.corrected`).
+        queries (see `People.corrected`). Of three runs or more `Comparison.orders` says whether both sets of
+        labels rank them alike, on the queries of which people judged all documents.
 
     Returns
     -------
@@ -159,8 +161,10 @@ def _with_people(whole: Comparison, human: QrelsLike) -> Comparison:
     """Return the comparison with differences corrected by people's labels."""
     judgments = next(iter(whole.paired.rankings.values())).judgments
     people = People.of(loaded_qrels(human), judgments)
-    rows, notes = list(corrected_rows(whole, people)), [*whole.notes, *people.notes]
-    return replace(whole, rows=rows, notes=notes, agreement=people.agreement)
+    runs = labelled_runs(whole, people)
+    rows, notes = list(corrected_rows(whole, people, runs)), [*whole.notes, *people.notes]
+    orders = orders_of(whole, people, runs)
+    return replace(whole, rows=rows, notes=notes, agreement=people.agreement, orders=orders)
 
 
 _SOME = 5  # of the groups that share a note are named

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from permed_measures.comparisons.orders import order_sentences
 from permed_measures.comparisons.results import (
     LEVEL,
     Comparison,
@@ -25,7 +26,7 @@ from permed_measures.comparisons.tables import (
 from permed_measures.comparisons.tests import direction_of
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
-from permed_measures.people.corrected import People
+from permed_measures.people.corrected import Labelled, People
 from permed_measures.people.tables import DIFFERENCES, Line, section_of
 from permed_measures.results.findings import best_of, grouped, highest
 from permed_measures.results.report import Section
@@ -34,16 +35,23 @@ _NAMED = 5
 """So many differences are named in the sentence, and others counted."""
 
 
-def corrected_rows(result: Comparison, people: People) -> Iterator[ComparisonRow]:
+def labelled_runs(result: Comparison, people: People) -> dict[str, Labelled]:
+    """Return each run by the labels of the qrels and by those of people."""
+    paired = result.paired
+    return {
+        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
+    }
+
+
+def corrected_rows(
+    result: Comparison, people: People, runs: Mapping[str, Labelled]
+) -> Iterator[ComparisonRow]:
     """Yield the rows with corrected differences, with simultaneous intervals if p-values are corrected.
 
     These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
     """
     paired, n = result.paired, 1 if result.options.correction == "none" else len(result.rows)
     level = 1 - (1 - result.options.level) / n
-    runs = {
-        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
-    }
     found = {pair: list(people.corrected(runs[pair[0]], level, runs[pair[1]])) for pair in paired.pairs}
     for number in range(len(result.measures)):
         for row in result.rows_of(number):
@@ -135,7 +143,7 @@ def findings(result: Comparison) -> list[str]:
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]
-    return [*said, *others, *_verdicts(result, best), *what_changes(result)]
+    return [*said, *others, *_verdicts(result, best), *what_changes(result), *order_sentences(result)]
 
 
 def _margin(result: Comparison, run: str, other: str) -> str:

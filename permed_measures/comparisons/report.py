@@ -20,8 +20,9 @@ from permed_measures.comparisons.tables import (
     why_no_differences,
 )
 from permed_measures.files.provenance import provenance
-from permed_measures.measures.headings import name_of
-from permed_measures.people.tables import agreement_json, flat
+from permed_measures.measures.headings import headings_of, name_of
+from permed_measures.people.orders import orders_json
+from permed_measures.people.tables import agreement_json, flat, orders_section
 from permed_measures.results.report import Report, Section, how_made, titled
 
 
@@ -36,6 +37,7 @@ def comparison_report(result: Comparison) -> Report:
             Section(tables=[means_table(result)]),
             _differences(result),
             *corrected_section(result),
+            *orders_section(result.orders, headings_of(result.measures)),
         ],
         [note for note in result.notes if note not in cautions],
         partial(_data, result),
@@ -128,6 +130,7 @@ def comparison_content(result: Comparison) -> dict[str, Any]:
             for value, group in result.groups.items()
         ],
         "agreement": agreement_json(result.agreement) if result.agreement else None,
+        "orders": orders_json(result.orders, [*map(name_of, result.measures)]),
         "sentences": findings(result),
         "notes": result.notes,
     }

@@ -16,6 +16,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
+from permed_measures.people.orders import Orders
 from permed_measures.results.report import FORMATS, Report, Result
 
 
@@ -113,6 +114,8 @@ class Comparison(Result):
         Number of decimals of means and differences; if None, four in tables and all in CSV.
     agreement : Agreement or None
         Of the qrels and people's labels, if a sample of these was given.
+    orders : Orders or None
+        The order of three or more runs by both sets of labels.
     critical : float or None
         With max-T the T of which the simultaneous intervals are.
     all_pairs : bool
@@ -135,6 +138,7 @@ class Comparison(Result):
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
     agreement: Agreement | None = None
+    orders: Orders | None = None
     critical: float | None = None
     all_pairs: bool = False
 

@@ -93,7 +93,7 @@ class People:
     whole : bool
         Whether of each query people judged all documents, or none.
     queries : ndarray of bool, shape (n_queries,)
-        Of which queries people judged any.
+        Of which queries people judged all documents.
     notes : list of str
     """
 
@@ -125,12 +125,12 @@ class People:
         left = (
             [f"people: {counted(n_left, 'document')} left out that the qrels do not judge"] if n_left else []
         )
-        return cls(grades, agreement, whole, n_known > 0, left)
+        return cls(grades, agreement, whole, (n_known == n_all) & (n_all > 0), left)
 
     def on(self, measures: list[Measure], rankings: JudgedRankings, values: Floats) -> Labelled:
         """Look at a run; `values` are those by the labels of the qrels, of shape (n_measures, n_queries)."""
         by_people = values
-        if self.whole:
+        if self.queries.any():
             known = np.where(np.isnan(self.grades), rankings.judgments.grade, self.grades)
             by_people = evaluated(measures, relabelled(rankings, known)).values
         return Labelled(measures, rankings, values, by_people)

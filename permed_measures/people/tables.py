@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
+from permed_measures.people.orders import Orders
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table, as_text
 
@@ -149,6 +150,41 @@ def _few(lines: Sequence[Line]) -> list[str]:
     if min(sampled, default=_ENOUGH) >= _ENOUGH:
         return []
     return [f"Fewer than {_ENOUGH} sampled queries: an interval may have the truth less often than it says"]
+
+
+def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Section]:
+    """Return how the order of the runs by people's labels agrees with that by the qrels, if known."""
+    if orders is None:
+        return []
+    heading = "Order of the runs"
+    if orders.reason:
+        return [Section(heading, texts=[orders.reason])]
+
+    def share(k: int, n: int) -> Cell:
+        return Cell(f"{k:,} of {n:,}" if n else NONE, value=k if n else None)
+
+    rows: list[list[str | Cell]] = [
+        [
+            name,
+            *(Cell(as_text(tau, ".3f"), value=tau) for tau in (each.tau_b, each.tau_ap)),
+            share(len(each.exchanged), each.pairs),
+            share(len(each.changed), each.verdicts),
+        ]
+        for name, each in zip(headings, orders.of_measures, strict=True)
+    ]
+    table = Table.of(
+        ["measure", "tau-b", "tau AP", "pairs exchanged", "verdicts changed"],
+        rows,
+        caption=f"The order of {orders.runs:,} runs by the labels of the qrels and by those of people, on "
+        f"{counted(orders.queries, 'query')} of which people judged all documents",
+        notes=[
+            "tau-b: Kendall's; tau AP: Yilmaz, Aslam & Robertson's (2008), in which changes at the top count "
+            "more, and people's order is the truth",
+            "Verdict: better, worse or open, by the test on these queries alone",
+        ],
+        label="orders",
+    )
+    return [Section(heading, tables=[table])]
 
 
 def agreement_json(agreement: Agreement) -> dict[str, Any]:
