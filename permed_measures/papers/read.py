@@ -188,10 +188,7 @@ _CONTENT = {
     "Markdown": re.compile(r"^[ >]*\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)+\|?[ ]*$", re.MULTILINE),
     "HTML": re.compile(r"<table", re.IGNORECASE),
 }
-_PASTED = re.compile(
-    r"^[^,;\t|:&\n]*[^\W0-9][^,;\t|:&\n]*(?: +[0-9]*\.[0-9]+[*†‡%]?){2,} *\r?$", re.MULTILINE
-)
-"""A line with numbers and no delimiter."""
+_PRINTED_NUMBER = re.compile(r"[0-9]{0,9}\.[0-9]{1,9}[*†‡%]?")
 _PACKED = (".gz", ".zst")
 
 
@@ -210,11 +207,19 @@ def read_tables(path: Path) -> list[PrintedTable]:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None
     name = path.with_suffix("") if path.suffix in _PACKED else path
     form = _SUFFIXES.get(name.suffix.lower()) or _form_of(text)
-    if form == "CSV" and len(_PASTED.findall(text)) > 1:
+    if form == "CSV" and sum(map(_has_no_delimiter, text.splitlines())) > 1:
         problem = "columns that only blanks separate, as in text pasted from a PDF, are not read"
         raise InputError(problem, where=str(path), hint="Write the table in Markdown or CSV")
     found = delimited_tables(text, str(path)) if form == "CSV" else _READERS[form](text)
     return list(tables_of(found))
+
+
+def _has_no_delimiter(line: str) -> bool:
+    """Return whether a line is a row of a table without any delimiter: a name, and numbers behind it."""
+    if any(delimiter in line for delimiter in _DELIMITERS):
+        return False
+    name, *numbers = line.split() or [""]
+    return not name.isdecimal() and len(numbers) > 1 and all(map(_PRINTED_NUMBER.fullmatch, numbers[-2:]))
 
 
 def _form_of(text: str) -> str:
