@@ -23,7 +23,7 @@ from permed_measures.files.provenance import provenance
 from permed_measures.measures.headings import headings_of, name_of
 from permed_measures.people.orders import orders_json
 from permed_measures.people.tables import agreement_json, flat, orders_section
-from permed_measures.results.report import Report, Section, how_made, titled
+from permed_measures.results.report import Report, Section, ends, how_made, titled
 
 
 def comparison_report(result: Comparison) -> Report:
@@ -78,9 +78,9 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
     """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
     expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
         "measure": lambda measure: {"measure": name_of(measure)},
-        "interval": lambda interval: _ends("", interval),
+        "interval": lambda interval: ends("", interval),
         "intervals": lambda found: (
-            _ends("mean_", found["mean"]) | _ends("baseline_mean_", found["baseline_mean"])
+            ends("mean_", found["mean"]) | ends("baseline_mean_", found["baseline_mean"])
         ),
         "tests": lambda found: {
             f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
@@ -100,10 +100,6 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
 _OF_TESTS = ("p", "adjusted", "statistic")
 
 
-def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, float | None]:
-    return dict(zip((f"{name}low", f"{name}high"), interval or (None, None), strict=True))
-
-
 def _reasons(row: ComparisonRow) -> str | None:
     """Say why values of a row are missing."""
     reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
@@ -115,12 +111,7 @@ def comparison_content(result: Comparison) -> dict[str, Any]:
     return {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
-        "correction": result.options.correction,
-        "resamples": result.options.resamples,
-        "seed": result.options.seed,
-        "level": result.options.level,
-        "equivalence_margin": result.options.equivalence_margin,
-        "detect": result.options.detect,
+        **{name: value for name, value in asdict(result.options).items() if name != "tests"},
         "interval_method": interval_method(result) or None,
         "deciding_test": deciding(result.rows[0].tests) or None,
         **_part(result),

@@ -45,11 +45,18 @@ def test_name(test: str) -> str:
     return _TEST_NAMES.get(test, test)
 
 
-def families(result: Comparison) -> dict[str, dict[str, int]]:
-    """Return how many p-values of each test were corrected together; those of groups are a family apart."""
-    if not result.groups:
-        return {"": result.families}
-    return {"groups": next(iter(result.groups.values())).families, "all queries": result.families}
+def families_of(result: Comparison, name: str) -> dict[str, int]:
+    """Return how many p-values of a test were corrected together; those of groups are a family apart."""
+    sizes = {"all queries" if result.groups else "": result.families}
+    if result.groups:
+        sizes = {"groups": next(iter(result.groups.values())).families} | sizes
+    return {of: each[name] for of, each in sizes.items() if each.get(name)}
+
+
+def _families(result: Comparison, name: str, noun: str) -> list[str]:
+    """Say how many there are, each family of what."""
+    of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
+    return [f"{counted(n, noun)}{of_what[of]}" for of, n in families_of(result, name).items()]
 
 
 def p_or_dash(value: float | None) -> str:
@@ -249,7 +256,11 @@ def means_table(result: Comparison) -> Table:
 def _letters(result: Comparison) -> list[str]:
     """Return the letters of the runs, where every pair is tested and there are letters for all."""
     n_runs = len(result.paired.values)
-    tested = result.baseline is None and families_of(result) and n_runs <= len(ascii_lowercase)
+    tested = (
+        result.baseline is None
+        and families_of(result, deciding(result.rows[0].tests))
+        and n_runs <= len(ascii_lowercase)
+    )
     return list(ascii_lowercase[:n_runs]) if tested else []
 
 
@@ -294,7 +305,7 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     if not name:
         naive = "No significance marks: the tests treat the queries of a cluster as independent"
         return naive if result.rows[0].tests else "No significance test was run"
-    if not families_of(result):
+    if not families_of(result, name):
         return f"No significance marks: no {name} has a p-value"
     if result.baseline is None and not letters:
         return f"No significance marks: more runs than {len(ascii_lowercase)} letters"
@@ -310,15 +321,10 @@ def _significance(result: Comparison, letters: list[str]) -> str:
 def _correction_of_marks(result: Comparison) -> str:
     if result.options.correction == "none":
         return "uncorrected"
-    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result).items()]
-    name = CORRECTION_NAMES[correction_of(result.options.correction, deciding(result.rows[0].tests))]
+    test = deciding(result.rows[0].tests)
+    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result, test).items()]
+    name = CORRECTION_NAMES[correction_of(result.options.correction, test)]
     return f"{name} correction {' and '.join(sizes)}"
-
-
-def families_of(result: Comparison) -> dict[str, int]:
-    """Return how many p-values of the deciding test were corrected together, if any."""
-    name = deciding(result.rows[0].tests)
-    return {of: sizes[name] for of, sizes in families(result).items() if sizes.get(name)}
 
 
 # --- differences ---------------------------------------------------------------------------------------
@@ -447,28 +453,19 @@ _EQUIVALENCE = (
 
 def _correction(result: Comparison, name: str, heading: str, adjusted: bool) -> str:
     """Say which p-values of a test were adjusted together."""
-    sizes = [
-        f"{counted(each[name], 'p-value')}{_of_what(result, of)}"
-        for of, each in families(result).items()
-        if each.get(name)
-    ]
+    sizes = _families(result, name, "p-value")
     if not sizes or not adjusted:
         return ""
     correction = CORRECTION_NAMES[correction_of(result.options.correction, name)]
     return f"; {heading} {_ADJUSTED}: {correction} over {', and over '.join(sizes)}"
 
 
-def _of_what(result: Comparison, of: str) -> str:
-    return {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}[of]
-
-
 def _about_intervals(result: Comparison) -> str:
     """Say how the intervals were computed."""
     heading = interval_heading(result)
     if result.options.interval == "simultaneous":
-        sizes = {of: each["randomization"] for of, each in families(result).items()}
-        texts = [f"{counted(n, 'difference')}{_of_what(result, of)}" for of, n in sizes.items()]
-        return f"{heading}: simultaneous (max-T) for {', and for '.join(texts)}"
+        sizes = _families(result, "randomization", "difference")
+        return f"{heading}: simultaneous (max-T) for {', and for '.join(sizes)}"
     units = counted(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""
     several = sum(len(each.rows) for _, each in result.sections()) > 1

@@ -10,7 +10,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.people.orders import Orders
-from permed_measures.results.report import Section
+from permed_measures.results.report import Section, ends
 from permed_measures.results.table import NONE, Cell, Table, as_text
 
 
@@ -203,6 +203,5 @@ def flat(found: Corrected | None) -> dict[str, Any]:
     """Return the fields of a corrected mean, a pair as two, as lines of a table have them."""
     fields = asdict(found or Corrected())
     for name in ("interval", "alone"):
-        low, high = fields.pop(name) or (None, None)
-        fields |= {f"{name}_low": low, f"{name}_high": high}
+        fields |= ends(f"{name}_", fields.pop(name))
     return fields if found else dict.fromkeys(fields)

@@ -163,6 +163,15 @@ class Result(Tabular):
         return self.report().records()
 
 
+def ends(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:
+    """Return a pair as two fields of a line of a table.
+
+    >>> ends("ties_", (0.1, 0.2)), ends("", None)
+    ({'ties_low': 0.1, 'ties_high': 0.2}, {'low': None, 'high': None})
+    """
+    return dict(zip((f"{name}low", f"{name}high"), pair or (None, None), strict=True))
+
+
 # --- how it was made -------------------------------------------------------------------------------
 
 

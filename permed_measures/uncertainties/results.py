@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -17,7 +18,7 @@ from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
-from permed_measures.results.report import Report, Result, Section, how_made, titled
+from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Table
 from permed_measures.uncertainties.label_errors import Floats, LabelErrors
 
@@ -278,12 +279,12 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each row."""
     errors = result.label_errors
     for row in result.rows:
-        bounds = {name: getattr(row, name) or (None, None) for name in SOURCES}
+        bounds = (ends(f"{name}_", getattr(row, name)).items() for name in SOURCES)
         yield {
             "run": row.run,
             "measure": name_of(row.measure),
             "value": row.value,
-            **{f"{name}_{end}": bounds[name][i] for name in SOURCES for i, end in enumerate(("low", "high"))},
+            **dict(chain.from_iterable(bounds)),
             **{f"{name}_exact": row.exact.get(name) for name in ("ties", "unjudged")},
             "judged": row.judged,
             "level": result.level,
