@@ -12,7 +12,8 @@ from effort import ONLY_THOROUGH, THOROUGH, effort
 from hypothesis import settings
 
 settings.register_profile("permed", deadline=None, max_examples=effort(20, 60))
-settings.load_profile("permed")
+settings.register_profile("ci", settings.get_profile("permed"), derandomize=True, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "permed"))
 
 for name in ("COLUMNS", "NO_COLOR"):  # which change what is printed
     os.environ.pop(name, None)
@@ -24,6 +25,17 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: runs only with PERMED_THOROUGH=1, as in CI")
+
+
+def pytest_make_parametrize_id(config, val, argname):  # noqa: ARG001 - the names are pytest's
+    """Name a case by the beginnings of its values; pytest numbers those that begin alike."""
+    if not isinstance(val, (str, bytes, int, float)):
+        return None
+    text = ascii(val.decode("latin-1") if isinstance(val, bytes) else str(val))[1:-1]
+    return text[:_LONGEST_ID] if len(text) > _LONGEST_ID else None
+
+
+_LONGEST_ID = 24
 
 
 def pytest_collection_modifyitems(config, items):

@@ -76,7 +76,7 @@ BAD = [(QRELS, run, message) for run, message in BAD_RUNS]
 BAD += [(qrels, RUN, message) for qrels, message in BAD_QRELS]
 
 
-@pytest.mark.parametrize(("qrels", "run", "message"), BAD, ids=[message for *_, message in BAD])
+@pytest.mark.parametrize(("qrels", "run", "message"), BAD, ids=[message[:60] for *_, message in BAD])
 def test_bad_qrels_and_runs_are_an_error_that_says_where(qrels, run, message):
     with pytest.raises(pm.InputError) as error:
         pm.calc_aggregate("RR", qrels, run)
@@ -138,7 +138,7 @@ NUMBERS = [True, False, 3, 2**53 + 1, -(2**70), 2.5, math.inf, -math.inf, np.flo
 NUMBERS += [np.float64(1.5), np.bool_(True), Decimal("0.1"), Fraction(1, 3)]
 
 
-@pytest.mark.parametrize("score", NUMBERS, ids=repr)
+@pytest.mark.parametrize("score", NUMBERS, ids=lambda score: repr(score)[:24])
 def test_every_number_is_the_double_that_python_makes_of_it(score):
     documents = {f"d{n}": 0.25 for n in range(2501)} | {"d1000": score}
     above = sum(np.float32(value) > np.float32(0.25) for value in documents.values())
