@@ -7,10 +7,11 @@ import pytest
 from audit_helpers import AP, HALF, graded, row_made, unwrapped
 from audit_loops import Plain
 from effort import effort
+from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
-from permed_measures.audits.chance import NearRows
+from permed_measures.audits.chance import Chance, NearRows
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.sentences import odds
 from permed_measures.conventions.named import NAMED
@@ -104,6 +105,20 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
                 assert f"{name}: a typo, another run's number, or made with " in str(result)
                 assert result.verdict != "certain" or not result.ok
     assert n_explained
+
+
+@pytest.mark.parametrize(
+    ("n_values", "clear", "verdict"),
+    [
+        *((10, True, "certain"), (11, True, "likely"), (100, True, "likely"), (101, False, "likely")),
+        *((500, False, "likely"), (501, False, "may be chance")),
+    ],
+)
+def test_what_is_likelier_than_1_in_100_by_chance_may_be_a_typo(n_values, clear, verdict, monkeypatch):
+    qrels, run = graded(2)
+    answer = pm.audit(qrels, run, {"P@1": f"{pm.calc_aggregate('P@1', qrels, run)[P @ 1]:.6f}"}).best[0]
+    monkeypatch.setitem(answer.__dict__, "chance", Chance(n_values, 10_000, 0))
+    assert (answer.is_clear, answer.verdict) == (clear, verdict)
 
 
 def test_a_claim_that_only_more_changes_explain_may_be_a_typo():

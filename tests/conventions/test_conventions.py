@@ -291,6 +291,22 @@ def test_a_new_value_of_any_option_is_computed_and_said(option, alias, monkeypat
         assert mean == pytest.approx(value, abs=1e-12), typed
 
 
+def labelled(*grades):
+    [labels, *_] = label_policies(Judgments.of({"q": {f"d{n}": grade for n, grade in enumerate(grades)}}))
+    return labels
+
+
+@pytest.mark.parametrize(("top", "possible"), [(2, True), (3, True), (4, False)])
+def test_a_grade_over_2_is_a_weight_up_to_grade_3(top, possible):
+    assert means.is_possible({"weights": "half", "level": 1}, labelled(1, top)) is possible
+
+
+@pytest.mark.parametrize(("n", "tried"), [(19, 19), (20, 20), (21, 20)])
+def test_twenty_relevance_levels_are_tried_1_first(n, tried):
+    levels = labelled(0, *(1 + i / 4 for i in range(n))).levels
+    assert (levels[0], len(levels)) == (1, tried)
+
+
 def test_gains_may_be_a_table(tmp_path):
     """In a file of one's own, of nDCG and as weights of AP; grades without a gain are not for it."""
     block = "options = { gain = { 1 = 1, 2 = 10 }, weights = { 1 = 0.25, 2 = 1 } }"

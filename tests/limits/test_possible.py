@@ -184,6 +184,13 @@ def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_
     assert "ir_measures" in row.named(True)
 
 
+@pytest.mark.parametrize(("grades", "levels"), [((1, 2, 3), {1, 2, 3}), ((1, 2, 3, 4, 5), {1, 2, 3, 4})])
+def test_four_relevance_levels_are_tried(grades, levels):
+    policies = label_policies(Judgments.of({"q": {f"d{grade}": grade for grade in grades}}))
+    [claims] = parse_claims([{"P@1": "0.5"}])
+    assert {each["level"] for each in conventions_of(claims, policies)} == levels
+
+
 def test_ndcg_has_bounds_on_grades_below_1():
     result = pm.possible({f"q{i}": {"a": 0.5, "b": 0.25} for i in range(4)}, {"nDCG@5": "0.5", "P@1": "0.5"})
     assert result.ok

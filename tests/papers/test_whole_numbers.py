@@ -52,6 +52,13 @@ def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
     assert list(wholes_in(column("P@5", values[1:]), 50)) == []
 
 
+@pytest.mark.parametrize(("topics", "told"), [(44, [44]), (45, [])])
+def test_numbers_must_be_a_thousand_times_likelier_by_a_whole(topics, told):
+    """Three numbers of four digits, each as likely as 9,900 to 45 or 46, among 9,999 wholes."""
+    values = [7 / topics, 17 / topics, 31 / topics]
+    assert [whole.total for whole in wholes_in(column("Success@5", values), 50)] == told
+
+
 def test_numbers_in_the_middle_may_print_as_two():
     """Of 8 hits 2 and 6 print as one number in two digits, 1, 3, 5 and 7 as two."""
     totals = np.arange(1, 41)

@@ -32,6 +32,13 @@ def test_the_command_writes_what_python_returns_and_verify_reproduces_it(line):
     assert (status, out.split("\n")[1].split(":")[0], err) == (0, "  reproduced", "")
 
 
+def test_no_record_has_what_json_cannot_hold():
+    made = pm.record({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
+    made["options"]["level"] = float("nan")
+    with pytest.raises(ValueError, match="JSON"):
+        made.to_json()
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_same_inputs_give_the_same_bytes():
     dated = pm.record("qrels.jsonl", "bm25.jsonl", "RR")
