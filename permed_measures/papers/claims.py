@@ -59,9 +59,14 @@ class Printed(NamedTuple):
     @classmethod
     def anyhow(cls, number: Decimal, decimals: int) -> Printed:
         """Return the values that may have become a number: rounded once or twice, or cut off."""
-        low, high = cls.rounded(number, decimals, _FIRST_TO)
-        cut = Fraction(number) + Fraction(-1 if number < 0 else 1, 10**decimals)
-        return cls(min(low, cut), max(high, cut))
+        ends = *cls.rounded(number, decimals, _FIRST_TO), *cls.cut(number, decimals)
+        return cls(min(ends), max(ends))
+
+    @classmethod
+    def cut(cls, number: Decimal, decimals: int) -> Printed:
+        """Return the values that are cut off after the last digit of a number."""
+        ends = Fraction(number), Fraction(number) + Fraction(-1 if number < 0 else 1, 10**decimals)
+        return cls(min(ends), max(ends))
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which values are between the ends, or off by what a sum may be."""

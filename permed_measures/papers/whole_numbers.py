@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from permed_measures.markup import listed
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.papers.claims import Claim
+from permed_measures.papers.claims import Claim, Printed
 
 _MISPRINTED = 0.01
 """How many numbers of a column may be no whole numbers, as after a typing error."""
 _ODDS = 1000
 """How much likelier the numbers must be by a whole, among as many others, than without one."""
+_CUT = 0.001
+"""In how many columns the numbers are cut off after their last digit, and not rounded."""
 _MOST_TOPICS, _LARGEST_CUTOFF = 10_000, 200
 _MOST_DIGITS = 9
 """Numbers with more would not fit into 64 bits."""
@@ -46,6 +48,8 @@ class Whole(NamedTuple):
         The same by the numbers.
     topics : tuple of int
         Over how many topics that may be.
+    is_cut : bool
+        Whether the numbers were cut off after their last digit, and not rounded.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Whole(NamedTuple):
     said: int
     total: int
     topics: tuple[int, ...] = ()
+    is_cut: bool = False
 
     @property
     def is_as_said(self) -> bool:
@@ -63,19 +68,22 @@ class Whole(NamedTuple):
 
     def __str__(self) -> str:
         """Say it, with an example of a number that is another one than the heading says."""
-        hits = [(claim, claim.printed().counts(self.total)) for claim in self.claims]
+        hits = [(claim, self._printed(claim).counts(self.total)) for claim in self.claims]
         others = [claim.text for claim, found in hits if not found]
         n = len(hits)
         rows = f"{n - len(others)} of {n} rows" if others else f"all {n} rows"
         but = f" (not {listed(others, _SHOWN)})" if others else ""
-        line = (
-            f"{rows} are whole numbers of {self.total:,}{but}, as {' or '.join(map(self._way, self.topics))}"
-        )
+        cut = " if they were cut and not rounded" if self.is_cut else ""
+        ways = " or ".join(map(self._way, self.topics))
+        line = f"{rows} are whole numbers of {self.total:,}{cut}{but}, as {ways}"
         for claim, found in hits:
             if len(found) == 1 and not claim.anyhow.counts(self.said):
                 number = f"{claim.text} is {found[0]:,} of {self.total:,}, no whole number of {self.said:,}"
                 return f"{self.name}: {number}: {line}"
         return f"{self.name}: {line}"
+
+    def _printed(self, claim: Claim) -> Printed:
+        return Printed.cut(claim.value, claim.decimals) if self.is_cut else claim.printed()
 
     def _way(self, n_topics: int) -> str:
         measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure
@@ -87,10 +95,11 @@ def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]
 
     By a total of h hits a row prints each of h + 1 numbers with the same probability, and in 1 of 100 rows
     any number, as after a typing error; without a total it prints any of the numbers with its digits. Tried
-    are the totals with the cutoff of the heading, or over the topics of the qrels. The likeliest is named if
-    the numbers are 1,000 times as many times likelier by it as there are totals. As the mean of such a ratio
-    is at most 1, at most 1 of 1,000 columns of arbitrary numbers is said to have a total, and at most 1 of
-    1,000 that are as the heading and the qrels say is said to have another (Markov's inequality).
+    are the totals with the cutoff of the heading, or over the topics of the qrels, by numbers that are
+    rounded, and that are cut off in 1 of 1,000 columns. The likeliest is named if the numbers are 1,000 times
+    as many times likelier by it as there are totals. As the mean of such a ratio is at most 1, at most 1 of
+    1,000 columns of arbitrary numbers is said to have a total, and at most 1 of 1,000 that are as the heading
+    and the qrels say is said to have another (Markov's inequality).
 
     Parameters
     ----------
@@ -152,25 +161,30 @@ def _whole(name: str, claims: list[Claim], n_topics: int) -> Whole | None:
     if measure == "P":
         totals = np.union1d(totals, n_topics * np.arange(1, _LARGEST_CUTOFF + 1))
     totals = np.union1d(totals[totals < 10**digits], said)
-    evidence, enough = _evidence(told, totals), np.log(_ODDS * len(totals))
-    best = int(evidence.argmax())
-    as_said = evidence[totals == said].item() if totals[best] != said else 0
-    if evidence[best] - max(as_said, 0) < enough:
+    evidence = np.array([_evidence(told, totals), _evidence(told, totals, is_cut=True)])
+    likelier = evidence + np.log([[1 - _CUT], [_CUT]])
+    way, best = np.unravel_index(likelier.argmax(), likelier.shape)
+    as_said = evidence[:, totals == said].max() if totals[best] != said else 0
+    if likelier[way, best] - max(as_said, 0) < np.log(_ODDS * len(totals)):
         return None
-    return Whole(name, measure, cutoff, claims, said, int(totals[best]))
+    return Whole(name, measure, cutoff, claims, said, int(totals[best]), is_cut=bool(way))
 
 
-def _evidence(claims: list[Claim], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+def _evidence(claims: list[Claim], totals: NDArray[np.int64], *, is_cut: bool = False) -> NDArray[np.float64]:
     """Return the logarithm of how much likelier each total makes claims than if they were any numbers."""
     evidence = np.zeros(len(totals))
     for claim in claims:
         unit = 10**claim.decimals
-        twice = 2 * int(claim.value * unit)
-        is_whole = (twice + 1) * totals // (2 * unit) >= -(-(twice - 1) * totals // (2 * unit))
-        common = np.gcd(2 * unit, totals)
-        in_the_middle = np.where(
-            2 * unit // common % 2, (common + 1) // 2, 0
-        )  # which may print as two numbers
-        n_printed = np.minimum(totals + 1 + in_the_middle, unit)
+        low = 2 * int(claim.value * unit) - (not is_cut)  # in halves of the last digit
+        is_whole = (low + 2) * totals // (2 * unit) >= -(-low * totals // (2 * unit))
+        n_printed = np.minimum(totals + 1 + _n_at_ends(unit, totals, is_cut), unit)
         evidence += np.log(np.where(is_whole, (1 - _MISPRINTED) * unit / n_printed, 0) + _MISPRINTED)
     return evidence
+
+
+def _n_at_ends(unit: int, totals: NDArray[np.int64], is_cut: bool) -> NDArray[np.int64]:
+    """Return how many shares may print as two numbers, as they lie where one ends and the other begins."""
+    if is_cut:  # what a sum is off by may cut off more
+        return np.gcd(unit, totals)
+    common = np.gcd(2 * unit, totals)
+    return np.where(2 * unit // common % 2, (common + 1) // 2, 0)

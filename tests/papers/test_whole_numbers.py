@@ -79,6 +79,29 @@ def test_columns_of_one_table_are_over_the_same_topics():
     assert [(whole.total, whole.topics) for whole in wholes_in(rows, 45)] == [(750, (50,)), (5000, (50,))]
 
 
+@pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
+def test_numbers_that_were_cut_are_over_the_topics_of_the_heading(cutoff, topics, digits):
+    """By rounded numbers the likeliest total was another one, of thousands of topics."""
+    for seed in range(effort(5, 50)):
+        total = cutoff * topics
+        values = counts(np.random.default_rng(seed), 60, total)
+        for noise in (0, 1e-9):  # 0.29 * 100 is cut to 28
+            cut = np.floor(values * 10**digits * (1 - noise)) / 10**digits
+            wholes = list(wholes_in(column(f"P@{cutoff}", cut, digits), topics))
+            assert all(whole.is_as_said for whole in wholes)
+
+
+def test_a_column_that_was_cut_tells_its_topics_too():
+    values = np.floor(1e4 * counts(np.random.default_rng(0), 40, 430)) / 1e4
+    [whole] = wholes_in(column("P@10", values), 50)
+    assert (whole.total, whole.topics, whole.is_cut) == (430, (43,), True)
+    assert "all 40 rows are whole numbers of 430 if they were cut and not rounded, as P@10 over 43" in str(
+        whole
+    )
+    [whole] = wholes_in(column("P@10", counts(np.random.default_rng(0), 40, 430)), 50)
+    assert (whole.total, "cut" in str(whole)) == (430, False)
+
+
 def test_a_mistyped_number_does_not_hide_the_others():
     rows = column("P@10", [*counts(np.random.default_rng(2), 30, 500), 0.3067])
     [whole] = wholes_in(rows, 50)
