@@ -111,7 +111,9 @@ class Space(Generic[Q]):
         self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
         named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
         had = {option for trial in trials for option in trial.options}  # in an order that is not theirs
-        self.options = [option for option in OPTIONS if option in had] + sorted(had - {*OPTIONS})
+        last = had & {"depth"}  # after the cutoffs, as in each quantity
+        self.options = [option for option in OPTIONS if option in had - last]
+        self.options += [*sorted(had - {*OPTIONS}), *last]
         self.options += self._own_options(named, apart)
         self.values = {option: list(self._values(option, apart)) for option in self.options}
         self.bases = [

@@ -164,7 +164,7 @@ def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     sentence = "P@5; R@5; F1@5 of the mean P and the mean R; averaged over all 37 queries of the qrels"
     assert answers_to(result.trials)[0].sentence() == sentence
     [left] = result.exceptions  # of one claim alone, many numbers would be explained so
-    assert left.changes[0].startswith("averaging of P, R and F1: F1 of the mean precision")
+    assert left.changes[0].startswith("what F1 is of: F1 of the mean precision")
 
 
 @pytest.mark.parametrize(
