@@ -151,7 +151,7 @@ def _seen(trait: str, form: Form) -> bool:
 
 _ALONE = 12
 _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
-_TOPS = (4, 3, 1, 2, 3, 2, 1, 2)
+_TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
 
 
 def _query(
@@ -197,7 +197,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     chosen: list[tuple[str, ...]] = [()] * 30
     chosen += [(trait,) for trait in seen for _ in range(12 if trait in (TIES, FRACTIONS) else 6)]
     for number in range(_ALONE):
-        top = _TOPS[number % len(_TOPS)]
+        top = 3 - number % 2
         query = _query(random.Random(-1 - number), "c_1", k, top, best=top, judged=number < 2)
         yield Case({query.id: query.grades or {}}, {query.id: query.run or {}}, alone=True)
     rng = random.Random(0)

@@ -107,7 +107,9 @@ def space_of(claimed: Claimed, asked: Sequence[Asked], named: Sequence[NamedConv
 _OFTEN = 10
 """An answer gives a number on one of so many cases at least."""
 _FIRST = 2
-"""A convention that gives none on the first cases, with highest grades 4 and 3, never does."""
+"""A convention that gives none on the first cases, with highest grades 3 and 2, never does."""
+_SOON = 8
+"""Nor does one that gives none on the first of the cases on which values of an option differ."""
 OF_QUERIES = ("queries", "averaged")
 """The options that make no difference to a query that is alone."""
 
@@ -164,24 +166,33 @@ class Search:
         return near, differ
 
     def _survivors(self, asked: Sequence[Asked]) -> Codes:
-        """Return the conventions that give no other number, and a number on at least a tenth of the cases.
+        """Return the conventions that give no other number, and numbers where their values can differ.
 
-        Values that surely are the same on the cases so far are crossed only when one tells them apart.
+        Of values that surely are the same on the cases so far, the first stands for all; a value is crossed
+        with the others when a case tells it apart. A number is to the credit of an option only where its
+        values can differ: on a tenth of these cases at least a convention must give one.
         """
         near, merged = self._crossed(asked[0])
-        known = np.zeros(len(near), np.int64)
-        for n, each in enumerate(asked):
-            if n == _FIRST:
-                near, known = near[known > 0], known[known > 0]
-            for at in [at for at in merged if not self._alike(each, at) >= merged[at]]:
-                near, known = _split(near, known, at, merged.pop(at))
+        groups, known = dict(merged), np.zeros((len(near), len(self.space.options)), np.int16)
+        n_differ = np.zeros(known.shape[1], np.int64)
+        soon = np.array([_SOON if at in groups else _FIRST for at in range(len(n_differ))])
+        for each in asked:
+            alike = {at: self._alike(each, at) for at in groups}
+            for at in [at for at in merged if not alike[at] >= merged[at]]:
+                rest = merged[at] & alike[at]
+                near, known = _split(near, known, at, merged.pop(at), rest)
+                if len(rest) > 1:
+                    merged[at] = rest
             agree, computed = self.agree(each, near)
-            near, known = near[agree], (known + computed)[agree]
+            differ = np.array([at not in groups or not alike[at] >= groups[at] for at in range(len(soon))])
+            known, n_differ = known + (computed[:, None] & differ), n_differ + differ
+            kept = agree & (known[:, n_differ >= soon] > 0).all(axis=1)
+            near, known = near[kept], known[kept]
             if not len(near):
                 return near
         for at, group in merged.items():
-            near, known = _split(near, known, at, group)
-        return near[known >= max(len(asked) / _OFTEN, 1)]
+            near, known = _split(near, known, at, group, set())
+        return near[(known >= np.where(n_differ, np.maximum(n_differ / _OFTEN, 1), 0)).all(axis=1)]
 
     def _crossed(self, first: Asked) -> tuple[Codes, dict[int, set[int]]]:
         """Cross the values of all options; of those that are alike on a case, the first stands for all."""
@@ -192,6 +203,8 @@ class Search:
         for at, option in enumerate(self.space.options):
             others = sorted(merged.get(at, ()))[1:]
             values.append([n for n in range(len(self.space.numbered(option))) if n not in others])
+        if not _have(np.array([each.value / self.reading.over for each in self.asked if each.case.alone]), 5):
+            values[self.space.options.index("rounding")] = [self.space.numbered("rounding").index("exact")]
         return np.stack(np.meshgrid(*values, indexing="ij"), -1).reshape(-1, len(values)), merged
 
     def _alike(self, each: Asked, at: int) -> set[int]:
@@ -228,10 +241,14 @@ class Search:
         return scores + len(self.asked) / (len(self.asked) + 1)
 
 
-def _split(near: Codes, known: Codes, at: int, group: set[int]) -> tuple[Codes, Codes]:
-    """Cross conventions with the values of an option of which the first stood for all."""
+def _split(near: Codes, known: Codes, at: int, group: set[int], rest: set[int]) -> tuple[Codes, Codes]:
+    """Cross conventions with the values of an option for which the first stood, but for the rest.
+
+    For the rest the first of them stands from here on.
+    """
     first, *others = sorted(group)
+    others = [each for each in others if each not in rest or (first not in rest and each == min(rest))]
     rows = near[:, at] == first
     copies = np.tile(near[rows], (len(others), 1))
     copies[:, at] = np.repeat(others, rows.sum())
-    return np.concatenate([near, copies]), np.concatenate([known, np.tile(known[rows], len(others))])
+    return np.concatenate([near, copies]), np.concatenate([known, np.tile(known[rows], (len(others), 1))])
