@@ -17,6 +17,7 @@ from permed_measures.conventions.options import (
     SHARED,
     Options,
     seen_by,
+    value_of,
 )
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.spaces import Codes, Quantity, Space
@@ -96,12 +97,22 @@ def space_of(claimed: Claimed, asked: Sequence[Asked], named: Sequence[NamedConv
     """Return all conventions of a measure; what it has for itself takes the place of what all have."""
     own = [
         each._replace(
-            options={k: v for k, v in seen_by(claimed.measure, each.options).items() if k not in OF_ALL}
+            options={
+                option: value if _has(claimed.measure, option, value) else DEFAULT[option]
+                for option, value in seen_by(claimed.measure, each.options).items()
+                if option not in OF_ALL
+            }
         )
         for each in named
     ]
     quantities = sorted((each.quantity for each in asked), key=lambda each: -len(each.run.labels.levels))
     return Space(quantities, own)
+
+
+def _has(measure: str, option: str, value: object) -> bool:
+    """Return whether a measure has a value; a convention may have it for others."""
+    measures = value_of(option, value).measures
+    return not measures or measure in measures
 
 
 _OFTEN = 10
@@ -173,7 +184,7 @@ class Search:
         values can differ: on a tenth of these cases at least a convention must give one.
         """
         near, merged = self._crossed(asked[0])
-        groups, known = dict(merged), np.zeros((len(near), len(self.space.options)), np.int16)
+        groups, known = dict(merged), np.zeros_like(near)
         n_differ = np.zeros(known.shape[1], np.int64)
         soon = np.array([_SOON if at in groups else _FIRST for at in range(len(n_differ))])
         for each in asked:
@@ -186,13 +197,14 @@ class Search:
             agree, computed = self.agree(each, near)
             differ = np.array([at not in groups or not alike[at] >= groups[at] for at in range(len(soon))])
             known, n_differ = known + (computed[:, None] & differ), n_differ + differ
-            kept = agree & (known[:, n_differ >= soon] > 0).all(axis=1)
+            kept: Bools = agree & (known[:, n_differ >= soon] > 0).all(axis=1)
             near, known = near[kept], known[kept]
             if not len(near):
                 return near
         for at, group in merged.items():
             near, known = _split(near, known, at, group, set())
-        return near[(known >= np.where(n_differ, np.maximum(n_differ / _OFTEN, 1), 0)).all(axis=1)]
+        least = np.where(n_differ, np.maximum(n_differ / _OFTEN, 1), 0)
+        return np.asarray(near[(known >= least).all(axis=1)])
 
     def _crossed(self, first: Asked) -> tuple[Codes, dict[int, set[int]]]:
         """Cross the values of all options; of those that are alike on a case, the first stands for all."""
