@@ -101,7 +101,7 @@ def test_differences_that_do_not_vary_have_no_interval(correction, interval):
     for baseline in ({}, runs["new"]):  # 20 wins, 20 ties
         given = {"old": baseline, "new": runs["new"], "other": runs_with_wins(20, 9)[1]["new"]}
         result = compare(qrels, given, "P@1", baseline="old", correction=correction)
-        assert result.interval == interval
+        assert result.options.interval == interval
         [row, other] = result.rows
         assert (row.interval, row.reasons) == (None, {"interval": "no variance between queries"})
         assert other.interval is not None
