@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
@@ -15,6 +15,8 @@ from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, with_cutoff
 from permed_measures.conventions.options import (
     MEASURES,
+    OF_ALL,
+    OPTIONS,
     SAME,
     SHARED,
     Options,
@@ -28,9 +30,9 @@ from permed_measures.papers.names import Rank
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
-CERTAIN, _LIKELY = 0.001, 0.05
+CERTAIN, LIKELY = 0.001, 0.05
 """The chances up to which an answer is that."""
-_DIFFERENT = 0.01
+DIFFERENT = 0.01
 """The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
 _HOPELESS = 0.05
 """Where more arbitrary numbers would be explained, what other runs would have is no matter."""
@@ -135,12 +137,12 @@ class Answer:
             return "certain"
         rows, explained = (Counter(trial.row for trial in each) for each in (self.trials, self.explained))
         is_most = any(2 * n >= rows[row] for row, n in explained.items())
-        return "likely" if is_most and self.chance.value <= _LIKELY else "may be chance"
+        return "likely" if is_most and self.chance.value <= LIKELY else "may be chance"
 
     @property
     def is_clear(self) -> bool:
         """Whether claims were made so rather than mistyped: few changes, which hardly fit by chance."""
-        return len(self.changes) <= MOST_CHANGES and self.chance.value <= _DIFFERENT
+        return len(self.changes) <= MOST_CHANGES and self.chance.value <= DIFFERENT
 
     # --- what is said of it ----------------------------------------------------------------------------
 
@@ -179,7 +181,15 @@ class Answer:
             for measure, names in by_measure.items()
         ]
         phrases = [value_of(option, ours[option]).phrase for option in SHARED if option != "queries"]
-        return "; ".join([*parts, f"averaged over {self._queries(ours)}", *filter(None, phrases)])
+        averaged = f"averaged over {self._queries(ours)}"
+        return "; ".join([*parts, averaged, *filter(None, phrases), *self._of_one(ours)])
+
+    def _of_one(self, ours: Options) -> Iterator[str]:
+        """Yield what one measure has for itself."""
+        for own, value in ours.items():
+            if own in OF_ALL and value != SAME and self._seen(own):
+                option, _, measure = own.rpartition(" of ")
+                yield f"{measure}: {OPTIONS[option].title} by itself, {describe(own, value)}"
 
     def _shown(self, measure: str, ours: Options) -> Options:
         """Return the options of a measure that are said; where all are relevant, grades are none of them."""
@@ -196,7 +206,9 @@ class Answer:
     @property
     def options_seen(self) -> Options:
         """The options of the explained claims, with the default of each that makes no difference."""
-        return {option: value for option, value in self.simplified.items() if self._seen(option)}
+        return {
+            option: value for option, value in self.simplified.items() if value != SAME and self._seen(option)
+        }
 
     @cached_property
     def equivalents(self) -> dict[str, list[Any]]:
@@ -206,6 +218,6 @@ class Answer:
         """
         ours, found = self.simplified, dict[str, list[Any]]()
         for option, value, other in self.space.neighbours(ours):
-            if self._seen(option) and option != "rounding" and self._same_as(other):
+            if self._seen(option) and option != "rounding" and option not in OF_ALL and self._same_as(other):
                 found.setdefault(option, [ours[option]]).append(value)
         return found

@@ -13,7 +13,7 @@ import numpy as np
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.elsewhere import better_names, swap_in
 from permed_measures.audits.reports import Audit
-from permed_measures.audits.search import answers_to, doubts_about, exceptions_to
+from permed_measures.audits.search import answers_apart, answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
 from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
@@ -140,7 +140,7 @@ def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED
         again = answers_to(swap.trials, conventions)
         if len(again[0].explained) > len(best[0].explained) and again[0].verdict in ("certain", "likely"):
             return replace(_audit(again), swap=swap.text)
-    return _audit(best)
+    return _audit(answers_apart(best))
 
 
 def _to_swap(best: list[Answer], conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:

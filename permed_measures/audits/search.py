@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.audits.answers import CERTAIN, MOST_CHANGES, Answer, simplified
+from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
 from permed_measures.audits.trials import Trial, Tried, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
-from permed_measures.conventions.options import SAME, Options, changes_of
+from permed_measures.conventions.options import OF_ALL, OWN, SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.papers.names import Rank
 
@@ -20,6 +21,7 @@ def answers_to(
     trials: Sequence[Trial],
     conventions: Sequence[NamedConvention] = NAMED,
     usual: dict[str, Rank] | None = None,
+    apart: Collection[str] = (),
 ) -> list[Answer]:
     """Return the named conventions that explain the most claims with the fewest changes.
 
@@ -29,8 +31,10 @@ def answers_to(
     conventions : sequence of NamedConvention
     usual : dict of str to Rank, optional
         By the name of the claim the cutoff that is no change; those that the names say if left out.
+    apart : collection of str
+        The options of which one measure may have one for itself.
     """
-    space = Space(trials, conventions, usual)
+    space = Space(trials, conventions, usual, apart)
     changes, found = _best(space)
     found = found or [space.first(base) for _, base in space.bases[:1]]  # where nothing can be computed
     return _named(space, found, changes)
@@ -104,6 +108,33 @@ _HOPELESS = -(10**9)
 
 def _distance(ours: Options, theirs: Options) -> int:
     return sum(value != theirs.get(option, SAME) for option, value in ours.items())
+
+
+_FEWEST = 2
+"""So many claims at least are more than one, which may be a typo."""
+_APART = ("ties", "queries", "averaged", "documents")
+"""The options that scripts choose for one measure, as the library has them that computes it."""
+
+
+def answers_apart(best: list[Answer]) -> list[Answer]:
+    """Return answers by which one measure has an option for itself, where these explain more claims.
+
+    Its claims alone must hardly be explained by chance, least of all where the others are explained without;
+    so it is never one claim, which may as well be a typo.
+    """
+    n_claims = Counter(trial.measure for trial in best[0].trials)
+    if best[0].complete or len(n_claims) == 1 or max(n_claims.values()) < _FEWEST:
+        return best
+    conventions = best[0].space.conventions
+    apart = answers_to(best[0].trials, conventions, apart=_APART)
+    main, theirs = apart[0], apart[0].named.options
+    own = {each for each, value in main.options.items() if each in OF_ALL and value != theirs.get(each, SAME)}
+    claims = [trial for trial in main.explained if own & {*OWN.get(trial.measure, ())}]
+    if len(main.explained) <= len(best[0].explained) or len(claims) < _FEWEST:
+        return best
+    alone = Answer(main.named, main.options, Space(claims, conventions), main.n_changes)
+    is_clear = best[0].verdict in ("certain", "likely")
+    return apart if alone.chance.value <= (DIFFERENT if is_clear else LIKELY) else best
 
 
 # --- what one convention leaves open -----------------------------------------------------------------
@@ -182,10 +213,6 @@ class Doubt(NamedTuple):
     def is_typo(self) -> bool:
         """Whether the others are surely made so, and a typo is as good an explanation as any other."""
         return self.simple[0].verdict in ("certain", "likely") and self.other.chance.value > CERTAIN
-
-
-_FEWEST = 2
-"""So many claims at least are more than one that is left."""
 
 
 def doubts_about(main: Answer) -> list[Doubt]:

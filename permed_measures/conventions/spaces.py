@@ -97,7 +97,7 @@ class Space(Generic[Q]):
     usual : dict of str to Rank, optional
         By the name of a quantity the cutoff that is no change; the first that it has if left out.
     apart : collection of str
-        The options that one measure may have for itself, which is one change.
+        The options that one measure may have for itself, which is one change; one at most is made.
     """
 
     def __init__(
@@ -129,6 +129,7 @@ class Space(Generic[Q]):
             ]
             for option in self.options
         }
+        self._is_apart = np.array([OF_ALL.get(option) in apart for option in self.options])
         self._number_values()
 
     def _own_options(self, named: Sequence[NamedConvention], apart: Collection[str]) -> Iterator[str]:
@@ -201,6 +202,8 @@ class Space(Generic[Q]):
         """
         for n in range(most + 1):
             where, values = changes(self._n_tried, n)
+            few = self._is_apart[where].sum(axis=1) <= 1
+            where, values = where[few], values[few]
             for base in self._bases:
                 found = np.repeat(base[None], len(where), axis=0)
                 np.put_along_axis(found, where, values, axis=1)

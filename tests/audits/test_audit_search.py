@@ -5,6 +5,7 @@ import random
 from itertools import combinations, product
 
 import pytest
+from audit_helpers import binary, graded, plain_graded, row_made
 from audit_loops import Plain, means_something
 from effort import effort
 
@@ -90,3 +91,38 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     for answer in answers:
         assert (len(answer.explained), -answer.n_changes) == most
         assert set(answer.explained) == explained(trials, plains, answer.options)
+
+
+ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "MRR@10": "RR"}
+
+
+def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_table():
+    """What one convention explains needs none."""
+    qrels, runs = binary()
+    own = {"queries of RR": "both"}
+    made, plain = (
+        pm.audit(
+            qrels, runs, {name: row_made(Plain(qrels, run), how, names=ROW) for name, run in runs.items()}
+        )
+        for how in (own, {})
+    )
+    assert (made.ok, made.verdict, made.best[0].n_changes) == (True, "certain", 1)
+    assert made.best[0].options.items() >= own.items()
+    assert "RR: query set by itself, the intersection of qrels and run" in made.best[0].sentence()
+    assert "query set of RR: the intersection of qrels and run" in " ".join(str(made).split())
+    assert (plain.ok, plain.best[0].n_changes) == (True, 0)
+    assert not {*plain.best[0].options} & {*own}
+
+
+def test_a_row_with_another_query_set_for_one_measure_is_explained():
+    qrels, run = graded(2)
+    names = {**ROW, "MRR@5": "RR"}
+    row = row_made(plain_graded(2), {"queries of RR": "both"}, names=names)
+    result = pm.audit(qrels, run, row)
+    assert result.best[0].changes == [
+        "query set of RR: the intersection of qrels and run (not: as for the other measures)"
+    ]
+    assert (result.ok, result.verdict) == (True, "certain")
+    wrong = pm.audit(qrels, run, {**row, "MRR@10": "0.4566", "MRR@5": "0.4321"})
+    assert not wrong.ok
+    assert "by itself" not in str(wrong)
