@@ -189,7 +189,7 @@ class Answer:
         for own, value in ours.items():
             if own in OF_ALL and value != SAME and self._seen(own):
                 option, _, measure = own.rpartition(" of ")
-                yield f"{measure}: {OPTIONS[option].title} by itself, {describe(own, value)}"
+                yield f"for {measure} alone, {OPTIONS[option].title}: {describe(own, value)}"
 
     def _shown(self, measure: str, ours: Options) -> Options:
         """Return the options of a measure that are said; where all are relevant, grades are none of them."""

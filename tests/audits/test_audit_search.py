@@ -108,7 +108,7 @@ def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_tab
     )
     assert (made.ok, made.verdict, made.best[0].n_changes) == (True, "certain", 1)
     assert made.best[0].options.items() >= own.items()
-    assert "RR: query set by itself, the intersection of qrels and run" in made.best[0].sentence()
+    assert "for RR alone, query set: the intersection of qrels and run" in made.best[0].sentence()
     assert "query set of RR: the intersection of qrels and run" in " ".join(str(made).split())
     assert (plain.ok, plain.best[0].n_changes) == (True, 0)
     assert not {*plain.best[0].options} & {*own}
@@ -125,4 +125,4 @@ def test_a_row_with_another_query_set_for_one_measure_is_explained():
     assert (result.ok, result.verdict) == (True, "certain")
     wrong = pm.audit(qrels, run, {**row, "MRR@10": "0.4566", "MRR@5": "0.4321"})
     assert not wrong.ok
-    assert "by itself" not in str(wrong)
+    assert "for RR alone" not in str(wrong)
