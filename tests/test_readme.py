@@ -150,7 +150,7 @@ def examples_of_the_help():
     """Return the examples; those on real data, which take longer, are thorough."""
     for name in COMMANDS:
         for example in command_of(name).examples:
-            marks = pytest.mark.thorough if REAL_DATA.search(example) else ()
+            marks = pytest.mark.thorough if name == "identify" or REAL_DATA.search(example) else ()
             yield pytest.param(f"{name} {example}".strip(), marks=marks)
 
 

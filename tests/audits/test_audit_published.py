@@ -13,6 +13,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.thorough
 def test_medcorpus_numbers_are_made_by_the_standard_of_permed(data):
     labels = data / "medcorpus" / "query_to_texts.jsonl"
     claims = {"NDCG@10": 0.9044, "MAP@10": 0.5357, "P@1": 0.9279}

@@ -91,6 +91,7 @@ def test_a_repr_computes_nothing(monkeypatch):
     assert repr(result).startswith("<Audit: ")
 
 
+@pytest.mark.thorough
 def test_the_evidence_of_a_large_table_is_that_of_some_rows():
     """Half of 1,040 claims are explained: no number of ways to choose them is too large."""
     qrels, run = random_data(5, 30)

@@ -43,6 +43,7 @@ def test_nothing_is_said_of_a_true_table(table):
         ("columns", ["lsa, MAP@10: # is P@1 of lsa", "lsa, P@1: # is MAP@10 of lsa"]),
     ],
 )
+@pytest.mark.thorough
 def test_swapped_numbers_are_told_by_the_cell_that_has_them(table, swapped, said):
     row, other = table["lsa"], table["bm25" if swapped == "rows" else "lsa"]
     name = "MAP@10" if swapped == "rows" else "P@1"
@@ -62,7 +63,10 @@ def exchanged(table, what, first, second):
     return {run: {name: row[other.get(name, name)] for name in row} for run, row in table.items()}
 
 
-@pytest.mark.parametrize("swapped", [("columns", "MAP@10", "P@1"), ("rows", "bm25", "lsa")])
+@pytest.mark.parametrize(
+    "swapped",
+    [("columns", "MAP@10", "P@1"), pytest.param(("rows", "bm25", "lsa"), marks=pytest.mark.thorough)],
+)
 def test_swapped_columns_and_rows_are_exchanged_first(table, swapped):
     what, first, second = swapped
     result = pm.audit(QRELS, RUNS, exchanged(table, *swapped))
@@ -76,6 +80,7 @@ def test_swapped_columns_and_rows_are_exchanged_first(table, swapped):
     assert all(table[trial.row][trial.claim.name] == trial.claim.text for trial in result.trials)
 
 
+@pytest.mark.thorough
 def test_what_is_printed_twice_or_wrong_once_is_not_swapped(table):
     twice = {run: {**row, "MAP@10": row["P@1"]} for run, row in table.items()}
     once = {**table, "lsa": twice["lsa"]}
@@ -84,6 +89,7 @@ def test_what_is_printed_twice_or_wrong_once_is_not_swapped(table):
         assert (result.swap, "It seems that" in str(result)) == ("", False)
 
 
+@pytest.mark.thorough
 def test_rows_are_swapped_beside_two_with_the_same_numbers(table):
     runs = {"copy": RUNS["bm25"], **RUNS, "third": RUNS["lsa"] | {"sample_01_1": {}}}
     rows = {"copy": table["bm25"], **table}

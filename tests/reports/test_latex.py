@@ -56,7 +56,7 @@ LABELLED = [
     "possible permed-sample --claim P@1=0.6458",
     "reranking permed-sample permed-sample/runs/bm25 permed-sample/runs/lsa",
     "gate permed-sample permed-sample/runs/bm25 --min P@1=0.6",
-    "identify permed-sample/script.py:mean_ap MAP@10",
+    pytest.param("identify permed-sample/script.py:mean_ap MAP@10", marks=pytest.mark.thorough),
 ]
 
 
