@@ -15,6 +15,7 @@ from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import OF_ALL, OWN, SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.papers.names import Rank
+from permed_measures.progress import step
 
 
 def answers_to(
@@ -79,15 +80,17 @@ def _best_by_changes(space: Space[Trial], trials: Sequence[Trial]) -> dict[int, 
     They are one for each base that has one: what is as near to it cannot be told apart.
     """
     most, level, found = -1, 0, dict[int, list[Codes]]()
-    for changes, near in space.within(MOST_CHANGES):
-        if changes > level and most == len(trials):
-            break
-        counts = _n_explained(space, near, trials, most + (changes > level))
-        if counts.max(initial=-1) > most:
-            most, level = int(counts.max()), changes
-            found[level] = []
-        if changes == level and level in found:
-            found[level].append(near[counts == most][:1])
+    with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
+        for changes, near in space.within(MOST_CHANGES):
+            if changes > level and most == len(trials):
+                break
+            counts = _n_explained(space, near, trials, most + (changes > level))
+            if counts.max(initial=-1) > most:
+                most, level = int(counts.max()), changes
+                found[level] = []
+            if changes == level and level in found:
+                found[level].append(near[counts == most][:1])
+            advance(1)
     return {changes: np.concatenate(near) for changes, near in found.items()}
 
 
