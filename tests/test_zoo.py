@@ -1,7 +1,7 @@
 """Every function and command on every odd input ends in a report in every format, or in an error of ours.
 
-A warning of a library is an error here. The quick run takes some of the inputs. A report is written in one format,
-the next report in another.
+A warning of a library is an error here. The quick run takes some of the inputs. A report is written in one
+format, the next report in another.
 """
 
 import csv
