@@ -62,4 +62,4 @@ def test_means_by_conversation_are_found_without_an_argument(data):
     result = pm.audit(qrels, run, {"NDCG@10": "0.9054", "MAP@10": "0.5402", "P@1": "0.9290"})
     assert result.answers[0].named.name == "PerMed standard"
     [change] = result.answers[0].changes
-    assert change.startswith("query set: conversations, each being the mean over its")
+    assert change.startswith("what is averaged: each conversation counts once")
