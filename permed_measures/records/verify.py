@@ -259,16 +259,16 @@ class _Files:
 
     def _find(self, file: Mapping[str, Any], what: str, option: str) -> str:
         """Return where a file is: where its path leads, or in a folder itself."""
-        path, beside = file["path"], Path(self.record.source).parent
+        path, beside = file["path"] or "", Path(self.record.source).parent
         folders = [beside, Path()] if self.folder is None else [self.folder]
         starts = [folders[0], beside]
-        places = [each / path for each in starts] + [folders[0] / Path(path or "").name]
+        places = [each / path for each in starts] + [folders[0] / Path(path).name]
         for place in places if path and path != "-" else ():
             inside = any(_is_in(place, folder) for folder in (*folders, SAMPLE_FOLDER))
             if inside or _has_hash(place, file["sha256"]):
                 return str(place)
         named = " or ".join(dict.fromkeys(repr(str(each)) for each in folders))
-        problem = f"there is no file {shown(path)} for the {what} in the folder {named}"
+        problem = f"there is no file {shown(file['path'])} for the {what} in the folder {named}"
         hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
         raise InputError(problem, where=self.name, hint=hint)
 

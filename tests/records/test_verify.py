@@ -272,6 +272,14 @@ def test_every_mutant_is_refused_or_found_or_of_no_number(folder):
     assert outcomes == {"refused", "found", "same"}
 
 
+def test_a_run_that_had_no_file_has_to_be_given(folder):
+    run = pm.read_run(folder / "bm25.jsonl")
+    made = pm.record("qrels.jsonl", {"bm25": run}, "RR")
+    with pytest.raises(pm.InputError, match="there is no file None for the run 'bm25'"):
+        pm.verify(made)
+    assert pm.verify(made, run={"bm25": run}).ok
+
+
 def test_nothing_outside_the_folder_is_read(folder, tmp_path_factory):
     content = record("qrels.jsonl", "bm25.jsonl", "RR")
     secret = tmp_path_factory.mktemp("elsewhere") / "secret.txt"
