@@ -134,8 +134,8 @@ class Trial(Quantity):
 
     def are_printed(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
-        low, high = codes[:, ::2], codes[:, 1::2]
-        return np.asarray(((low <= self.window.code) & (self.window.code <= high)).any(axis=1))
+        low, high, code = codes[:, ::2], codes[:, 1::2], float(self.window.code)
+        return np.asarray(((low <= code) & (code <= high)).any(axis=1))
 
     def shown(self, convention: Options) -> str:
         """Return what a convention prints."""

@@ -16,7 +16,7 @@ def test_a_new_value_of_any_option_is_left_out(monkeypatch):
     """Somebody gave every option a value in conventions.toml, and did nothing else."""
     named = []
     for name, option in options.OPTIONS.items():
-        if option.values:
+        if option.values and option.measures != ("F1",):  # which no claim is of: it has no bounds
             monkeypatch.setitem(option.values, "new", options.Value(f"a new {name}", "nobody"))
             named.append(COMMUNITY._replace(name=name, options={**COMMUNITY.options, name: "new"}))
     monkeypatch.setattr("permed_measures.limits.possible.conventions_with", lambda _: (*NAMED, *named))
