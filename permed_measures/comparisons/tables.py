@@ -91,8 +91,8 @@ def not_zero(value: float, decimals: int) -> str:
     >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
     ('0.5', '0.01', '0.0')
     """
-    tried = (as_text(value, f".{places}f") for places in range(decimals, 13))
-    return next((text for text in tried if float(text)), as_text(value, f".{decimals}f"))
+    places = next((places for places in range(decimals, 13) if round(value, places)), decimals)
+    return as_text(value, f".{places}f")
 
 
 def p_of_sentences(result: Comparison, name: str) -> str:

@@ -347,24 +347,28 @@ class _Printed(NamedTuple):
     limit: float
     least: int
 
+    @property
+    def decimals(self) -> int:
+        """How many decimals numbers have beside the limit."""
+        decimals = -int(Decimal(repr(self.limit)).as_tuple().exponent)
+        return min(max(0 if self.limit.is_integer() else decimals, self.least), 9)
+
+    def rounded(self, value: float) -> float:
+        """Return the number that is printed and compared."""
+        return round(value, self.decimals) + 0.0  # no -0
+
     def text(self, value: float) -> str:
         """Write a number."""
-        decimals = -int(Decimal(repr(self.limit)).as_tuple().exponent)
-        decimals = min(max(0 if self.limit.is_integer() else decimals, self.least), 9)
-        return f"{round(value, decimals) + 0.0:,.{decimals}f}"  # no -0
+        return f"{self.rounded(value):,.{self.decimals}f}"
 
     def moved(self, change: float) -> str:
         """Write a change in words."""
-        size = self.text(abs(change))
-        return f"{'changed' if not self._number(size) else 'fell' if change < 0 else 'rose'} by {size}"
+        verb = "changed" if not self.rounded(change) else "fell" if change < 0 else "rose"
+        return f"{verb} by {self.text(abs(change))}"
 
     def is_below(self, value: float) -> bool:
         """Return whether a value is below the limit, both as they are printed."""
-        return self._number(self.text(value)) < self._number(self.text(self.limit))
-
-    @staticmethod
-    def _number(text: str) -> float:
-        return float(text.replace(",", ""))
+        return self.rounded(value) < self.rounded(self.limit)
 
     def outcome(self, value: float, known: Evidence | None) -> str:
         """Say what is shown; without evidence the value itself decides."""
