@@ -109,8 +109,8 @@ def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRan
         judgments,
         query=judgments.query[listed],
         grade=judgments.grade[listed],
-        order=judgments.order[listed],
-        documents=judgments.ids(np.flatnonzero(listed)),
+        order=np.arange(listed.sum()),
+        given=judgments.ids(np.flatnonzero(listed)),
     )
     return replace(rankings, judgments=kept, row=number[rankings.row])
 

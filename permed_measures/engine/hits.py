@@ -91,9 +91,9 @@ def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mappin
     """
     if not {type(next(iter(each), "")) for each in docs} <= {str}:
         return True
-    integers = judgments.integers
-    return bool(integers) and any(
-        any(map(retrieved.__contains__, integers.get(each, ())))
+    integers, offsets = judgments.integers, judgments.offsets.tolist()
+    return bool(integers) and not all(
+        retrieved.keys().isdisjoint(integers[offsets[each] : offsets[each + 1]])
         for each, retrieved in zip(query, docs, strict=True)
     )
 
@@ -107,10 +107,10 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
     scores: list[bytes] = []
     found: list[float] = []
     for each, retrieved in zip(query, docs, strict=True):
-        judged = judgments.documents[offsets[each] : offsets[each + 1]]
+        judged = judgments.given[offsets[each] : offsets[each + 1]]
         scores.append(doubles(retrieved.values()))
         found += map(retrieved.get, judged, _NAN)
-    score, of_judged = np.frombuffer(b"".join(scores)), np.frombuffer(doubles(found))
+    score = np.frombuffer(b"".join(scores))
     if np.isnan(score).any():
         for each, retrieved in zip(query, docs, strict=True):
             check_numbers(judgments.query_ids[each], retrieved, "score")
@@ -119,8 +119,10 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
     start[query[1:]] = end[query[:-1]]
     asked = np.zeros(judgments.n_queries, np.bool_)
     asked[query] = True
-    hit = ~np.isnan(of_judged)
-    row = np.flatnonzero(asked[judgments.query])[hit]
+    of_judged = np.full(len(judgments.query), np.nan)
+    of_judged[asked[judgments.query]] = np.frombuffer(doubles(found))
+    of_judged = of_judged[judgments.order]
+    row = np.flatnonzero(~np.isnan(of_judged))
 
     def ids(position: Ints) -> list[str]:
         number = np.searchsorted(end[query], position, "right")
@@ -129,7 +131,7 @@ def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, floa
         parts = zip(number[first].tolist(), within, strict=True)
         return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
 
-    return ScoredHits(score, start, end, ids, row, of_judged[hit])
+    return ScoredHits(score, start, end, ids, row, of_judged[row])
 
 
 _NAN = repeat(np.nan)

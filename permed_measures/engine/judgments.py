@@ -25,10 +25,6 @@ USUAL_GRADES = frozenset(range(-2, 11))
 """Scores are seldom all among these, and grades seldom others."""
 
 
-_MOST_DIGITS = 1000
-"""Python makes no integers of a few thousand."""
-
-
 def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
     """Raise InputError for the first document of a query whose relevance or score is no number."""
     for doc_id, value in docs.items():
@@ -90,16 +86,16 @@ class Judgments:
     grade : ndarray of float64, shape (n_judged,)
         Its grade; negative grades are kept.
     order : ndarray of int64, shape (n_judged,)
-        Its position in the qrels as they were given, one query after the other.
-    documents : list of str, length n_judged
-        Its id.
+        Its position in `given`.
+    given : list of str, length n_judged
+        The ids of the judged documents, one query after the other, within a query in the order of the qrels.
     """
 
     query_ids: list[str]
     query: NDArray[np.int32]
     grade: NDArray[np.float64]
     order: Ints
-    documents: list[str]
+    given: list[str]
     _num_rel: dict[float, Ints] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -138,7 +134,12 @@ class Judgments:
 
     def ids(self, rows: Ints) -> list[str]:
         """Return the document ids of these rows."""
-        return [self.documents[row] for row in rows.tolist()]
+        return list(map(self.given.__getitem__, self.order[rows].tolist()))
+
+    @cached_property
+    def documents(self) -> list[str]:
+        """The document id of each row."""
+        return list(map(self.given.__getitem__, self.order.tolist()))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -153,14 +154,14 @@ class Judgments:
         return self.frame[segments(self.offsets[query], np.diff(self.offsets)[query])]
 
     @cached_property
-    def integers(self) -> dict[int, list[int]]:
-        """The judged documents of each query whose ids are integers, which runs may have as such."""
-        integers: dict[int, list[int]] = {}
-        if any(map(str.isdecimal, self.documents)):
-            for query, doc_id in zip(self.query.tolist(), self.documents, strict=True):
-                if doc_id.isdecimal() and len(doc_id) < _MOST_DIGITS:
-                    integers.setdefault(query, []).append(int(doc_id))
-        return integers
+    def integers(self) -> list[int | None]:
+        """The ids of `given` as integers, which runs may have; None for others. Empty if none is."""
+        if min(self.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
+            return []
+        try:
+            return list(map(int, self.given))
+        except ValueError:
+            return [int(doc_id) if _is_integer(doc_id) else None for doc_id in self.given]
 
     def queries_of(self, query_ids: Iterable[str]) -> Ints:
         """Return the query that each of these ids is; -1 if it is not judged."""
@@ -179,6 +180,10 @@ class Judgments:
     def location(self, row: int) -> str:
         """Return query and document of a row, for an error message."""
         return location(self.query_ids[self.query[row]], self.documents[row])
+
+
+def _is_integer(doc_id: str) -> bool:
+    return doc_id.removeprefix("-").isdecimal() and len(doc_id) < 1000  # Python makes none of 4,301 digits
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
@@ -222,5 +227,4 @@ def _sorted(
 ) -> Judgments:
     """Return the judgments in the ideal order."""
     ideal = np.lexsort((-grade, query))
-    in_order = list(map(documents.__getitem__, ideal.tolist()))
-    return Judgments(query_ids, query[ideal], grade[ideal], ideal, in_order)
+    return Judgments(query_ids, query[ideal], grade[ideal], ideal, documents)

@@ -164,7 +164,12 @@ MIXED = {"a": 3.0, 1: 2.0, 2: 1.0, "b": 1.0, 30: 1.0}
 EQUAL = dict.fromkeys([9, 10, "91", "c"], 1.0)
 
 
-@pytest.mark.parametrize(("docs", "judged"), [(MIXED, "a12"), (EQUAL, ["9", "10", "c"])])
+BELOW_ZERO = {"a": 2.0, -1: 3.0}
+
+
+@pytest.mark.parametrize(
+    ("docs", "judged"), [(MIXED, "a12"), (EQUAL, ["9", "10", "c"]), (BELOW_ZERO, ["a", "-1"])]
+)
 def test_ids_of_several_types_give_one_result_whatever_their_order(docs, judged):
     qrels = {"q": dict.fromkeys(judged, 1), "other": {"z": 1}}
     as_strings = {"q": {str(doc): score for doc, score in docs.items()}}
