@@ -107,11 +107,12 @@ class Evaluations:
         """All measures, Judged included."""
         return next(iter(self.evaluations.values())).measures
 
-    @property
+    @cached_property
     def shown(self) -> list[Measure]:
         """The measures as they were asked for, then Judged by cutoff where it says something."""
-        asked = [measure for measure in self.columns if measure in self.measures]
-        judged = [measure for measure in self.columns if measure not in asked]
+        of_user = {*self.measures}
+        asked = [measure for measure in self.columns if measure in of_user]
+        judged = [measure for measure in self.columns if measure not in of_user]
         means = [each.aggregated for each in self.evaluations.values()]
         partly = [each for each in judged if not all(mean[each] >= 1 - 1e-12 for mean in means)]
         partly = [] if self.all_relevant else partly
@@ -135,7 +136,7 @@ class Evaluations:
         ]
         return Evaluation(self.measures, np.concatenate(values), rankings)
 
-    @property
+    @cached_property
     def ceilings(self) -> dict[Measure, float]:
         """The best possible value of each measure where that is below 1."""
         return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
@@ -234,10 +235,11 @@ class Evaluations:
 
     def explanations(self) -> Iterator[str]:
         """Say what the headings and labels of a table stand for, and why Judged@k is not there."""
-        shown = [measure for measure in self.columns if measure in self.shown]
+        in_table = {*self.shown}
+        shown = [measure for measure in self.columns if measure in in_table]
         if len(shown) < len(self.columns) and self.all_relevant:
             yield "Judged@k is left out: all labels are relevant"
-        elif len(shown) < len(self.columns) and {*shown} == {*self.measures}:
+        elif len(shown) < len(self.columns) and in_table == {*self.measures}:
             yield "Every document that counts is judged"
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
