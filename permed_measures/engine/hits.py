@@ -209,6 +209,6 @@ def _joined(judgments: Judgments, frame: pl.DataFrame, query: Ints) -> tuple[Int
     judged = judgments.frame.lazy()
     if len(query) < judgments.n_queries:  # of many frames, each would be joined with the judgments of all
         judged = judgments.of_queries(query).lazy()
-    candidates = frame.lazy().join(judged.select("doc_id").unique(), on="doc_id", how="semi")
+    candidates = frame.lazy().join(judged.select("doc_id"), on="doc_id", how="semi")
     found = candidates.join(judged, on=["query_id", "doc_id"], how="inner").collect()
     return found["row"].to_numpy(), found["score"].to_numpy()

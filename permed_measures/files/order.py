@@ -82,12 +82,12 @@ def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
 
 
 def _falls(frame: pl.DataFrame) -> bool:
-    """Return whether each query stands together, and in it ranks rise and scores fall, as in most files."""
+    """Return whether each query stands together, and scores fall where ranks rise, as in most files."""
     runs = frame["query_id"].rle().struct.unnest()
     if frame["rank"].null_count() or runs["value"].n_unique() < len(runs):
         return False
-    score, rank = frame["score"].to_numpy(), frame["rank"].to_numpy()
-    is_wrong = (score[1:] > score[:-1]) | (rank[1:] <= rank[:-1])
+    score, rank = _as_float32(frame["score"].to_numpy()), frame["rank"].to_numpy()
+    is_wrong = (rank[1:] < rank[:-1]) | ((score[1:] > score[:-1]) & (rank[1:] > rank[:-1]))
     is_wrong[runs["len"].to_numpy().cumsum()[:-1] - 1] = False  # between two queries
     return not is_wrong.any()
 
@@ -104,7 +104,9 @@ def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) ->
     )
 
 
-def _as_float32(scores: Collection[float]) -> NDArray[np.float32]:
+def _as_float32(scores: Collection[float] | NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the scores as trec_eval compares them."""
+    if not isinstance(scores, np.ndarray):
+        scores = np.fromiter(scores, np.float64, len(scores))
     with np.errstate(over="ignore"):
-        return np.fromiter(scores, np.float64, len(scores)).astype(np.float32)
+        return scores.astype(np.float32)
