@@ -1,10 +1,10 @@
 """Time and memory of calls and of commands."""
 
 import re
+import resource
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -20,15 +20,21 @@ SLOW = 2.0
 """Seconds from which a call is made three times only, however many rounds there are."""
 
 
-def in_turns(calls: dict[str, Call], rounds: int, clock: Callable[[], float] = time.perf_counter) -> Seconds:
-    """Return the seconds of each call, made in turns, so that a busy moment hits all of them."""
+def processor_time() -> float:
+    """Return the seconds that all threads of this process have worked, and the commands that it ran."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def in_turns(calls: dict[str, Call], rounds: int) -> Seconds:
+    """Return the processor time of each call, made in turns, so that a busy moment hits all of them."""
     seconds: Seconds = {name: [] for name in calls}
     for number in range(rounds):
         for name, call in calls.items():
             if number < 3 or max(seconds[name]) < SLOW:
-                start = clock()
+                start = processor_time()
                 call()
-                seconds[name].append(clock() - start)
+                seconds[name].append(processor_time() - start)
     return seconds
 
 

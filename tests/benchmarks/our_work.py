@@ -3,7 +3,6 @@
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,11 +23,11 @@ N_RUNS = 50
 def compare(rounds: int, share: float) -> Iterator[Row]:
     """Yield rows for the comparison of all pairs of 50 runs, and for its table."""
     call, results = _comparing(share), []
-    seconds = in_turns({"ours": lambda: results.append(call())}, rounds, time.process_time)
+    seconds = in_turns({"ours": lambda: results.append(call())}, rounds)
     what = f"compare: all pairs of {N_RUNS} runs, 6 measures, clusters"
-    yield _work(what, "processor", seconds, peak_of_call(_comparing, share))
+    yield _work(what, seconds, peak_of_call(_comparing, share))
     table = partial(results[0].to, "table")
-    yield _work("its table", "processor", in_turns({"ours": table}, rounds, time.process_time))
+    yield _work("its table", in_turns({"ours": table}, rounds))
 
 
 def _comparing(share: float) -> Call:
@@ -48,9 +47,9 @@ def _comparing(share: float) -> Call:
 
 def audit(rounds: int, share: float) -> Iterator[Row]:
     """Yield the row of an audit of four published numbers, of which one is wrong."""
-    seconds = in_turns({"ours": _auditing(share)}, rounds, time.process_time)
+    seconds = in_turns({"ours": _auditing(share)}, rounds)
     what = f"audit: four claims, {SHAPES['6980x1000'].part(share)}"
-    yield _work(what, "processor", seconds, peak_of_call(_auditing, share))
+    yield _work(what, seconds, peak_of_call(_auditing, share))
 
 
 def _auditing(share: float) -> Call:
@@ -63,9 +62,9 @@ def _auditing(share: float) -> Call:
 # --- commands --------------------------------------------------------------------------------------
 
 
-def _work(what: str, clock: str, seconds: dict[str, list[float]], peak: float | None = None) -> Row:
+def _work(what: str, seconds: dict[str, list[float]], peak: float | None = None) -> Row:
     peaks = {} if peak is None else {"ours": peak}
-    return {"table": "work", "what": what, "clock": clock, "seconds": seconds, "peak MB": peaks}
+    return {"table": "work", "what": what, "seconds": seconds, "peak MB": peaks}
 
 
 def start(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - there are no data
