@@ -204,11 +204,10 @@ def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _joined(judgments: Judgments, frame: pl.DataFrame, query: Ints) -> tuple[Ints, np.ndarray[Any, Any]]:
     """Return judgment and score of the hits of a frame, which has these queries of the judgments.
 
-    It is joined by document first, which leaves few rows.
+    It is joined by document first, which leaves few rows, and with the judgments of its own queries only: of
+    many frames, each would be joined with all.
     """
-    judged = judgments.frame.lazy()
-    if len(query) < judgments.n_queries:  # of many frames, each would be joined with the judgments of all
-        judged = judgments.of_queries(query).lazy()
+    judged = judgments.of_queries(query).lazy()
     candidates = frame.lazy().join(judged.select("doc_id"), on="doc_id", how="semi")
     found = candidates.join(judged, on=["query_id", "doc_id"], how="inner").collect()
     return found["row"].to_numpy(), found["score"].to_numpy()

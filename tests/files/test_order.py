@@ -1,5 +1,6 @@
 """Files whose order contradicts their scores: what is said, when nothing is, and what the order gives."""
 
+import random
 import warnings
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.files import read as reading
 from permed_measures.files import sources
+from permed_measures.files.order import contradicted, contradicted_rows
+from permed_measures.files.text import table_of
 
 QUERIES = ("q1", "q2", "q3")
 DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("abc")]
@@ -65,6 +68,18 @@ SAYS_NOTHING = {
 @pytest.mark.parametrize("case", SAYS_NOTHING)
 def test_what_says_nothing_about_the_order_is_not_said(case, read, ending, tmp_path):
     assert notes_of(read, written(tmp_path / f"run.{ending}", SAYS_NOTHING[case])) == []
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_the_same_is_found_in_frames_and_in_dicts(is_sorted):
+    rng = random.Random(1)
+    for _ in range(60):
+        ranks = [rng.choice("qr") + str(rng.randint(1, 3)) for _ in range(rng.randint(1, 5))]
+        scores = [rng.choice([2.0, 1.0, 1 + 1e-9]) for _ in ranks]
+        both = zip(sorted(ranks) if is_sorted else ranks, scores, strict=True)
+        rows = [(rank[0], f"d{n}", score, int(rank[1])) for n, (rank, score) in enumerate(both)]
+        frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score", "rank"], orient="row")
+        assert contradicted_rows(frame) == contradicted(*table_of(enumerate(rows), pytest.fail))
 
 
 def test_rows_of_a_query_that_do_not_stand_together_are_compared(read, tmp_path):
