@@ -16,7 +16,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Search
 from permed_measures.limits.row_conventions import conventions_of
-from permed_measures.limits.rows import Conventions
+from permed_measures.limits.rows import _PREPARING, Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
 GRADES = [(2, 1, 1, -1), (1, 1), (2,), (2, 2, 1, 0), (1, 0), (0, -1), (1, 1)]
@@ -215,3 +215,52 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     [given, _] = Search(rankings, [Interval(0, 1), Interval(0, 0)]).ranges([1e-4] * 2)
     most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
     assert given.high == pytest.approx(most, abs=5e-4)
+
+
+def test_an_end_that_matters_is_found_to_a_fiftieth_of_a_digit():
+    claims, unit, rng = row_of(("P@1", "MAP@3", "nDCG@3")), 0.03, np.random.default_rng(2)
+    example = Example(GRADES, convention_of(claims), claims)
+    for _ in range(effort(2, 20)):
+        means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
+        for j in range(3):
+            intervals = [Interval(value - unit / 2, value + unit / 2) for value in means.tolist()]
+            edge = example.end(j, 1, intervals)
+            intervals[j] = Interval(edge + 0.03 * unit, edge + unit)
+            assert not Search(example.rankings, intervals).ranges([unit] * 3)[j].meets(intervals[j])
+
+
+def test_every_end_of_a_range_takes_an_equal_part_of_the_effort(monkeypatch):
+    claims = row_of(("P@1", "MAP@3", "nDCG@3"))
+    rankings = Example(GRADES, convention_of(claims), claims).rankings
+    intervals, ends, most, end = [Interval(0.3, 0.7)] * 3, [], Search._most, Search._end
+
+    def counted(search, *arguments):
+        ends.append(0)
+        return end(search, *arguments)
+
+    def also_counted(search, weights):
+        ends[-1:] = [ends[-1] + len(weights)] if ends else []
+        return most(search, weights)
+
+    monkeypatch.setattr(Search, "_end", counted)
+    monkeypatch.setattr(Search, "_most", also_counted)
+    wide, exact = (
+        Search(rankings, intervals).ranges([1e-9] * 3, effort) for effort in (6 * rankings.n_steps, np.inf)
+    )
+    assert max(ends[:6]) < min(ends[6:])
+    assert all(a.low <= b.low and a.high >= b.high for a, b in zip(wide, exact, strict=True))
+    assert wide != exact
+
+
+def test_what_a_group_takes_of_the_effort_of_a_row_is_gone_for_the_next(monkeypatch):
+    [claims] = parse_claims([{"P@1": "0.3", "MAP@3": "0.9", "nDCG@3": "0.2"}])
+    conventions = Conventions(label_policies(Judgments.of(qrels_of(GRADES))))
+    first, second = (
+        conventions.group(convention_of(claims, **options), claims) for options in ({}, CHOSEN["half of AP"])
+    )
+    monkeypatch.setattr("permed_measures.limits.rows.MOST_EFFORT", 1.5 * _PREPARING * first.rankings.n_steps)
+    row = Row(claims)
+    assert row.limits(first).refuted
+    assert row.effort <= 0.5 * _PREPARING * first.rankings.n_steps
+    assert row.limits(second).refuted is None
+    assert Row(claims).limits(second).refuted

@@ -226,6 +226,13 @@ def test_the_last_row_of_headings_is_told_by_what_stands_left_of_it(tmp_path, co
     assert found == {("bm25", "MedCorpus:P@1"): "0.1", ("bm25", "LitSearch:R@5"): "0.2"}
 
 
+def test_a_column_names_the_rows_if_more_than_half_of_it_is_text(tmp_path):
+    found, [note] = read(tmp_path, "paper.csv", "size,name,P@1\n110,bm25,0.1\nbase,lsa,0.2\n")
+    assert ({run for run, _ in found}, note.partition(": ")[2]) == ({"bm25", "lsa"}, "size")
+    found, _ = read(tmp_path, "paper.csv", "size,name,P@1\n110,bm25,0.1\nbase,lsa,0.2\nlarge,tf,0.3\n")
+    assert {run for run, _ in found} == {"110", "base", "large"}
+
+
 def test_why_no_column_is_read_is_said(tmp_path):
     with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
