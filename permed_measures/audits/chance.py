@@ -11,6 +11,7 @@ drawn from some that were drawn before, as few as make the scatter wide enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from permed_measures.audits.trials import NOISE, Trial, Tried
 from permed_measures.conventions.means import means_of
 from permed_measures.conventions.options import Options
-from permed_measures.conventions.query_sets import place
+from permed_measures.conventions.query_sets import QuerySets, place
 from permed_measures.conventions.runs import options_for, with_rounding
 from permed_measures.conventions.spaces import Space
 
@@ -102,7 +103,7 @@ class NearRows:
         self.rows: set[tuple[float, ...]] = set()
         self.of_trial: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
-        for _, near in space.within(most):
+        for _, near, _ in space.within(most):
             codes = [Tried.of(space, trial, near).codes for trial in trials]
             for way in range(max((each.shape[1] for each in codes), default=0)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
@@ -184,17 +185,19 @@ class _Drawing:
         self._rng = np.random.default_rng(0)
         self._n_all = trials[0].run.judgments.n_queries
         counted = np.zeros(self._n_all, bool)
-        self._means = []
-        for trial in trials:
-            counts, means = _means_of(trial, convention)
-            counted |= counts
-            self._means.append(means)
+        self._claims = [_DrawnClaim.of(trial, convention) for trial in trials]
+        for each in self._claims:
+            counted |= each.sets.weights[each.at] > 0
         self.counted = np.flatnonzero(counted)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
         """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
-        drawn = self._drawn(n_drawn, n_first)
-        return np.concatenate([np.column_stack([means(each) for means in self._means]) for each in drawn])
+        return np.concatenate([self._of(counts) for counts in self._drawn(n_drawn, n_first)])
+
+    def _of(self, counts: Floats) -> Floats:
+        """Return the means of each claim over queries that are drawn so often."""
+        over = {(each.sets, each.at): each.sets.drawn(each.at, counts) for each in self._claims}
+        return np.column_stack([each.means(over[each.sets, each.at]) for each in self._claims])
 
     def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
         """Yield how often each query of the qrels is drawn, some draws at a time."""
@@ -212,14 +215,20 @@ class _Drawing:
             yield drawn.reshape(n_rows, n_all).astype(np.float64)
 
 
-def _means_of(trial: Trial, convention: Options) -> tuple[NDArray[np.bool_], Callable[[Floats], Floats]]:
-    """Return which queries count for a claim, and what takes its means over queries drawn so often."""
-    own, cutoff = trial.own(convention), trial.cutoff(convention)
-    ranked = trial.run.ranked(own)
-    if ranked is None:
-        raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
-    options = with_rounding(options_for(trial.claim.measure, own), own)
-    sets, at = trial.run.sets(ranked, cutoff, own["averaged"]), place(own["queries"])
-    return sets.weights[at] > 0, lambda counts: means_of(
-        trial.claim.measure, cutoff, options, ranked, sets.drawn(at, counts)
-    )
+class _DrawnClaim(NamedTuple):
+    """A claim by a convention: the query sets of its ranking, which is its own, and its means over some."""
+
+    sets: QuerySets
+    at: int
+    means: Callable[[QuerySets], Floats]
+
+    @classmethod
+    def of(cls, trial: Trial, convention: Options) -> _DrawnClaim:
+        own, cutoff = trial.own(convention), trial.cutoff(convention)
+        ranked = trial.run.ranked(own)
+        if ranked is None:
+            raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
+        options = with_rounding(options_for(trial.claim.measure, own), own)
+        sets = trial.run.sets(ranked, cutoff, own["averaged"])
+        means = partial(means_of, trial.claim.measure, cutoff, options, ranked)
+        return cls(sets, place(own["queries"]), means)

@@ -81,7 +81,7 @@ def _best_by_changes(space: Space[Trial], trials: Sequence[Trial]) -> dict[int, 
     """
     most, level, found = -1, 0, dict[int, list[Codes]]()
     with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
-        for changes, near in space.within(MOST_CHANGES):
+        for changes, near, base in space.within(MOST_CHANGES):
             if changes > level and most == len(trials):
                 break
             counts = _n_explained(space, near, trials, most + (changes > level))
@@ -89,8 +89,9 @@ def _best_by_changes(space: Space[Trial], trials: Sequence[Trial]) -> dict[int, 
                 most, level = int(counts.max()), changes
                 found[level] = []
             if changes == level and level in found:
-                found[level].append(near[counts == most][:1])
-            advance(1)
+                best = np.flatnonzero(counts == most)
+                found[level].append(near[best[np.unique(base[best], return_index=True)[1]]])
+            advance(int(np.ptp(base)) + 1)
     return {changes: np.concatenate(near) for changes, near in found.items()}
 
 
@@ -228,7 +229,7 @@ def doubts_about(main: Answer) -> list[Doubt]:
     if not main.n_changes or n_others < _FEWEST or not main.complete:
         return []
     some = of_some_rows(main.trials)
-    for _, near in main.space.within(main.n_changes - 1):
+    for _, near, _ in main.space.within(main.n_changes - 1):
         near = near[_n_explained(main.space, near, some, len(some) - 1) >= 0]
         near = near[_n_explained(main.space, near, main.trials, n_others) == n_others]
         printed = [Tried.of(main.space, trial, near).prints for trial in main.trials]

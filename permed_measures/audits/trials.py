@@ -203,7 +203,14 @@ class Tried(NamedTuple):
 
     @classmethod
     def of(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
-        """Compute a claim by conventions."""
+        """Compute a claim by conventions, once by those that are the same to it."""
+        numbers = space.as_seen(trial, trial.options, near)
+        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        found = cls._by_each(space, trial, near[first])
+        return cls(found.values[which], found.codes[which], found.prints[which])
+
+    @classmethod
+    def _by_each(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
         values = space.computed(trial, near)
         codes = trial.codes(values, None)
         for way, digits in FIRST_DIGITS.items():
@@ -219,10 +226,8 @@ def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -
     """Return which of the conventions that print a claim have it for any run."""
     chosen = [space.has(trial, option, value, near) for option, value in _CHOSEN]
     suspects = np.flatnonzero(prints & np.logical_or.reduce(chosen))
-    numbers = space.as_seen(trial, trial.options, near[suspects])
-    _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-    found = [trial.is_of_any_run(space.convention(near[suspects[each]])) for each in first]
-    return np.asarray(suspects[np.array(found, bool)[which]])
+    found = [trial.is_of_any_run(space.convention(near[each])) for each in suspects]
+    return np.asarray(suspects[np.array(found, bool)])
 
 
 _CHOSEN = (

@@ -56,7 +56,7 @@ def _ap(options: Options, labels: Labels) -> _Typed:
     if norm != "num_rel":
         params["norm"] = norm
     top = _plain(labels.top)
-    weights = weights_of(options, labels)
+    weights = weights_of(options["weights"], labels)
     weight = {_plain(g): weights[g] for g in labels.grades if g >= level}
     scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
     scale = next(scales, None)

@@ -131,6 +131,8 @@ def seen_by(measure: str, convention: Options) -> Options:
     {'ties': 'input', 'ties of P': 'as for the other measures'}
     """
     own = {each: option for each, option in OWN.get(measure, {}).items() if each in convention}
+    if not own:
+        return convention
     found = {option: value for option, value in convention.items() if option not in own}
     return found | {option: convention[each] for each, option in own.items() if convention[each] != SAME}
 

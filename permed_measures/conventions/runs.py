@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,33 +16,45 @@ from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Op
 from permed_measures.conventions.query_sets import Known, QuerySets, groupings_of
 from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
+from permed_measures.engine.hits import scores_of
 from permed_measures.engine.inputs import RunLike
-from permed_measures.engine.judgments import Judgments, position_in_query
+from permed_measures.engine.judgments import Ints, Judgments, position_in_query
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import TieBreak
-from permed_measures.errors import warnings_about
+from permed_measures.engine.ranks import TieBreak, ranks_of, spans_of
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Lists = Mapping[str, Mapping[str, float]]
+Scores = Mapping[str, float]
+Lists = Mapping[str, Scores]
 _BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
 """The rules that look at grades; the others rank every tie between these two."""
 _GRADED = ("grades", "listed")
 """The labels under which tied documents may gain differently."""
 TIES = {each.value: each for each in TieBreak}
 """The tie rules."""
-KEPT: dict[str, Callable[[str, str, float], bool]] = {
-    "positive": lambda _, __, score: score > 0,
-    "removed": lambda query, doc, _: doc != query,
-}
-"""Which documents of a query stay in its list, by the values of options that leave some out."""
+
+
+def _positive(_: str, docs: Scores) -> Scores:
+    if min(docs.values(), default=1) > 0:
+        return docs
+    return {doc: score for doc, score in docs.items() if score > 0}
+
+
+def _without_query(query: str, docs: Scores) -> Scores:
+    if query not in docs:
+        return docs
+    return {doc: score for doc, score in docs.items() if doc != query}
+
+
+KEPT: dict[str, Callable[[str, Scores], Scores]] = {"positive": _positive, "removed": _without_query}
+"""What stays in the list of a query, by the values of options that leave some out; itself if all does."""
 DEPTHS: dict[str, int | None] = {
     "whole": None,
     **{f"first_{n}": n for n in (10, 20, 50, 100, 1000)},
 }
 """To how many documents lists are cut."""
-_OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
+OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
 """The options that rankings depend on."""
 
 
@@ -54,6 +67,8 @@ class RankedLists:
     def __init__(self, judgments: Judgments, lists: Lists) -> None:
         self.lists = lists
         self._judgments = judgments
+        query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in lists]
+        self._rows = scores_of(judgments, query, [lists[judgments.query_ids[each]] for each in query])
         self._found: dict[tuple[TieBreak, str | None], JudgedRankings] = {}
 
     def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
@@ -70,41 +85,33 @@ class RankedLists:
     @property
     def has_ties(self) -> bool:
         """Whether any judged document has the score of another one."""
-        first, last = self._spans_of_rows
+        first, last = self._spans
         return bool((first != last).any())
 
     def spans(self, rankings: JudgedRankings) -> Spans:
         """Return the ranks that each hit could have among the documents with its score."""
-        return Spans(*(each[rankings.row] for each in self._spans_of_rows))
+        place_of = np.searchsorted(self._rows.row, rankings.row)
+        return Spans(*(each[place_of] for each in self._spans))
 
     @cached_property
-    def _spans_of_rows(self) -> Spans:
-        """The first and the last rank by row of the judgments."""
-        judgments = self._judgments
-        found = self._ranked(judgments, TieBreak.OPTIMISTIC, "grades")
-        first, last = np.ones(len(judgments.query), np.int64), np.ones(len(judgments.query), np.int64)
-        for number in np.unique(found.query).tolist():
-            scores = self.lists[judgments.query_ids[number]]
-            rising = np.sort(np.fromiter(scores.values(), np.float64, len(scores)))
-            rows = found.row[found.offsets[number] : found.offsets[number + 1]]
-            ours = np.array([scores[doc] for doc in judgments.ids(rows)], np.float64)
-            first[rows] = 1 + len(rising) - np.searchsorted(rising, ours, "right")
-            last[rows] = len(rising) - np.searchsorted(rising, ours, "left")
-        return Spans(first, last)
+    def _spans(self) -> Spans:
+        """Those of all hits, in the order of the judgments."""
+        return Spans(*spans_of(self._rows, self._judgments))
 
     def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
         if (ties, policy) not in self._found:
-            with warnings_about(None):  # which come once for the run
-                self._found[ties, policy] = JudgedRankings.of(judgments, self.lists, ties)
+            rows = self._rows
+            rank, retrieved = ranks_of(rows, judgments, ties), rows.end - rows.start
+            counts = len(self.lists), sum(query in self.lists for query in judgments.query_ids)
+            self._found[ties, policy] = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *counts)
         return self._found[ties, policy]
 
 
-def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRankings:
-    """Return rankings as if only the documents were judged that the whole lists have."""
+def labels_of_list(rankings: JudgedRankings) -> tuple[Labels, Ints]:
+    """Return labels as if only the documents were judged that the lists have, and the new row of each."""
     judgments = rankings.judgments
     listed = np.zeros(len(judgments.query), bool)
-    listed[whole.row] = True
-    number = np.cumsum(listed) - 1
+    listed[rankings.row] = True
     kept = replace(
         judgments,
         query=judgments.query[listed],
@@ -112,7 +119,7 @@ def judged_by_list(rankings: JudgedRankings, whole: JudgedRankings) -> JudgedRan
         order=np.arange(listed.sum()),
         given=judgments.ids(np.flatnonzero(listed)),
     )
-    return replace(rankings, judgments=kept, row=number[rankings.row])
+    return Labels.of("listed", kept), np.cumsum(listed) - 1
 
 
 def condensed(rankings: JudgedRankings) -> JudgedRankings:
@@ -176,10 +183,12 @@ class RunVariants:
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
         self._known: dict[object, Ranked] = {}
+        self._numbers: dict[int, int] = {}
         self._sets: dict[object, QuerySets] = {}
         self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, ...], RankedLists] = {}
+        self._labels_of: dict[RankedLists, tuple[Labels, Ints]] = {}
         self._whole = RankedLists(self.judgments, lists)
 
     # --- what can be told apart ------------------------------------------------------------------------
@@ -197,6 +206,10 @@ class RunVariants:
 
     def alike(self, option: str) -> tuple[str, ...]:
         """Return the values of an option that surely give the same numbers on these data."""
+        return self._alike.get(option, ())
+
+    @cached_property
+    def _alike(self) -> dict[str, tuple[str, ...]]:
         binary = set(self.labels.grades) == {1}
         ties = any(self._whole.ties_matter(each) for each in self._policies.values())
         are_alike = {
@@ -206,21 +219,27 @@ class RunVariants:
             "negative": not (self.judgments.grade < 0).any(),
             "gain": binary,
         }
-        if option == "weights" and binary:
-            return "binary", "linear", "exp"
-        if option == "documents" and self._part("whole", "positive") is self._whole:
-            return "all", "positive"
-        return tuple(OPTIONS[option].values) if are_alike.get(option) else ()
+        found = {option: tuple(OPTIONS[option].values) for option, alike in are_alike.items() if alike}
+        if binary:
+            found["weights"] = ("binary", "linear", "exp")
+        if self._part("whole", "positive") is self._whole:
+            found["documents"] = ("all", "positive")
+        return found
 
     # --- rankings --------------------------------------------------------------------------------------
 
     def ranked(self, convention: Options) -> Ranked | None:
         """Return the ranking by a convention as a measure sees it; None if there is none."""
-        key = tuple(convention[option] for option in _OF_RANKINGS)
+        key = tuple(convention[option] for option in OF_RANKINGS)
         if key not in self._found:
             found = self._ranked(TIES[convention["ties"]], convention)
             self._found[key] = found and self._kept(found)
         return self._found[key]
+
+    def number_of(self, convention: Options) -> int:
+        """Return the number of the ranking by a convention as a measure sees it, 0 if there is none."""
+        ranked = self.ranked(convention)
+        return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
     def _ranked(self, ties: TieBreak, convention: Options) -> Ranked | None:
         policy, depth = convention["labels"], convention["depth"]
@@ -233,43 +252,50 @@ class RunVariants:
         rankings = part.rankings(labels, ties)
         if convention["documents"] in CONDENSED:
             rankings = CONDENSED[convention["documents"]](rankings)
-        spans = part.spans(rankings) if part.has_ties and not self._is_unspanned(convention) else None
+        tells_ties = policy in _GRADED and convention["documents"] not in CONDENSED
+        spans = part.spans(rankings) if part.has_ties and tells_ties else None
         if listed:
-            rankings = judged_by_list(rankings, self._part(depth).rankings(labels, ties))
-            labels = Labels.of("listed", rankings.judgments)
-        return Ranked(labels, rankings, spans)
+            labels, number = self._listed(self._part(depth))
+            rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
+        return Ranked(labels, rankings, spans, tells_ties)
+
+    def _listed(self, lists: RankedLists) -> tuple[Labels, Ints]:
+        """Return the labels where only what is listed is judged."""
+        if lists not in self._labels_of:
+            self._labels_of[lists] = labels_of_list(lists.rankings(self.labels, TieBreak.OPTIMISTIC))
+        return self._labels_of[lists]
 
     def _kept(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
         each = ranked.rankings
         arrays = (each.query, each.rank, each.grade, each.retrieved, *(ranked.spans or ()))
-        key = (ranked.labels.policy, *(array.tobytes() for array in arrays))
-        return self._known.setdefault(key, ranked)
+        digests = (blake2b(array.tobytes(), digest_size=16).digest() for array in arrays)
+        return self._known.setdefault((ranked.labels, ranked.tells_ties, *digests), ranked)
 
     def _part(self, depth: str, *left_out: str) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
         rules = (depth, *(value for value in left_out if value in KEPT))
         if rules not in self._parts:
-            lists = {
-                query: {
-                    doc: score
-                    for doc, score in self._first(query, DEPTHS[depth])
-                    if all(KEPT[rule](query, doc, score) for rule in rules[1:])
-                }
-                for query in self._whole.lists
-                if len(rules) > 1 or DEPTHS[depth] is not None
-            }
-            same = all(len(docs) == len(self._whole.lists[query]) for query, docs in lists.items())
+            whole = self._whole.lists
+            lists = {query: self._left(query, docs, rules) for query, docs in whole.items()}
+            same = all(docs is whole[query] for query, docs in lists.items())
             self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists)
         return self._parts[rules]
 
-    def _first(self, query: str, depth: int | None) -> Iterable[tuple[str, float]]:
-        """Return the first documents of a list; those with the same score as they stand."""
-        docs = self._whole.lists[query]
-        if depth is None or len(docs) <= depth:
-            return docs.items()
-        kept = {*sorted(docs, key=docs.__getitem__, reverse=True)[:depth]}
-        return [(doc, score) for doc, score in docs.items() if doc in kept]
+    @staticmethod
+    def _left(query: str, docs: Scores, rules: tuple[str, ...]) -> Scores:
+        """Return what is left of a list by rules: its first documents, and what each other one keeps.
+
+        Of documents with the same score those that stand first are the first.
+        """
+        depth, *others = rules
+        n = DEPTHS[depth]
+        if n is not None and len(docs) > n:
+            kept = {*sorted(docs, key=docs.__getitem__, reverse=True)[:n]}
+            docs = {doc: score for doc, score in docs.items() if doc in kept}
+        for rule in others:
+            docs = KEPT[rule](query, docs)
+        return docs
 
     # --- means -----------------------------------------------------------------------------------------
 
@@ -304,7 +330,7 @@ class RunVariants:
         if ranked is None or averaged not in self._groupings:
             return None
         options = with_rounding(options_for(measure, convention), convention)
-        if options.get("tied", "in_order") != "in_order" and self._is_unspanned(convention):
+        if options.get("tied", "in_order") != "in_order" and not ranked.tells_ties:
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
         if key not in self._means:
@@ -312,11 +338,6 @@ class RunVariants:
             sets = self.sets(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
         return self._means[key]
-
-    @staticmethod
-    def _is_unspanned(convention: Options) -> bool:
-        """Return whether tied scores are not known to be that, or not all of them gain what they are."""
-        return convention["labels"] not in _GRADED or convention["documents"] in CONDENSED
 
 
 def options_for(measure: str, convention: Options) -> Options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import prod
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from permed_measures.conventions.options import (
     seen_by,
 )
 from permed_measures.conventions.query_sets import QUERIES, place
-from permed_measures.conventions.runs import RunVariants, options_for
+from permed_measures.conventions.runs import OF_RANKINGS, RunVariants, options_for
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
@@ -84,6 +85,8 @@ class Quantity:
 
 
 Q = TypeVar("Q", bound=Quantity)
+_AT_ONCE = 50_000
+"""About how many conventions are looked at together."""
 
 
 class Space(Generic[Q]):
@@ -160,6 +163,7 @@ class Space(Generic[Q]):
         )
         self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
         self._means: dict[Q, dict[int, Floats]] = {}
+        self._rankings: dict[RunVariants, dict[int, int]] = {}
 
     def _first(self, option: str, value: object) -> object:
         alike = self._alike[option]
@@ -195,19 +199,30 @@ class Space(Generic[Q]):
             measures = [trial.measure for trial in trials]
             yield from OPTIONS[option].values_for(measures, trials[0].run.labels.levels)
 
-    def within(self, most: int) -> Iterator[tuple[int, Codes]]:
-        """Yield how many changes there are, and all conventions with as many from one of the bases.
+    def within(self, most: int) -> Iterator[tuple[int, Codes, Codes]]:
+        """Yield how many changes there are, and the conventions with as many from some of the bases.
 
         Of those that are surely the same, one: the `first`. One near several bases comes several times.
+        Third is the number of the base that each is near to, ascending.
         """
         for n in range(most + 1):
             where, values = changes(self._n_tried, n)
             few = self._is_apart[where].sum(axis=1) <= 1
             where, values = where[few], values[few]
-            for base in self._bases:
-                found = np.repeat(base[None], len(where), axis=0)
-                np.put_along_axis(found, where, values, axis=1)
-                yield n, found[(found != base).sum(axis=1) == n]
+            n_at_once = max(_AT_ONCE // max(len(where), 1), 1)
+            for start in range(0, len(self._bases), n_at_once):
+                bases = self._bases[start : start + n_at_once]
+                near = [self._changed(base, where, values) for base in bases]
+                base = np.repeat(np.arange(start, start + len(bases)), [len(each) for each in near])
+                yield n, np.concatenate(near), base
+
+    @staticmethod
+    def _changed(base: Codes, where: Codes, values: Codes) -> Codes:
+        """Return a base with each of some changes that all change it."""
+        found = np.repeat(base[None], len(where), axis=0)
+        np.put_along_axis(found, where, values, axis=1)
+        kept: Codes = found[(found != base).sum(axis=1) == where.shape[1]]
+        return kept
 
     def convention(self, codes: Codes) -> Options:
         """Return the convention of a row of codes."""
@@ -260,14 +275,26 @@ class Space(Generic[Q]):
 
     def _means_of(self, trial: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
-        options = [each for each in trial.options if each != "queries"]
-        numbers = self.as_seen(trial, options, near)
+        options = [each for each in trial.options if each not in ("queries", *OF_RANKINGS)]
+        size = prod(len(self.numbered(option)) for option in options)
+        numbers = self.as_seen(trial, options, near) + size * self._rankings_of(trial, near)
         keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         known = self._means.setdefault(trial, {})
         for key, row in zip(keys.tolist(), first.tolist(), strict=True):
             if key not in known:
                 known[key] = trial.means(self.convention(near[row]))
         return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(QUERIES))[which]
+
+    def _rankings_of(self, trial: Q, near: Codes) -> NDArray[np.int64]:
+        """Return the number of the ranking by each convention, as a measure sees it."""
+        keys, first, which = np.unique(
+            self.as_seen(trial, OF_RANKINGS, near), return_index=True, return_inverse=True
+        )
+        known = self._rankings.setdefault(trial.run, {})
+        for key, row in zip(keys.tolist(), first.tolist(), strict=True):
+            if key not in known:
+                known[key] = trial.run.number_of(trial.own(self.convention(near[row])))
+        return np.array([known[key] for key in keys.tolist()], np.int64)[which]
 
     def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
         """Yield each convention that differs in one option, after the option and its new value."""

@@ -6,7 +6,8 @@ A new value of an option is a function in its table here, and its texts in `conv
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -23,17 +24,31 @@ Floats = NDArray[np.float64]
 Cutoff = int | None
 
 
-class Labels(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Labels:
     """Judgments under a label policy, and their relevant grades."""
 
     policy: str
     judgments: Judgments
     grades: tuple[float, ...]
+    _known: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, policy: str, judgments: Judgments) -> Labels:
         """Find the relevant grades."""
         return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
+
+    def once(self, compute: Callable[..., Floats], *options: object) -> Floats:
+        """Compute what depends on the judgments and some options alone, whatever is ranked."""
+        key = (compute, *options)
+        if key not in self._known:
+            self._known[key] = compute(self, *options)
+        return self._known[key]
+
+    @cached_property
+    def ideal(self) -> JudgedRankings:
+        """All judged documents, by grade descending."""
+        return JudgedRankings.ideal(self.judgments, self.judgments.grade)
 
     @property
     def top(self) -> float:
@@ -80,11 +95,15 @@ class Spans(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any."""
+    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any.
+
+    Whether there are any is known if it `tells_ties`.
+    """
 
     labels: Labels
     rankings: JudgedRankings
     spans: Spans | None = None
+    tells_ties: bool = True
 
     def returned(self, cutoff: Cutoff) -> Ints:
         """Return how many documents each query has within the cutoff."""
@@ -133,9 +152,8 @@ WEIGHTS: dict[str, Callable[[float, float], float]] = {
 """The weight of a grade in AP, given the highest one."""
 
 
-def weights_of(options: Options, labels: Labels) -> dict[float, float]:
-    """Return the weight of each relevant grade in AP."""
-    weights = options["weights"]
+def weights_of(weights: str, labels: Labels) -> dict[float, float]:
+    """Return the weight of each relevant grade in AP, by the value of the option."""
     if isinstance(weights, GainTable):
         return weights.gains
     return {grade: WEIGHTS[weights](grade, labels.top) for grade in labels.grades}
@@ -166,12 +184,12 @@ PER_HIT: dict[str, Callable[[_Hits, Cutoff], Floats]] = {
 """What each hit adds to AP: its part of the precision at every rank from its own on, where that is summed."""
 
 
-def _summed(grades: Floats | None, cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
-    """Return the sum of the largest weights of the relevant documents, or of the largest of some numbers."""
-    judgments, level = ranked.labels.judgments, options["level"]
+def _summed(labels: Labels, cutoff: Cutoff, level: float, weights: str | None) -> Floats:
+    """Return the sum of the largest weights of the relevant documents, or of their largest grades."""
+    judgments = labels.judgments
     rows = judgments.grade >= level
     query, grade = judgments.query[rows], judgments.grade[rows]
-    weight = look_up(grade, weights_of(options, ranked.labels)) if grades is None else grades[rows]
+    weight = grade if weights is None else look_up(grade, weights_of(weights, labels))
     order = np.lexsort((-weight, query))
     top = position_in_query(query, judgments.n_queries) <= (cutoff or len(query))
     return sums(query[top], weight[order][top], judgments.n_queries)
@@ -182,10 +200,14 @@ DENOMINATORS: dict[str, _Denominator] = {
     "num_rel": lambda _, options, ranked: ranked.num_rel(options),
     "min": lambda cutoff, options, ranked: ranked.num_rel(options, cutoff),
     "num_rel_ret": lambda cutoff, options, ranked: ranked.rankings.num_rel_ret(options["level"], cutoff),
-    "gain": lambda _, options, ranked: _summed(None, None, options, ranked),
-    "ideal": lambda cutoff, options, ranked: _summed(None, cutoff, options, ranked),
-    "ideal_grades": lambda cutoff, options, ranked: _summed(
-        ranked.labels.judgments.grade, cutoff, options, ranked
+    "gain": lambda _, options, ranked: ranked.labels.once(
+        _summed, None, options["level"], options["weights"]
+    ),
+    "ideal": lambda cutoff, options, ranked: ranked.labels.once(
+        _summed, cutoff, options["level"], options["weights"]
+    ),
+    "ideal_grades": lambda cutoff, options, ranked: ranked.labels.once(
+        _summed, cutoff, options["level"], None
     ),
     "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
     "cutoff": lambda cutoff, _, ranked: (
@@ -221,7 +243,7 @@ HITS = {"in_order": _in_order, "one_step": _as_one_step}
 
 def _ap(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
     hits = HITS[options["tied"]](cutoff, options, ranked)
-    weight = look_up(hits.grade, weights_of(options, ranked.labels))
+    weight = look_up(hits.grade, weights_of(options["weights"], ranked.labels))
     added = PER_HIT[options["per_hit"]](_Hits(hits, weight, ranked.returned(cutoff)), cutoff)
     total = sums(hits.query, added, ranked.rankings.n_queries)
     return _ratio(total, DENOMINATORS[options["denominator"]](cutoff, options, ranked))
@@ -246,23 +268,26 @@ NEGATIVE: dict[str, Callable[[Floats], Floats]] = {
 """What becomes of negative grades."""
 
 
-def gain_of(grade: Floats, options: Options) -> Floats:
+def gain_of(grade: Floats, gain: str, negative: str) -> Floats:
     """Return what grades gain in nDCG."""
-    gain = options["gain"]
-    grade = NEGATIVE[options["negative"]](grade)
+    grade = NEGATIVE[negative](grade)
     return look_up(grade, gain.gains) if isinstance(gain, GainTable) else GAINS[gain](grade)
 
 
-def _dcg(rows: JudgedRankings, options: Options) -> Floats:
+def _of_dcg(options: Options) -> tuple[str, str, str]:
+    return options["gain"], options["negative"], options["discount"]
+
+
+def _dcg(rows: JudgedRankings, gain: str, negative: str, discount: str) -> Floats:
     """Compute DCG."""
-    gain = gain_of(rows.grade, options)
-    if options["gain"] == "first":
-        gain *= running_sum(rows.query, gain, rows.n_queries) == 1
-    return graded.dcg(rows, gain, DISCOUNTS[options["discount"]])
+    gained = gain_of(rows.grade, gain, negative)
+    if gain == "first":
+        gained *= running_sum(rows.query, gained, rows.n_queries) == 1
+    return graded.dcg(rows, gained, DISCOUNTS[discount])
 
 
 def _dcg_in_order(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
-    return _dcg(ranked.rankings.within(cutoff), options)
+    return _dcg(ranked.rankings.within(cutoff), *_of_dcg(options))
 
 
 def _averaged_dcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
@@ -275,7 +300,8 @@ def _averaged_dcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
         discounts[cutoff:] = 0
     before = np.concatenate([[0.0], np.cumsum(discounts)])
     share = (before[spans.last] - before[spans.first - 1]) / (spans.last - spans.first + 1)
-    return sums(rankings.query, gain_of(rankings.grade, options) * share, rankings.n_queries)
+    gained = gain_of(rankings.grade, options["gain"], options["negative"])
+    return sums(rankings.query, gained * share, rankings.n_queries)
 
 
 DCGS = {"in_order": _dcg_in_order, "averaged": _averaged_dcg}
@@ -291,21 +317,27 @@ def _of_ones(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
     return total
 
 
-def _as_long_as_returned(rankings: JudgedRankings, cutoff: Cutoff) -> JudgedRankings:
-    """Return the best judged documents, as many as were returned within the cutoff."""
-    best = rankings.ideal_of_qrels.within(cutoff)
-    return best.keep(best.rank <= rankings.retrieved[best.query])
+def _of_qrels(labels: Labels, cutoff: Cutoff, *options: str) -> Floats:
+    """Return the DCG of all judged documents."""
+    return _dcg(labels.ideal.within(cutoff), *options)
+
+
+def _as_long_as_returned(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+    """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
+    best = ranked.labels.ideal.within(cutoff)
+    return _dcg(best.keep(best.rank <= ranked.rankings.retrieved[best.query]), *_of_dcg(options))
 
 
 def _ideal(of: Callable[[JudgedRankings, Cutoff], JudgedRankings]) -> _Denominator:
-    """Return what computes the DCG of an ideal list."""
-    return lambda cutoff, options, ranked: _dcg(of(ranked.rankings, cutoff), options)
+    """Return what computes the DCG of an ideal list that depends on what is ranked."""
+    return lambda cutoff, options, ranked: _dcg(of(ranked.rankings, cutoff), *_of_dcg(options))
 
 
 IDEALS: dict[str, _Denominator] = {
     **{name: _ideal(of) for name, of in graded.IDEALS.items()},
-    "uncut": _ideal(lambda rankings, _: rankings.ideal_of_qrels),
-    "returned": _ideal(_as_long_as_returned),
+    "qrels": lambda cutoff, options, ranked: ranked.labels.once(_of_qrels, cutoff, *_of_dcg(options)),
+    "uncut": lambda _, options, ranked: ranked.labels.once(_of_qrels, None, *_of_dcg(options)),
+    "returned": _as_long_as_returned,
     "full": _of_ones,
     "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
 }

@@ -62,7 +62,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     docs = [named[query_id] for query_id in query_ids]
     if not set(map(type, docs)) <= {dict} or _may_have_integers(judgments, query, docs):
         docs = list(map(_with_string_ids, query_ids, docs))
-    rows = _scores(judgments, query, docs)
+    rows = scores_of(judgments, query, docs)
     ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
     grades = judgments.may_be_scores and may_be_grades(run)
@@ -98,7 +98,7 @@ def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mappin
     )
 
 
-def _scores(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:
+def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:
     """Return all scores of these queries, and those of their judged documents.
 
     A judged document is looked up when the scores of its query have just been read: they are in the cache.

@@ -119,15 +119,29 @@ class JudgedRankings:
             from permed_measures.engine.from_spark import find_in_spark
 
             found = find_in_spark(judgments, run, ties)
-        order = np.argsort((judgments.query[found.row].astype(np.int64) << 32) | found.rank)
         counts = found.retrieved, len(found.query_ids), found.n_shared, found.scores_differ
-        whole = cls(judgments, found.row[order], found.rank[order].astype(np.int32), *counts)
-        rankings = whole.within(depth)
+        rankings = cls.of_hits(judgments, found.row, found.rank, *counts).within(depth)
         if found.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, path_of(run))
         if not len(rankings.row):
             _warn_if_disjoint(rankings, found, path_of(run))
         return rankings
+
+    @classmethod
+    def of_hits(
+        cls,
+        judgments: Judgments,
+        row: Ints,
+        rank: Ints,
+        retrieved: Ints,
+        n_run_queries: int,
+        n_shared: int,
+        scores_differ: bool = True,
+    ) -> JudgedRankings:
+        """Sort hits that have ranks already."""
+        order = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
+        counts = n_run_queries, n_shared, scores_differ
+        return cls(judgments, row[order], rank[order].astype(np.int32), retrieved, *counts)
 
     @classmethod
     def ideal(cls, judgments: Judgments, gain: NDArray[np.float64]) -> JudgedRankings:

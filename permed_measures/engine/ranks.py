@@ -114,6 +114,15 @@ def ranks_of(rows: ScoredHits, judgments: Judgments, ties: TieBreak, depth: int 
     return rank
 
 
+def spans_of(rows: ScoredHits, judgments: Judgments) -> tuple[Ints, Ints]:
+    """Return the first and the last rank that each hit could have among the rows with its score, a double."""
+    score, wanted, query = -rows.score, -rows.hit_score, judgments.query[rows.row]
+    low, high = rows.start[query], rows.end[query]
+    _sort_queries(score, rows, query)
+    first, last = (_bisect(score, low, high, wanted, before) for before in (np.less, np.less_equal))
+    return first - low + 1, last - low
+
+
 def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32]) -> Ints:
     """Sort the scores of each of these queries in place; return the queries that were not sorted.
 

@@ -194,7 +194,7 @@ _PARAMETERS: dict[str, Callable[[Options, Labels], _Params]] = {
         "rel": options["level"],
         "norm": options["denominator"],
         "max_rel": labels.top,
-        "gains": weights_of(options, labels),
+        "gains": weights_of(options["weights"], labels),
     },
     "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
     "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
