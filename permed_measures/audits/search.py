@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Trial, Tried, of_some_rows
+from permed_measures.audits.trials import Trial, Tried, Tries, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import OF_ALL, OWN, SAME, Options, changes_of
-from permed_measures.conventions.spaces import Codes, Space
+from permed_measures.conventions.spaces import Codes, Near, Space
 from permed_measures.papers.names import Rank
 from permed_measures.progress import step
 
@@ -22,7 +22,6 @@ def answers_to(
     trials: Sequence[Trial],
     conventions: Sequence[NamedConvention] = NAMED,
     usual: dict[str, Rank] | None = None,
-    apart: Collection[str] = (),
 ) -> list[Answer]:
     """Return the named conventions that explain the most claims with the fewest changes.
 
@@ -32,10 +31,8 @@ def answers_to(
     conventions : sequence of NamedConvention
     usual : dict of str to Rank, optional
         By the name of the claim the cutoff that is no change; those that the names say if left out.
-    apart : collection of str
-        The options of which one measure may have one for itself.
     """
-    space = Space(trials, conventions, usual, apart)
+    space = Space(trials, conventions, usual)
     changes, found = _best(space)
     found = found or [space.first(base) for _, base in space.bases[:1]]  # where nothing can be computed
     return _named(space, found, changes)
@@ -55,14 +52,14 @@ def _named(space: Space[Trial], found: list[Options], changes: int) -> list[Answ
     return answers
 
 
-def _best(space: Space[Trial]) -> tuple[int, list[Options]]:
+def _best(space: Space[Trial], beyond: int = -1) -> tuple[int, list[Options]]:
     """Return how few changes explain the most claims, and for each base a convention that does.
 
     In a large table these are searched on some rows; of what explains more there with each change, the best
-    on all rows is taken.
+    on all rows is taken. What explains no more than so many claims of the rows that are searched is left out.
     """
     some = of_some_rows(space.trials)
-    better = _best_by_changes(space, some)
+    better = _best_by_changes(space, some, beyond)
     if len(some) < len(space.trials):
         counts = [_n_explained(space, near, space.trials, 0) for near in better.values()]
         most = max((each.max(initial=-1) for each in counts), default=-1)
@@ -74,25 +71,44 @@ def _best(space: Space[Trial]) -> tuple[int, list[Options]]:
     return best, list(map(space.convention, better.get(best, ())))
 
 
-def _best_by_changes(space: Space[Trial], trials: Sequence[Trial]) -> dict[int, Codes]:
+def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) -> dict[int, Codes]:
     """Return by how many changes, if more explain more, the conventions that explain the most.
 
     They are one for each base that has one: what is as near to it cannot be told apart.
     """
-    most, level, found = -1, 0, dict[int, list[Codes]]()
+    most, level, found, tries = beyond, 0, dict[int, list[Codes]](), Tries(space)
+    trials = _hardest_first(space, trials)
     with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
-        for changes, near, base in space.within(MOST_CHANGES):
-            if changes > level and most == len(trials):
+        for near in space.within(MOST_CHANGES):
+            if near.n_changes > level and most == len(trials):
                 break
-            counts = _n_explained(space, near, trials, most + (changes > level))
+            if near.plain is not None:
+                counts = _n_apart(tries, near, trials)
+            else:
+                counts = _n_explained(space, near.codes, trials, most + (near.n_changes > level))
+                advance(int(np.ptp(near.base)) + 1)
             if counts.max(initial=-1) > most:
-                most, level = int(counts.max()), changes
+                most, level = int(counts.max()), near.n_changes
                 found[level] = []
-            if changes == level and level in found:
+            if near.n_changes == level and level in found:
                 best = np.flatnonzero(counts == most)
-                found[level].append(near[best[np.unique(base[best], return_index=True)[1]]])
-            advance(int(np.ptp(base)) + 1)
+                found[level].append(near.codes[best[np.unique(near.base[best], return_index=True)[1]]])
     return {changes: np.concatenate(near) for changes, near in found.items()}
+
+
+def _hardest_first(space: Space[Trial], trials: Sequence[Trial]) -> list[Trial]:
+    """Return claims, first those that the fewest named conventions print: most others fail at them."""
+    bases = [near.codes for near in space.within(0)]
+    return sorted(trials, key=lambda trial: sum(int(Tried.of(space, trial, b).prints.sum()) for b in bases))
+
+
+def _n_apart(tries: Tries, near: Near, trials: Sequence[Trial]) -> Codes:
+    """Count the claims that each convention prints; far below 0 if one means nothing."""
+    counts = np.zeros(len(near.codes), np.int64)
+    for trial in trials:
+        tried = tries.of(trial, near)
+        counts += np.where(np.isnan(tried.values), _HOPELESS, tried.prints)
+    return counts
 
 
 def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: int) -> Codes:
@@ -129,8 +145,11 @@ def answers_apart(best: list[Answer]) -> list[Answer]:
     n_claims = Counter(trial.measure for trial in best[0].trials)
     if best[0].complete or len(n_claims) == 1 or max(n_claims.values()) < _FEWEST:
         return best
-    conventions = best[0].space.conventions
-    apart = answers_to(best[0].trials, conventions, apart=_APART)
+    conventions, trials = best[0].space.conventions, best[0].trials
+    space = Space(trials, conventions, apart=_APART)
+    changes, found = _best(space, sum(trial in best[0].explained for trial in of_some_rows(trials)))
+    if not (apart := _named(space, found, changes)):
+        return best
     main, theirs = apart[0], apart[0].named.options
     own = {each for each, value in main.options.items() if each in OF_ALL and value != theirs.get(each, SAME)}
     claims = [trial for trial in main.explained if own & {*OWN.get(trial.measure, ())}]
@@ -229,8 +248,8 @@ def doubts_about(main: Answer) -> list[Doubt]:
     if not main.n_changes or n_others < _FEWEST or not main.complete:
         return []
     some = of_some_rows(main.trials)
-    for _, near, _ in main.space.within(main.n_changes - 1):
-        near = near[_n_explained(main.space, near, some, len(some) - 1) >= 0]
+    for each in main.space.within(main.n_changes - 1):
+        near = each.codes[_n_explained(main.space, each.codes, some, len(some) - 1) >= 0]
         near = near[_n_explained(main.space, near, main.trials, n_others) == n_others]
         printed = [Tried.of(main.space, trial, near).prints for trial in main.trials]
         left, first = np.unique(np.argmin(printed, axis=0), return_index=True)

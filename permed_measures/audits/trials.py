@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import FIRST_DIGITS, Options
 from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import RunVariants, options_for
-from permed_measures.conventions.spaces import Codes, Quantity, Space
+from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
 from permed_measures.conventions.values import Ranked
 from permed_measures.papers.claims import Claim
 
@@ -206,8 +206,11 @@ class Tried(NamedTuple):
         """Compute a claim by conventions, once by those that are the same to it."""
         numbers = space.as_seen(trial, trial.options, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        found = cls._by_each(space, trial, near[first])
-        return cls(found.values[which], found.codes[which], found.prints[which])
+        return cls._by_each(space, trial, near[first]).at(which)
+
+    def at(self, rows: NDArray[np.integer[Any]]) -> Tried:
+        """Return it by some of the conventions."""
+        return Tried(self.values[rows], self.codes[rows], self.prints[rows])
 
     @classmethod
     def _by_each(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
@@ -220,6 +223,28 @@ class Tried(NamedTuple):
         prints = trial.are_printed(codes)
         prints[_of_any_run(space, trial, near, prints)] = False
         return cls(values, codes, prints)
+
+
+class Tries:
+    """Claims by the conventions of a space, near ones after near ones.
+
+    What a measure has for itself changes no claim of another one, so that these are computed once.
+    """
+
+    def __init__(self, space: Space[Trial]) -> None:
+        self._space = space
+        self._plain: Codes | None = None
+        self._known: dict[Trial, Tried] = {}
+
+    def of(self, trial: Trial, near: Near) -> Tried:
+        """Compute a claim by conventions."""
+        if near.plain is None or near.measure == trial.measure:
+            return Tried.of(self._space, trial, near.codes)
+        if near.plain.codes is not self._plain:
+            self._plain, self._known = near.plain.codes, {}
+        if trial not in self._known:
+            self._known[trial] = Tried.of(self._space, trial, near.plain.codes)
+        return self._known[trial]
 
 
 def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -> NDArray[np.int64]:

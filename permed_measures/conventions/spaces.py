@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,27 @@ class Quantity:
 Q = TypeVar("Q", bound=Quantity)
 _AT_ONCE = 50_000
 """About how many conventions are looked at together."""
+
+
+class Near(NamedTuple):
+    """Conventions that are so many changes from one of the bases of a space.
+
+    Attributes
+    ----------
+    n_changes : int
+    codes : ndarray of int64, shape (n, number of options)
+    base : ndarray of int64, shape (n,)
+        The number of the base that each is near to, ascending.
+    plain : Near or None
+        Conventions that are the same to all measures but `measure`, row by row.
+    measure : str
+    """
+
+    n_changes: int
+    codes: Codes
+    base: Codes
+    plain: Near | None = None
+    measure: str = ""
 
 
 class Space(Generic[Q]):
@@ -199,30 +220,44 @@ class Space(Generic[Q]):
             measures = [trial.measure for trial in trials]
             yield from OPTIONS[option].values_for(measures, trials[0].run.labels.levels)
 
-    def within(self, most: int) -> Iterator[tuple[int, Codes, Codes]]:
-        """Yield how many changes there are, and the conventions with as many from some of the bases.
+    def within(self, most: int) -> Iterator[Near]:
+        """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
 
         Of those that are surely the same, one: the `first`. One near several bases comes several times.
-        Third is the number of the base that each is near to, ascending.
         """
+        before: list[Near] = []
         for n in range(most + 1):
-            where, values = changes(self._n_tried, n)
-            few = self._is_apart[where].sum(axis=1) <= 1
-            where, values = where[few], values[few]
-            n_at_once = max(_AT_ONCE // max(len(where), 1), 1)
-            for start in range(0, len(self._bases), n_at_once):
-                bases = self._bases[start : start + n_at_once]
-                near = [self._changed(base, where, values) for base in bases]
-                base = np.repeat(np.arange(start, start + len(bases)), [len(each) for each in near])
-                yield n, np.concatenate(near), base
+            plain = []
+            for near in self._with_changes(n):
+                yield near
+                if n < most and self._is_apart.any():
+                    plain.append(near)
+            for near in before:
+                yield from self._with_one_apart(near)
+            before = plain
 
-    @staticmethod
-    def _changed(base: Codes, where: Codes, values: Codes) -> Codes:
-        """Return a base with each of some changes that all change it."""
-        found = np.repeat(base[None], len(where), axis=0)
-        np.put_along_axis(found, where, values, axis=1)
-        kept: Codes = found[(found != base).sum(axis=1) == where.shape[1]]
-        return kept
+    def _with_changes(self, n: int) -> Iterator[Near]:
+        """Yield the conventions with so many changes of options that are not one measure's for itself."""
+        options = np.flatnonzero(~self._is_apart)
+        where, values = changes([self._n_tried[option] for option in options], n)
+        where, n_at_once = options[where], max(_AT_ONCE // max(len(where), 1), 1)
+        for start in range(0, len(self._bases), n_at_once):
+            near = []
+            for base in self._bases[start : start + n_at_once]:
+                found = np.repeat(base[None], len(where), axis=0)
+                np.put_along_axis(found, where, values, axis=1)
+                near.append(found[(found != base).sum(axis=1) == n])
+            base = np.repeat(np.arange(start, start + len(near)), list(map(len, near)))
+            yield Near(n, np.concatenate(near), base)
+
+    def _with_one_apart(self, plain: Near) -> Iterator[Near]:
+        """Yield conventions with each way in which one measure may have an option for itself besides."""
+        for column in np.flatnonzero(self._is_apart):
+            for number in range(self._n_tried[column]):
+                codes = plain.codes.copy()
+                codes[:, column] = number
+                measure = self.options[column].rpartition(" ")[2]
+                yield Near(plain.n_changes + 1, codes, plain.base, plain, measure)
 
     def convention(self, codes: Codes) -> Options:
         """Return the convention of a row of codes."""

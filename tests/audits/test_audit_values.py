@@ -114,7 +114,7 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     plain, n_typed = Plain(qrels, run), 0
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
         space = Space([trial], [COMMUNITY])
-        for convention in (space.convention(each) for _, near, _ in space.within(1) for each in near):
+        for convention in (space.convention(each) for near in space.within(1) for each in near.codes):
             if any(convention[each] != DEFAULT[each] for each in SHARED) and convention["labels"] != labels:
                 continue
             text = trial.typed(convention)

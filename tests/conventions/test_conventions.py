@@ -203,7 +203,7 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     assert own == [
         *("queries of AP", "level of AP", "queries of RR", "level of RR", "queries of nDCG"),
     ]
-    [near] = [near for n, near, _ in space.within(1) if n == 1]
+    near = np.concatenate([near.codes for near in space.within(1) if near.n_changes == 1])
     at = {each: DEFAULT.get(each, SAME) for each in space.options} | {
         f"cutoff of {trial.name}": 10 for trial in trials
     }
