@@ -25,20 +25,22 @@ class Plain:
             },
         }
         self.run, self.others = run, others
-        self.rankings = {}
+        self.rankings, self.first = {}, {}
 
     def judgments(self, query, how):
         """Return the grades of the documents of a query; perhaps only of those that its list has."""
         how = {**COMMUNITY_OPTIONS, **how}
         if how["labels"] != "listed":
             return self.qrels[how["labels"]].get(query, {})
-        grades = self.qrels["grades"].get(query, {})
-        return {doc: grade for doc, grade in grades.items() if doc in self.candidates(query, how)}
+        grades, listed = self.qrels["grades"].get(query, {}), self.candidates(query, how)
+        return {doc: grade for doc, grade in grades.items() if doc in listed}
 
     def candidates(self, query, how):
         """Return the first documents of a list as they stand."""
-        docs = self.run.get(query, {})
-        return {doc: docs[doc] for doc in sorted(docs, key=lambda doc: -docs[doc])[: DEPTHS[how["depth"]]]}
+        key, docs = (query, how["depth"]), self.run.get(query, {})
+        if key not in self.first:
+            self.first[key] = {*sorted(docs, key=lambda doc: -docs[doc])[: DEPTHS[how["depth"]]]}
+        return self.first[key]
 
     def top(self, how):
         grades = [grade for query in self.qrels["grades"] for grade in self.judgments(query, how).values()]
