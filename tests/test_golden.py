@@ -99,7 +99,13 @@ def twelve_digits(text):
     return re.sub(r"-?[0-9]+\.[0-9]{13,}(e-?[0-9]+)?", lambda found: f"{float(found[0]):.12g}", text)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+THOROUGH = {"audit_paper.txt", "audit.md", "audit.tex"}
+"""What takes longer than the others, and is an audit like others."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough if name in THOROUGH else ()) for name in COMMANDS]
+)
 def test_output_is_as_it_was_read(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")

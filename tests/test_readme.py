@@ -70,6 +70,7 @@ def _code_spans(text):
     return re.findall(r"`([^`\n]+)`", FENCED.sub("", text))
 
 
+@pytest.mark.thorough
 def test_the_commands_of_the_readme_work_typed_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
@@ -146,16 +147,12 @@ def test_commands_run(command, request):
     assert any(run_cli(*shlex.split(command)))
 
 
-def examples_of_the_help():
-    """Return the examples; those on real data, which take longer, are thorough."""
-    for name in COMMANDS:
-        for example in command_of(name).examples:
-            marks = pytest.mark.thorough if name == "identify" or REAL_DATA.search(example) else ()
-            yield pytest.param(f"{name} {example}".strip(), marks=marks)
+EXAMPLES = [f"{name} {example}".strip() for name in COMMANDS for example in command_of(name).examples]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("command", list(examples_of_the_help()))
+@pytest.mark.parametrize("command", EXAMPLES)
 def test_the_examples_of_the_help_run(command, request):
     need_data_for(command, request)
     assert any(run_cli(*command.replace("\\\n", "").split()))

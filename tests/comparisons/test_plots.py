@@ -239,7 +239,9 @@ def test_queries_of_every_pair_are_refused():
 
 @pytest.mark.parametrize("plot", [plot_forest, plot_queries])
 @pytest.mark.parametrize(("measures", "inches"), [("RR", 3.3), (("RR", "P@1"), 7), (("RR", "AP", "P@1"), 7)])
-@pytest.mark.parametrize("name", ["a", "a-very-long-name-of-a-retriever-"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("a", marks=pytest.mark.thorough), "a-very-long-name-of-a-retriever-"]
+)
 def test_figures_are_as_wide_as_a_column_or_a_page(plot, measures, inches, name, tmp_path):
     result = made(random_runs(*(f"{name}{i}" for i in range(5))), measures, f"{name}0")
     before = dict(matplotlib.rcParams)

@@ -41,7 +41,11 @@ for each in RUNS.values():
 TOPICS = pd.DataFrame({"qid": QRELS["qid"].unique(), "query": "x"})
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 7, "plan": "tree", "verbose": False}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param({}, marks=pytest.mark.thorough), {"batch_size": 7, "plan": "tree", "verbose": False}],
+    ids=str,
+)
 def test_every_measure_is_that_of_calc_aggregate(options):
     systems = [pt.Transformer.from_df(run) for run in RUNS.values()] if options else list(RUNS.values())
     table = pt.Experiment(systems, TOPICS, QRELS, [*MEASURES], names=list(RUNS), **options).set_index("name")
