@@ -105,6 +105,7 @@ def test_average_precision_of_each_topic_of_clef_tar():
     assert found == wanted
 
 
+@pytest.mark.thorough
 def test_the_published_row_of_medcorpus(data, dataset_cache, monkeypatch):
     monkeypatch.chdir(data / "medcorpus")
     monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))

@@ -40,6 +40,7 @@ def test_its_data_set_is_taken_as_qrels():
     assert pm.evaluate_by("AP", dataset, run, "turn_number").keys() == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.thorough
 def test_the_entry_point_needs_no_import_of_the_package():
     code = """
 import sys, warnings

@@ -175,6 +175,7 @@ def test_a_number_above_1_is_said_to_be_read_as_percent(p, read):
     assert ("Read as percent, being above 1: P@1 1.2." in first_of(QRELS, {"P@1": p})[1]) is read
 
 
+@pytest.mark.thorough
 def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_refuted(data):
     qrels = data / "medcorpus" / "query_to_texts.jsonl"
     [row] = pm.possible(qrels, row_of(".9279 .5357 .9044")).rows

@@ -137,6 +137,7 @@ def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
         )
 
 
+@pytest.mark.thorough
 def test_the_audit_says_so_of_a_column_that_nothing_explains():
     """The column is P@15 and headed P@10; of P@10 itself it says nothing."""
     rng = np.random.default_rng(5)

@@ -338,7 +338,9 @@ def test_a_difference_by_whole_queries_within_the_cutoff_is_that_of_queries():
 
 
 @pytest.mark.parametrize("kind", ["biased", "blind"])
-@pytest.mark.parametrize(("n", "whole"), [(50, False), (200, False), (50, True)])
+@pytest.mark.parametrize(
+    ("n", "whole"), [(50, False), pytest.param(200, False, marks=pytest.mark.thorough), (50, True)]
+)
 @pytest.mark.parametrize("pair", [False, True], ids=["mean", "difference"])
 def test_intervals_hold_what_people_would_have_found(kind, n, whole, pair):
     rng, experiments = np.random.default_rng(0), effort(100, 400)
@@ -356,6 +358,7 @@ def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(
     assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
 
 
+@pytest.mark.thorough
 def test_labels_of_the_trec_rag_track_are_corrected(data):
     """People and UMBRELA judged the same 10,284 documents: the model's labels alone are far off."""
     folder = data / "outside" / "rag25"

@@ -88,7 +88,10 @@ def test_errors(arguments, message):
 SAMPLE = ("evaluate", "permed-sample", "permed-sample/runs")
 
 
-@pytest.mark.parametrize("name", ["plot.pdf", "plot.svg", "plot.PNG"])
+@pytest.mark.parametrize(
+    "name",
+    ["plot.svg", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("plot.pdf", "plot.PNG"))],
+)
 def test_evaluate_writes_a_figure(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out, err = run_cli(*SAMPLE, "--output", name)

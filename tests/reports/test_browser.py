@@ -140,9 +140,8 @@ def queries_shown(page):
     return {query: cells for query, _, *cells in rows}
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.thorough), (400, "dark")]
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_a_page_and_an_open_query_are_legible_and_fit_the_window(browser, path, width, scheme):
     with opened(browser, path, width, scheme) as page:
         assert page.locator(".finding").bounding_box()["y"] < 150

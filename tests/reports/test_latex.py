@@ -10,7 +10,7 @@ from reporting import LATIN, TURN, assert_compiles, made
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 
-LAYOUTS = pytest.mark.parametrize("layout", ["", "twocolumn"])
+LAYOUTS = pytest.mark.parametrize("layout", ["", pytest.param("twocolumn", marks=pytest.mark.thorough)])
 
 
 @LAYOUTS

@@ -70,6 +70,7 @@ def test_retrieved_documents_are_counted():
     assert count == len(RUNS["bm25"]) == pm.calc_aggregate([NumRet], QRELS, RUNS["bm25"])[NumRet]
 
 
+@pytest.mark.thorough
 def test_p_values_wins_and_losses_are_those_of_compare():
     options = {"names": list(RUNS), "baseline": 0, "correction": "holm"}
     tested = pt.Experiment(list(RUNS.values()), TOPICS, QRELS, list(pm.MEDCORPUS), **options).set_index(
