@@ -10,10 +10,11 @@ import numpy as np
 import oracle
 import polars as pl
 import pytest
-from cases import DOCUMENTS, FORMS, QUERIES, random_case, random_measure, rows_of
+from cases import FORMS, random_case, random_measure, rows_of
 from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import GRADES, RANDOMS, SCORES, nested
 
 import permed_measures as pm
 from permed_measures.engine import forms
@@ -78,25 +79,18 @@ def test_many_random_cases_in_one_table_agree_with_the_oracle(form, chunk):
     assert_equal(values_of(measures, given_qrels, given_run, ties), expected, measures)
 
 
-SCORE = st.sampled_from([0.0, -0.0, 1.0, 1.00000001, 1.00000002, 2.0**24, 2.0**24 + 1, -1.0]) | st.floats(
-    allow_nan=False
+@given(
+    qrels=nested(GRADES),
+    run=nested(SCORES),
+    measure=RANDOMS.map(random_measure),
+    ties=st.sampled_from(TieBreak),
 )
-GRADE = st.integers(-2, 4)
-
-
-def nested(values):
-    return st.dictionaries(
-        st.sampled_from(QUERIES), st.dictionaries(st.sampled_from(DOCUMENTS), values), max_size=4
-    )
-
-
-@given(qrels=nested(GRADE), run=nested(SCORE), seed=st.integers(0, 10_000), ties=st.sampled_from(TieBreak))
-def test_generated_cases_agree_with_the_oracle(qrels, run, seed, ties):
-    measures = [random_measure(random.Random(seed))]
+def test_generated_cases_agree_with_the_oracle(qrels, run, measure, ties):
+    measures = [measure]
     assert_equal(values_of(measures, qrels, run, ties), expected_of(measures, qrels, run, ties), measures)
 
 
-SCORES = {
+KINDS = {
     "distinct": lambda rng: [rng.random() for _ in range(300)],
     "31": lambda rng: [rng.randrange(31) / 2 for _ in range(300)],
     "equal": lambda _: [1.5] * 300,
@@ -111,11 +105,11 @@ ORDERS["one out of place"] = lambda scores, rng: [rng.choice(scores), *sorted(sc
 def queries_of_all_kinds(rng):
     """Return qrels and a run whose queries differ in all that ranking goes by, side by side."""
     qrels, run = {}, {}
-    kinds = list(product(SCORES, ORDERS, (0, 1, 5, 150, 300)))
+    kinds = list(product(KINDS, ORDERS, (0, 1, 5, 150, 300)))
     for number, (scores, order, n_judged) in enumerate(rng.sample(kinds, len(kinds))):
         documents = [f"d{each}" for each in rng.sample(range(1000), 300)]
         query_id = f"q{number}"
-        run[query_id] = dict(zip(documents, ORDERS[order](SCORES[scores](rng), rng), strict=True))
+        run[query_id] = dict(zip(documents, ORDERS[order](KINDS[scores](rng), rng), strict=True))
         if number % 7:  # some queries of the run are not judged
             qrels[query_id] = {each: rng.randrange(-1, 3) for each in [*rng.sample(documents, n_judged), "x"]}
     return qrels, run

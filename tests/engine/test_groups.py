@@ -9,8 +9,8 @@ import numpy as np
 import oracle
 import pandas as pd
 import pytest
-from cases import random_case
-from effort import effort
+from hypothesis import given
+from strategies import CASES
 
 import permed_measures as pm
 from permed_measures.engine.groups import Groups
@@ -51,9 +51,9 @@ def length(query_id):
         (lambda q: (re.findall("[0-9]", q) or [None])[0], "([0-9])"),
     ],
 )
-@pytest.mark.parametrize("seed", range(effort(5, 15)))
-def test_means_by_group_are_those_of_plain_loops(seed, group_of, form):
-    qrels, run = random_case(random.Random(seed))
+@given(case=CASES)
+def test_means_by_group_are_those_of_plain_loops(case, group_of, form):
+    qrels, run = case
     expected = plain_means(qrels, run, group_of)
     for by in (form, {query_id: group_of(query_id) for query_id in qrels}):
         if isinstance(by, str) and qrels and not expected:

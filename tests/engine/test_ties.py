@@ -1,13 +1,14 @@
 """The least and the most over the orders of equal scores, against all orders, by the plain loops."""
 
-import random
 from itertools import chain, groupby, permutations, product
 
 import numpy as np
 import oracle
 import pytest
 from cases import GRADES, PARAMETERS, random_measure
-from effort import effort
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import RANDOMS
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
@@ -34,10 +35,14 @@ def values_of_all_orders(measure, judgments, scores):
         yield compute(ranking, judgments, **params)
 
 
-def random_case(rng):
-    grades, n = rng.choice(GRADES), rng.randint(2, 5)
-    judgments = {doc: rng.choice(grades) for doc in rng.sample(DOCUMENTS, rng.randint(1, 6))}
-    return judgments, {doc: float(rng.randrange(2)) for doc in DOCUMENTS[:n]}
+JUDGMENTS = st.sampled_from(GRADES).flatmap(
+    lambda grades: st.dictionaries(
+        st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1, max_size=6
+    )
+)
+SCORES = st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=5).map(
+    lambda scores: dict(zip(DOCUMENTS, scores, strict=False))
+)
 
 
 def test_every_measure_is_tried():
@@ -46,16 +51,15 @@ def test_every_measure_is_tried():
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name):
-    rng = random.Random(name)
-    for _ in range(effort(40, 200)):
-        (judgments, scores), measure = random_case(rng), random_measure(rng, name)
-        values = list(values_of_all_orders(measure, judgments, scores))
-        found, exact = ranges(measure, {"q": judgments}, {"q": scores})
-        for value in found:
-            assert np.abs(np.array(values) - value).min() < 1e-12, (measure, judgments, scores)
-        if exact:
-            assert found == pytest.approx((min(values), max(values)), abs=1e-12), (judgments, scores)
+@given(judgments=JUDGMENTS, scores=SCORES, rng=RANDOMS)
+def test_some_order_gives_them_and_none_goes_beyond_where_that_is_said(name, judgments, scores, rng):
+    measure = random_measure(rng, name)
+    values = list(values_of_all_orders(measure, judgments, scores))
+    found, exact = ranges(measure, {"q": judgments}, {"q": scores})
+    for value in found:
+        assert np.abs(np.array(values) - value).min() < 1e-12
+    if exact:
+        assert found == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
