@@ -91,11 +91,26 @@ def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mappin
     """
     if not {type(next(iter(each), "")) for each in docs} <= {str}:
         return True
-    integers, offsets = judgments.integers, judgments.offsets.tolist()
-    return bool(integers) and not all(
+    if min(judgments.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
+        return False
+    integers, offsets = _integers(judgments.given), judgments.offsets.tolist()
+    return not all(
         retrieved.keys().isdisjoint(integers[offsets[each] : offsets[each + 1]])
         for each, retrieved in zip(query, docs, strict=True)
     )
+
+
+def _integers(doc_ids: list[str]) -> list[int | None]:
+    """Return the integers that a run may have in place of these ids; None for those that are none."""
+    try:
+        return list(map(int, doc_ids))
+    except ValueError:
+        is_one = (each.removeprefix("-").isdecimal() and len(each) < _MOST_DIGITS for each in doc_ids)
+        return [int(each) if yes else None for each, yes in zip(doc_ids, is_one, strict=True)]
+
+
+_MOST_DIGITS = 1000
+"""Python makes no integers of a few thousand."""
 
 
 def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:

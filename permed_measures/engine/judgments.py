@@ -153,16 +153,6 @@ class Judgments:
         """Return the rows of `frame` that belong to these queries."""
         return self.frame[segments(self.offsets[query], np.diff(self.offsets)[query])]
 
-    @cached_property
-    def integers(self) -> list[int | None]:
-        """The ids of `given` as integers, which runs may have; None for others. Empty if none is."""
-        if min(self.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
-            return []
-        try:
-            return list(map(int, self.given))
-        except ValueError:
-            return [int(doc_id) if _is_integer(doc_id) else None for doc_id in self.given]
-
     def queries_of(self, query_ids: Iterable[str]) -> Ints:
         """Return the query that each of these ids is; -1 if it is not judged."""
         return np.array([self._numbers.get(query_id, -1) for query_id in query_ids], np.int64)
@@ -180,10 +170,6 @@ class Judgments:
     def location(self, row: int) -> str:
         """Return query and document of a row, for an error message."""
         return location(self.query_ids[self.query[row]], self.documents[row])
-
-
-def _is_integer(doc_id: str) -> bool:
-    return doc_id.removeprefix("-").isdecimal() and len(doc_id) < 1000  # Python makes none of 4,301 digits
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
