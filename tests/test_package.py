@@ -41,7 +41,7 @@ papers: names claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values means names runs spaces
 audits: trials chance answers search elsewhere sentences reports audit
-identities: scripts cases search identify
+identities: scripts cases identify
 limits: formulas rankings bounds row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty

@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from itertools import islice
 from typing import Any, NamedTuple
 
 from permed_measures.identities.scripts import Form, Qrels, Run
@@ -24,14 +23,11 @@ class Case(NamedTuple):
     qrels, run : dict of dict
     traits : tuple of str
         What is unusual in it.
-    alone : bool
-        Whether it has one query, which any query set has: a document of the highest grade is found.
     """
 
     qrels: Qrels
     run: Run
     traits: tuple[str, ...] = ()
-    alone: bool = False
 
     @property
     def size(self) -> int:
@@ -43,149 +39,77 @@ class Case(NamedTuple):
         return f"qrels = {self.qrels}\nrun = {self.run}"
 
 
-class _Query(NamedTuple):
-    """A query while a case is made, with the cutoff that its lists are long and short for.
-
-    `run` is None if the run lacks it, `grades` is if it is not judged.
-    """
-
-    id: str
-    k: int
-    grades: dict[str, float] | None
-    run: dict[str, float] | None
-
-
-# --- what is unusual ---------------------------------------------------------------------------------
-
-Trait = Callable[[random.Random, _Query], _Query]
-
-
-def _with_grades(of: Callable[[random.Random, float], float]) -> Trait:
-    def changed(rng: random.Random, query: _Query) -> _Query:
-        if query.grades is None:
-            return query
-        return query._replace(grades={doc: of(rng, grade) for doc, grade in query.grades.items()})
-
-    return changed
-
-
-def _with_scores(of: Callable[[random.Random, int, int], float]) -> Trait:
-    def changed(rng: random.Random, query: _Query) -> _Query:
-        if query.run is None:
-            return query
-        n = len(query.run)
-        scores = sorted((of(rng, n - place, n) for place in range(n)), reverse=True)
-        return query._replace(run=dict(zip(query.run, scores, strict=True)))
-
-    return changed
-
-
-def _found_late(rng: random.Random, query: _Query) -> _Query:
-    """Put what is relevant below the cutoff, or leave it out."""
-    grades = query.grades or {}
-    relevant = [doc for doc in query.run or () if grades.get(doc, 0) >= 1]
-    others = [doc for doc in query.run or () if doc not in relevant] or ["x"]
-    if rng.random() < 0.5:
-        return query._replace(run=_ranked(others))
-    return query._replace(run=_ranked([*others, *(f"x{n}" for n in range(len(others), query.k)), *relevant]))
-
-
-def _tied(rng: random.Random, query: _Query) -> _Query:
-    """Give documents few different scores; or those around the cutoff the same, one that is relevant too."""
-    if query.run is None or rng.random() < 0.5:
-        return _with_scores(lambda rng, _, n: float(rng.randint(1, 1 + n // 3)))(rng, query)
-    docs = [*query.run, *(f"x{n}" for n in range(len(query.run), query.k + 2))]
-    relevant = next((doc for doc in docs if (query.grades or {}).get(doc, 0) >= 1), docs[0])
-    docs.remove(relevant)
-    first = query.k - rng.randint(1, min(query.k, 3))
-    last = query.k + rng.randint(1, 3)
-    docs.insert(rng.randint(first, min(last, len(docs) + 1) - 1), relevant)
-    tied = float(len(docs) - first)
-    return query._replace(
-        run={d: tied if first <= n < last else float(len(docs) - n) for n, d in enumerate(docs)}
-    )
-
-
-def _own_id(rng: random.Random, query: _Query) -> _Query:
-    """Give a document the id of the query."""
-    own = rng.choice([*(query.grades or query.run or [""])])
-    grades, run = (
-        docs and {query.id if doc == own else doc: number for doc, number in docs.items()}
-        for docs in (query.grades, query.run)
-    )
-    return query._replace(grades=grades, run=run)
-
-
-NOTHING_FOUND = "queries without a relevant document within the cutoff"
-NO_RESULTS, NOTHING_RELEVANT = "queries without results", "queries without relevant documents"
-TIES = "tied scores"
-FRACTIONS, NEAR = "grades that are no whole numbers", "scores that only double precision tells apart"
-TRAITS: dict[str, Trait] = {
-    NOTHING_FOUND: _found_late,
-    NOTHING_RELEVANT: _with_grades(lambda _, grade: min(grade, 0)),
-    NO_RESULTS: lambda _, query: query._replace(run={}),
-    "queries that the run lacks": lambda _, query: query._replace(run=None),
-    "queries without judgments": lambda _, query: query._replace(grades=None),
-    "negative grades": _with_grades(lambda rng, grade: -1 if grade < 1 and rng.random() < 0.7 else grade),
-    TIES: _tied,
-    "scores of 0 or less": _with_scores(lambda _, left, n: float(left - (n + 1) // 2)),
-    "documents with the id of their query": _own_id,
-    FRACTIONS: _with_grades(lambda rng, grade: 0.5 if grade == 1 and rng.random() < 0.7 else grade),
-    NEAR: _with_scores(lambda rng, left, _: (left + 1) // 2 + rng.randint(1, 9) * 1e-9),
-}
-"""What may be unusual of a query, and what makes it so."""
-DOMAINS = (FRACTIONS, NEAR)
-"""What a convention may leave undefined: it names a script that differs only there, and that is said."""
+NOT_FOUND = "queries without a relevant document within the cutoff"
+NOTHING_RELEVANT, NO_RESULTS = "queries without relevant documents", "queries without results"
+NOT_IN_RUN, NOT_JUDGED = "queries that the run lacks", "queries without judgments"
+NEGATIVE, FRACTIONS = "negative grades", "grades that are no whole numbers"
+TIES, LOW = "tied scores", "scores of 0 or less"
+OWN_ID = "documents with the id of their query"
+PLAIN = "one query, all documents judged"
+TRAITS = (
+    *(NOT_FOUND, NOTHING_RELEVANT, NO_RESULTS, NOT_IN_RUN, NOT_JUDGED),
+    *(NEGATIVE, FRACTIONS, TIES, LOW, OWN_ID),
+)
+"""What may be unusual of a query."""
 
 
 def _seen(trait: str, form: Form) -> bool:
     """Return whether functions of a form can see it."""
-    if trait in (TIES, "scores of 0 or less", NEAR):
+    if trait in (TIES, LOW):
         return form.scores
-    if trait in ("queries that the run lacks", "queries without judgments"):
+    if trait in (NOT_IN_RUN, NOT_JUDGED):
         return form.queries
-    return form.ids or trait != "documents with the id of their query"
+    return form.ids or trait != OWN_ID
+
+
+# --- what a case can tell apart ----------------------------------------------------------------------
+
+
+def _is_long_or_unjudged(case: Case) -> bool:
+    """Return whether a list has more than ten documents, or one without a grade from 0 on."""
+    return any(
+        len(docs) > USUAL or min(case.qrels.get(query, {}).get(doc, -1) for doc in docs) < 0
+        for query, docs in case.run.items()
+        if docs
+    )
+
+
+def _has_low_scores(case: Case) -> bool:
+    return any(score <= 0 for docs in case.run.values() for score in docs.values())
+
+
+def _has_ties(case: Case) -> bool:
+    return any(len({*docs.values()}) < len(docs) for docs in case.run.values())
+
+
+def _may_leave_out(case: Case) -> bool:
+    """Return whether a query may be left out: there are several, or one without hits or without others."""
+    grades = [case.qrels.get(query, {}).get(doc, 0) >= 1 for query in case.run for doc in case.run[query]]
+    return len({*case.qrels, *case.run}) > 1 or len({*grades}) < 2 or NOT_FOUND in case.traits
+
+
+SHOWN_BY: dict[str, Callable[[Case], bool]] = {
+    "rounding": lambda case: PLAIN not in case.traits,
+    "documents": lambda case: _is_long_or_unjudged(case) or _has_low_scores(case),
+    "depth": _is_long_or_unjudged,
+    "queries": _may_leave_out,
+    "averaged": lambda case: len(case.run) > 1,
+    "ties": _has_ties,
+    "tied": _has_ties,
+    "self_match": lambda case: any(query in docs for query, docs in case.run.items()),
+    "negative": lambda case: any(grade < 0 for docs in case.qrels.values() for grade in docs.values()),
+}
+"""By option, on which cases its values may give different numbers; on all, those of others."""
 
 
 # --- random cases ------------------------------------------------------------------------------------
 
-_ALONE = 12
 _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
 
 
-def _query(
-    rng: random.Random, query_id: str, k: int, top: int, best: int = 0, judged: bool = False
-) -> _Query:
-    """Return a query with a relevant document within the first k, and scores that fall by one."""
-    pool = (0, 0, 1, 1, *range(2, top + 1))
-    names = iter(rng.sample([f"d{n}" for n in range(1, 3 * k + 9)], 2 * k + 6))
-    docs = list(islice(names, rng.choice((1, 1, 2, 4, 8, k + 4))))
-    grades: dict[str, float] = {doc: rng.choice(pool) for doc in docs}
-    first = rng.choice(docs)
-    grades[first] = best or rng.randint(1, top)
-    others = [doc for doc in docs if doc != first]
-    others = rng.sample(others, rng.randint(0, len(others)))
-    others += islice(names, 0 if judged else rng.choice((0, 1, 3, k + 2)))
-    rng.shuffle(others)
-    others.insert(rng.randint(0, min(len(others), k - 1)), first)
-    return _Query(query_id, k, grades, _ranked(others))
-
-
-def _case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str, ...]) -> Case:
-    """Return a case; of its queries about half have each trait, and one has none if there are several."""
-    qrels: Qrels = {}
-    run: Run = {}
-    for number in range(n):
-        query = _query(rng, f"{'cdefgh'[number // 2]}_{1 + number % 2}", k, top)
-        for trait in traits:
-            if n == 1 or (number and rng.random() < 0.6) or number == 1:
-                query = TRAITS[trait](rng, query)
-        if query.grades is not None:
-            qrels[query.id] = query.grades
-        if query.run is not None:
-            run[query.id] = query.run
-    return Case(qrels, run, traits)
+_STABLE = 15
+"""How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
 
 def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
@@ -193,50 +117,108 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     ranks = [k for rank in cutoffs for k in (rank if isinstance(rank, tuple) else (rank,)) if k]
     k, *others = dict.fromkeys(ranks or [USUAL])
     seen = [trait for trait in TRAITS if _seen(trait, form)]
-    hard = [trait for trait in seen if trait not in DOMAINS]
-    chosen: list[tuple[str, ...]] = [()] * 30
-    chosen += [(trait,) for trait in seen for _ in range(12 if trait in (TIES, FRACTIONS) else 6)]
-    for number in range(_ALONE):
-        top = 3 - number % 2
-        query = _query(random.Random(-1 - number), "c_1", k, top, best=top, judged=number < 2)
-        yield Case({query.id: query.grades or {}}, {query.id: query.run or {}}, alone=True)
     rng = random.Random(0)
-    chosen += [tuple(rng.sample(hard, min(2 + n % 2, len(hard)))) for n in range(40)]
+    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 4 + [()] * 30
+    chosen += [(trait,) for trait in seen for _ in range(12 if trait == TIES else 6)]
+    chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     for number, traits in enumerate(chosen):
-        n = 1 if form.one_query else _SIZES[number % len(_SIZES)]
-        if {*traits} & {"queries that the run lacks", "queries without judgments"}:
-            n = max(n, 2)
-        yield _case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits)
+        n = 1 if form.one_query or PLAIN in traits else _SIZES[number % len(_SIZES)]
+        n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
+        yield random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits)
     small = [_small(*each) for each in _SMALL]
     for rank in (k, *others):
-        unjudged = (None,) * (rank - 1)
-        small += [
-            _small((1, *unjudged, 1, 2)),
-            _small((*unjudged, 2, 1), (1,)),
-            _small((1,), (1,) * (rank + 1)),
-        ]
-    yield from (case for case in small if all(_seen(trait, form) for trait in case.traits))
+        unjudged = [None] * (rank - 1)
+        small += [_small([1, *unjudged, 1, 3]), _small([*unjudged, 2, 1], [1]), _small([1], [1] * (rank + 1))]
+    yield from (each for each in small if all(_seen(trait, form) for trait in each.traits))
 
 
-def _small(ranked: tuple[float | None, ...], missed: tuple[float, ...] = (), *traits: str) -> Case:
+def random_case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str, ...] = ()) -> Case:
+    """Return a case; of its queries about half have each trait, and one has none if there are several."""
+    case = Case({}, {}, traits)
+    for number in range(n):
+        query = f"{'cdefgh'[number // 2]}_{1 + number % 2}"
+        odd = {each for each in traits if n == 1 or number == 1 or (number and rng.random() < 0.6)}
+        grades, ranked = _query(rng, k, top, odd)
+        if OWN_ID in odd:
+            own = rng.choice(ranked or [*grades])
+            grades = {query if doc == own else doc: grade for doc, grade in grades.items()}
+            ranked = [query if doc == own else doc for doc in ranked]
+        if NOT_JUDGED not in odd:
+            case.qrels[query] = grades
+        if NOT_IN_RUN not in odd:
+            case.run[query] = dict(zip(ranked, _scores(rng, len(ranked), k, odd), strict=True))
+    return case
+
+
+def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[str, float], list[str]]:
+    """Return the grades of a query and a ranked list, where usually one of the first k is relevant."""
+    names = [f"d{n}" for n in range(1, 3 * k + 18)]
+    rng.shuffle(names)
+    n = 8 if PLAIN in odd else rng.choice((1, 1, 2, 4, 8, k + 4))
+    (first, *others), unjudged = names[:n], names[n:]
+    grades = {doc: _grade(rng, rng.choice((0, 0, 1, 1, *range(2, top + 1))), odd) for doc in others}
+    grades[first] = _grade(rng, rng.randint(1, top), odd)
+    ranked = rng.sample(others, rng.randint(0, len(others)))
+    if PLAIN in odd:
+        grades |= {first: max(top, 2), others[0]: 0, others[1]: 2}
+        ranked = others[: rng.randint(1, 6)]
+    else:
+        ranked += unjudged[: rng.choice((0, 1, 3, k + 2))]
+    low, high = 0, k - 1
+    if TIES in odd:
+        if rng.random() < 0.5:  # around the cutoff
+            low, high = max(k - 3, 0), k + 1
+            ranked += unjudged[-max(high - len(ranked), 1) :]
+        ranked = rng.sample(ranked, min(len(ranked), max(_STABLE, k + 2) - 1))
+    rng.shuffle(ranked)
+    ranked.insert(rng.randint(low, min(high, len(ranked))), first)
+    if NOT_FOUND in odd:
+        found = [doc for doc in ranked if grades.get(doc, 0) >= 1]
+        ranked = [doc for doc in ranked if doc not in found] or unjudged[:1]
+        if rng.random() < 0.5:
+            unseen = [doc for doc in unjudged if doc not in ranked]
+            ranked += [*unseen[: max(k - len(ranked), 0)], *found]
+    return grades, [] if NO_RESULTS in odd else ranked
+
+
+def _grade(rng: random.Random, grade: float, odd: set[str]) -> float:
+    if NOTHING_RELEVANT in odd:
+        grade = 0
+    if NEGATIVE in odd and grade == 0 and rng.random() < 0.7:
+        return -1
+    return 1.5 if FRACTIONS in odd and grade == 1 and rng.random() < 0.7 else grade
+
+
+def _scores(rng: random.Random, n: int, k: int, odd: set[str]) -> list[float]:
+    """Return scores that fall by one to 1; or tied ones, few different ones or some around the cutoff."""
+    scores = [float(n - place) for place in range(n)]
+    if TIES in odd and n > k:
+        first = max(k - 3, 0)
+        scores[first : k + 2] = [scores[first]] * len(scores[first : k + 2])
+    elif TIES in odd:
+        scores = sorted((float(rng.randint(1, 1 + n // 3)) for _ in scores), reverse=True)
+    return [score - (n + 1) // 2 for score in scores] if LOW in odd else scores
+
+
+def _small(ranked: Iterable[float | None], missed: Iterable[float] = (), *traits: str) -> Case:
     """Return one query: grades in ranked order, None for unjudged documents, and those not retrieved."""
-    grades = {f"d{n}": each for n, each in enumerate([*ranked, *missed], 1) if each is not None}
-    return Case({"c_1": grades}, {"c_1": _ranked(f"d{n}" for n in range(1, len(ranked) + 1))}, traits)
+    every = {f"d{n}": grade for n, grade in enumerate([*ranked, None, *missed], 1)}
+    grades = {doc: grade for doc, grade in every.items() if grade is not None}
+    return Case({"c_1": grades}, {"c_1": _ranked([*every][: len([*ranked])])}, traits)
 
 
 _SMALL: list[tuple[Any, ...]] = [
-    ((1,),),
-    ((0, 1),),
-    ((None, 1),),
-    ((1,), (1,)),
-    ((2, 1),),
-    ((1, 2),),
-    ((1, None, 1), (2, 0)),
-    ((0,), (1,), NOTHING_FOUND),
-    ((0,), (), NOTHING_RELEVANT),
-    ((), (1,), NO_RESULTS),
-    ((1, -1), (), "negative grades"),
-    ((0.5, 1), (), FRACTIONS),
+    ([1],),
+    ([0, 1],),
+    ([None, 1],),
+    ([1], [1]),
+    ([2, 1],),
+    ([1, 2],),
+    ([1, None, 1], [3, 0]),
+    ([0], [1], NOT_FOUND),
+    ([0], [], NOTHING_RELEVANT),
+    ([], [1], NO_RESULTS),
+    ([1, -1], [], NEGATIVE),
 ]
 """Grades in ranked order, those not retrieved, and what is unusual."""
 
@@ -284,7 +266,7 @@ def _without(docs: dict[str, float], doc: str) -> dict[str, float]:
 
 
 def _ranked(docs: Iterable[str]) -> dict[str, float]:
-    """Give documents scores that fall by one, the last to 1."""
+    """Give documents scores that fall by one to 1."""
     docs = list(docs)
     return {doc: float(len(docs) - place) for place, doc in enumerate(docs)}
 

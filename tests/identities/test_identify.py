@@ -2,6 +2,7 @@
 
 import math
 from functools import cache, partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,12 +10,21 @@ import scripts
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import DEFAULT
+from permed_measures.conventions.options import DEFAULT, OPTIONS
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.errors import InputError
-from permed_measures.identities.cases import NOTHING_RELEVANT, TRAITS, Case, cases, described, shrunk
+from permed_measures.identities.cases import (
+    NOTHING_RELEVANT,
+    PLAIN,
+    SHOWN_BY,
+    TRAITS,
+    Case,
+    cases,
+    described,
+    shrunk,
+)
+from permed_measures.identities.identify import Claimed, number
 from permed_measures.identities.scripts import FORMS
-from permed_measures.identities.search import Claimed, number
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
 
@@ -139,7 +149,7 @@ def test_ones_own_convention_is_named(tmp_path):
         (lambda value: value * 100, "in percent"),
         (lambda value: round(value, 4), "rounded to 4 digits"),
         (lambda value: round(value * 100, 2), "in percent, rounded to 2 digits"),
-        (lambda value: float(np.float32(value)), "in single precision"),
+        (lambda value: float(np.float32(value)), ""),
         (lambda value: value, ""),
     ],
 )
@@ -182,17 +192,25 @@ def test_what_no_case_tells_apart_is_said_with_the_reason():
 
 
 @pytest.mark.thorough
-def test_an_answer_that_differs_on_odd_grades_only_says_so():
-    [note] = found("binary_ndcg", "nDCG@10", "ranked").notes
-    assert note.startswith("with grades that are no whole numbers the function gives other numbers: ranked: ")
-    assert "0.5" in note
-    assert not found("recall", "Recall@10").notes
+def test_fractional_grades_that_no_convention_defines_are_left_out_and_said():
+    def whole(qrels, run):
+        return scripts.recall({q: {d: int(g) for d, g in docs.items()} for q, docs in qrels.items()}, run)
+
+    def whole_map(qrels, run):
+        return scripts.graded_map({q: {d: int(g) for d, g in docs.items()} for q, docs in qrels.items()}, run)
+
+    assert not pm.identify(whole, "R@10").notes
+    result = pm.identify(whole_map, "MAP@10")
+    [note] = result.notes
+    assert (result.measure, note.partition(" ")[0]) == ("GradedAP@10", "not")
+    assert "with grades that are no whole numbers, which are left out" in note
+    assert result.n_agree == result.n_cases < found("graded_map", "MAP@10").n_cases
 
 
 def test_each_difference_from_the_default_has_its_smallest_case():
     result = found("graded_map", "MAP@10")
     assert [each.option for each in result.differences] == ["ties", "queries", "weights"]
-    ours = result.nearest.said
+    ours = result.nearest.options
     for each in result.differences:
         assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
         quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
@@ -281,7 +299,7 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert all(FORMS[form].takes(*case[:2]) for case in every)
     assert all(all(case.qrels.values()) for case in every)
     traits = {trait for case in every for trait in case.traits}
-    assert (traits == {*TRAITS}) == (form == "dicts")
+    assert (traits == {*TRAITS, PLAIN}) == (form == "dicts")
     lengths = {len(docs) for case in every for docs in case.run.values()}
     assert min(lengths) == 0
     assert {1, 10} < {min(length, 11) for length in lengths} | {11}
@@ -291,10 +309,26 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert plain == (not FORMS[form].scores)
 
 
+def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
+    claims = [Claimed("MAP@10", "AP", (10, None)), Claimed("nDCG@10", "nDCG", (10, None))]
+    for claimed, case in product(claims, [*cases(FORMS["dicts"], (10, None))][::3]):
+        quantity = claimed.of(case)
+        for option in SHOWN_BY.keys() - {"rounding"} - ({"negative"} if claimed.measure == "AP" else set()):
+            values = [
+                quantity.value({**claimed.default, "labels": labels, option: value})
+                for labels in ("grades", "listed")
+                for value in OPTIONS[option].values_for([claimed.measure], ())
+                if not SHOWN_BY[option](case)
+            ]
+            half = len(values) // 2
+            for each in (values[:half], values[half:]):
+                assert np.ptp([v for v in each if not np.isnan(v)] or [0]) < 1e-9, (option, case)
+
+
 def test_every_trait_is_what_it_says():
     by_trait = {case.traits[0]: case for case in cases(FORMS["dicts"], (10,)) if len(case.traits) == 1}
     texts = {trait: described(case) for trait, case in by_trait.items()}
-    assert {*texts} == {*TRAITS}
+    assert {*texts} == {*TRAITS, PLAIN}
     for trait, sign in {
         "negative grades": "-1",
         "tied scores": " = ",
@@ -303,7 +337,7 @@ def test_every_trait_is_what_it_says():
         "queries without results": "nothing retrieved",
         "documents with the id of their query": "the id of the query",
         "scores of 0 or less": "(score ",
-        "grades that are no whole numbers": "0.5",
+        "grades that are no whole numbers": "1.5",
     }.items():
         shown = [described(c) for c in cases(FORMS["dicts"], (10,)) if c.traits == (trait,)]
         assert any(sign in text for text in shown), trait

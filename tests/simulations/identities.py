@@ -21,8 +21,8 @@ from evaluation_scripts import SCRIPTS, Lists, ap, hit, mean, ndcg, p, r, rr
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.identities.cases import Case, _case
-from permed_measures.identities.search import Claimed, number
+from permed_measures.identities.cases import Case, random_case
+from permed_measures.identities.identify import Claimed, number
 from permed_measures.papers.names import meaning_of
 
 NAMES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10")
@@ -62,14 +62,14 @@ def fresh_cases():
     """Yield collections that no search has seen."""
     for seed in range(FRESH):
         rng = random.Random(f"fresh {seed}")
-        yield _case(rng, 10, rng.randint(1, 9), rng.choice((1, 2, 3)), ())
+        yield random_case(rng, 10, rng.randint(1, 9), rng.choice((1, 2, 3)))
 
 
 def is_false(result, function, name):
     """Return whether what was named differs from the function on another collection."""
     claimed = Claimed(name, *meaning_of(name))
     for case in fresh_cases():
-        ours, theirs = number(claimed.of(case), result.nearest.said), function(case.qrels, case.run)
+        ours, theirs = number(claimed.of(case), result.nearest.options), function(case.qrels, case.run)
         if abs(ours - theirs) > 1e-6:
             return True
     return False
