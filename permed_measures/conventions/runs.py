@@ -27,8 +27,6 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Scores = Mapping[str, float]
 Lists = Mapping[str, Scores]
-_BOUNDS = (TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC)
-"""The rules that look at grades; the others rank every tie between these two."""
 _GRADED = ("grades", "listed")
 """The labels under which tied documents may gain differently."""
 TIES = {each.value: each for each in TieBreak}
@@ -61,26 +59,40 @@ OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
 class RankedLists:
     """Lists of scores, and their rankings.
 
-    Rules that do not look at grades rank all label policies alike.
+    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades.
     """
 
-    def __init__(self, judgments: Judgments, lists: Lists) -> None:
+    def __init__(self, judgments: Judgments, lists: Lists, all_ties: bool = False) -> None:
         self.lists = lists
-        self._judgments = judgments
+        self._judgments, self._all_ties = judgments, all_ties
         query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in lists]
         self._rows = scores_of(judgments, query, [lists[judgments.query_ids[each]] for each in query])
-        self._found: dict[tuple[TieBreak, str | None], JudgedRankings] = {}
+        self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
+        self._mixed: dict[Labels, Bools] = {}
 
     def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
         """Rank the lists by a rule."""
-        if ties in _BOUNDS:
-            return self._ranked(labels.judgments, ties, labels.policy)
-        return replace(self._ranked(self._judgments, ties, None), judgments=labels.judgments)
+        if (ties, labels) not in self._found:
+            rows, judgments = self._rows, labels.judgments
+            rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
+            counts = len(self.lists), sum(query in self.lists for query in judgments.query_ids)
+            found = JudgedRankings.of_hits(judgments, rows.row, rank, rows.end - rows.start, *counts)
+            self._found[ties, labels] = found
+        return self._found[ties, labels]
 
-    def ties_matter(self, labels: Labels) -> bool:
-        """Return whether any two tied documents have different grades."""
-        first, last = (self.rankings(labels, ties) for ties in _BOUNDS)
-        return bool((first.rank != last.rank).any() or (first.grade != last.grade).any())
+    def mixed(self, labels: Labels) -> Bools:
+        """Return which hits are tied with documents of another grade, that of unjudged ones being 0."""
+        if labels not in self._mixed:
+            grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
+            first, last = spans_of(self._rows, self._judgments, np.float32)
+            tie = self._rows.start[query] + first
+            _, one, which, n_hits = np.unique(tie, True, True, True)
+            size = (last - first + 1)[one]
+            lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
+            np.fmin.at(lowest, which, grade)
+            np.fmax.at(highest, which, grade)
+            self._mixed[labels] = (lowest < highest)[which]
+        return self._mixed[labels]
 
     @property
     def has_ties(self) -> bool:
@@ -96,15 +108,7 @@ class RankedLists:
     @cached_property
     def _spans(self) -> Spans:
         """Those of all hits, in the order of the judgments."""
-        return Spans(*spans_of(self._rows, self._judgments))
-
-    def _ranked(self, judgments: Judgments, ties: TieBreak, policy: str | None) -> JudgedRankings:
-        if (ties, policy) not in self._found:
-            rows = self._rows
-            rank, retrieved = ranks_of(rows, judgments, ties), rows.end - rows.start
-            counts = len(self.lists), sum(query in self.lists for query in judgments.query_ids)
-            self._found[ties, policy] = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *counts)
-        return self._found[ties, policy]
+        return Spans(*spans_of(self._rows, self._judgments, np.float64))
 
 
 def labels_of_list(rankings: JudgedRankings) -> tuple[Labels, Ints]:
@@ -168,7 +172,7 @@ class RunVariants:
         self.labels, self.judgments = policies[0], policies[0].judgments
         table = as_mapping_or_frames(run, "score")
         table = table if isinstance(table, Mapping) else table.nested()
-        JudgedRankings.of(self.judgments, table)  # which says what is wrong with it
+        JudgedRankings.of(self.judgments, table, depth=1)  # which says what is wrong with it
         lists = {
             query: with_string_ids(docs, "document ids", query_id=query)
             for query, docs in with_string_ids(table, "query ids").items()
@@ -189,7 +193,7 @@ class RunVariants:
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, ...], RankedLists] = {}
         self._labels_of: dict[RankedLists, tuple[Labels, Ints]] = {}
-        self._whole = RankedLists(self.judgments, lists)
+        self._whole = RankedLists(self.judgments, lists, self._all_ties)
 
     # --- what can be told apart ------------------------------------------------------------------------
 
@@ -211,20 +215,24 @@ class RunVariants:
     @cached_property
     def _alike(self) -> dict[str, tuple[str, ...]]:
         binary = set(self.labels.grades) == {1}
-        ties = any(self._whole.ties_matter(each) for each in self._policies.values())
+        ties = any(self._whole.mixed(each).any() for each in self._policies.values())
         are_alike = {
             "ties": not (ties or self._all_ties),
             "tied": not (ties or self._whole.has_ties),
-            "self_match": self._part("whole", "removed") is self._whole,
+            "self_match": self._keeps_all("removed"),
             "negative": not (self.judgments.grade < 0).any(),
             "gain": binary,
         }
         found = {option: tuple(OPTIONS[option].values) for option, alike in are_alike.items() if alike}
         if binary:
             found["weights"] = ("binary", "linear", "exp")
-        if self._part("whole", "positive") is self._whole:
+        if self._keeps_all("positive"):
             found["documents"] = ("all", "positive")
         return found
+
+    def _keeps_all(self, rule: str) -> bool:
+        """Return whether a rule leaves nothing out; that one list is shorter is seen without the others."""
+        return all(KEPT[rule](query, docs) is docs for query, docs in self._whole.lists.items())
 
     # --- rankings --------------------------------------------------------------------------------------
 
@@ -248,7 +256,7 @@ class RunVariants:
         if labels is None:
             return None
         part = self._part(depth, convention["documents"], convention["self_match"])
-        ties = ties if part.ties_matter(labels) or self._all_ties else TieBreak.OPTIMISTIC
+        ties = ties if self._all_ties or part.mixed(labels).any() else TieBreak.OPTIMISTIC
         rankings = part.rankings(labels, ties)
         if convention["documents"] in CONDENSED:
             rankings = CONDENSED[convention["documents"]](rankings)
@@ -279,7 +287,7 @@ class RunVariants:
             whole = self._whole.lists
             lists = {query: self._left(query, docs, rules) for query, docs in whole.items()}
             same = all(docs is whole[query] for query, docs in lists.items())
-            self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists)
+            self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists, self._all_ties)
         return self._parts[rules]
 
     @staticmethod

@@ -95,10 +95,17 @@ def scores_differ(rows: ScoredHits) -> bool:
 
 
 @np.errstate(over="ignore")  # beyond float32 is infinite, as it is in C
-def ranks_of(rows: ScoredHits, judgments: Judgments, ties: TieBreak, depth: int | None = None) -> Ints:
+def ranks_of(
+    rows: ScoredHits,
+    judgments: Judgments,
+    ties: TieBreak,
+    depth: int | None = None,
+    mixed: NDArray[np.bool_] | None = None,
+) -> Ints:
     """Return the rank of each hit: one plus the scores above its own, plus the tied rows before it.
 
-    If there is a `depth`, a rank beyond it is any such rank.
+    If there is a `depth`, a rank beyond it is any such rank. If only some hits are in `mixed` ties, the
+    others stand first in theirs, whatever the rule.
     """
     kind: Any = np.float64 if ties is TieBreak.TREC10 else np.float32
     score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
@@ -108,15 +115,23 @@ def ranks_of(rows: ScoredHits, judgments: Judgments, ties: TieBreak, depth: int 
     first = _bisect(score, low, high, wanted, np.less)
     rank = first - low + 1
     tied = (first + 1 < high) & (score.take(first + 1, mode="clip") == wanted)
+    if mixed is not None:
+        alike = np.flatnonzero(tied & ~mixed)
+        alike = alike[np.argsort(first[alike], kind="stable")]
+        _, start, which = np.unique(first[alike], return_index=True, return_inverse=True)
+        rank[alike] += np.arange(len(alike)) - start[which]
+        tied &= mixed
     near = np.flatnonzero(tied if depth is None else tied & (rank <= depth))
     if len(near):
         rank[near] += _before_in_ties(rows, score, unsorted, first[near], rows.row[near], judgments, ties)
     return rank
 
 
-def spans_of(rows: ScoredHits, judgments: Judgments) -> tuple[Ints, Ints]:
-    """Return the first and the last rank that each hit could have among the rows with its score, a double."""
-    score, wanted, query = -rows.score, -rows.hit_score, judgments.query[rows.row]
+@np.errstate(over="ignore")
+def spans_of(rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]]) -> tuple[Ints, Ints]:
+    """Return the first and the last rank that each hit could have among the rows with its score."""
+    score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
+    query = judgments.query[rows.row]
     low, high = rows.start[query], rows.end[query]
     _sort_queries(score, rows, query)
     first, last = (_bisect(score, low, high, wanted, before) for before in (np.less, np.less_equal))
