@@ -156,7 +156,9 @@ def _table(option: str, table: dict[str, Any], where: str) -> GainTable:
 
 def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:
     near = get_close_matches(str(found), list(known), 1)
-    hint = f"Did you mean {near[0]}?" if near else ""
+    is_value = what.startswith("option ")
+    other = next((each for each in SHARED if is_value and found in [*OPTIONS[each].values]), "")
+    hint = f"Did you mean {near[0]}?" if near else f'Write {other} = "{found}"' if other else ""
     return InputError(f"{what} must be one of {', '.join(known)} (found {found!r})", where=where, hint=hint)
 
 

@@ -131,6 +131,7 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
             "(found 'ties')",
         ),
         (BLOCK + "[convention.RR]\nties = 'inputs'", "'lab', RR: option ties must be one of trec, trec10"),
+        (BLOCK + "options = { queries = 'conversations' }", '. Write averaged = "conversations"'),
         (
             BLOCK + "[convention.RR]\ngain = 'exp'",
             "'lab', RR: option must be one of pooling, level, ranks (found 'gain')",
