@@ -1,5 +1,8 @@
 """The published numbers of MedCorpus and LitSearch."""
 
+import subprocess
+import sys
+
 import pytest
 
 import permed_measures as pm
@@ -53,6 +56,29 @@ def test_litsearch_numbers_are_explained_by_the_default(data):
     assert frame["measure"].to_list() == ["P@10", "R@20"] * 5
     assert frame["printed"].to_list() == frame["published"].to_list()
     assert str(result).startswith("Certain: P@10; R@20; averaged over all 597 queries of the qrels.\n")
+
+
+SIX = """
+import resource, sys, time
+import permed_measures as pm
+from permed_measures.audits.audit import audit
+def used():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+before, start = used(), time.process_time()
+claims = {"NDCG@10": "0.3783", "NDCG@20": "0.3931", "NDCG@30": "0.3931", "P@5": "0.1189", "P@10": "0.0595"}
+str(audit(*sys.argv[1:], {**claims, "MAP": "0.5796"}))
+print(used() - before, time.process_time() - start)
+"""
+
+
+@pytest.mark.thorough
+def test_six_claims_take_seconds_and_little_memory(data):
+    """In a process of its own: 0.1 GB and 2 s of the processor, on a quiet machine."""
+    files = (data / "litsearch" / each for each in ("query_to_texts.jsonl", "runs/bm25.jsonl"))
+    command = [sys.executable, "-c", SIX, *map(str, files)]
+    megabytes, seconds = map(float, subprocess.check_output(command, text=True).split())
+    assert megabytes < 500
+    assert seconds < 15
 
 
 @pytest.mark.thorough

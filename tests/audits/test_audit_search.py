@@ -123,6 +123,12 @@ def test_a_row_with_another_query_set_for_one_measure_is_explained():
         "query set of RR: the intersection of qrels and run (not: as for the other measures)"
     ]
     assert (result.ok, result.verdict) == (True, "certain")
-    wrong = pm.audit(qrels, run, {**row, "MRR@10": "0.4566", "MRR@5": "0.4321"})
+
+
+@pytest.mark.thorough
+def test_wrong_numbers_of_one_measure_are_not_said_to_be_its_own():
+    names = {**ROW, "MRR@5": "RR"}
+    row = row_made(plain_graded(2), {"queries of RR": "both"}, names=names)
+    wrong = pm.audit(*graded(2), {**row, "MRR@10": "0.4566", "MRR@5": "0.4321"})
     assert not wrong.ok
     assert "for RR alone" not in str(wrong)

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from audit_helpers import unwrapped
+from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits import answers
@@ -38,7 +39,7 @@ def test_what_runs_differ_in_is_one_where_the_queries_with_a_hit_count(measure, 
     assert result.ok == explained
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(effort(2, 4)))
 def test_no_verdict_depends_on_the_order_of_the_claims(seed):
     """Of claims whose means are over queries of their own: those with a hit within the cutoff."""
     qrels, run = random_data(seed, 20)
@@ -61,6 +62,7 @@ def test_no_verdict_depends_on_the_order_of_the_claims(seed):
     assert len(found) == 1
 
 
+@pytest.mark.thorough
 def test_a_typo_is_not_explained_away(data):
     labels = data / "medcorpus" / "query_to_texts.jsonl"
     qrels, run = pm.read_qrels(labels), pm.read_run(labels)
