@@ -91,6 +91,7 @@ def test_one_altered_digit_in_a_table_is_no_conflict(measure, ap):
     assert f"Not explained second, {measure} as {claims['second'][measure]}: {true}, " in text
 
 
+@pytest.mark.thorough
 def test_a_row_that_mixes_conventions_names_the_option():
     qrels, run = graded(2)
     plain = Plain(qrels, run)

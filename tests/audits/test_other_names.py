@@ -100,7 +100,12 @@ def test_rows_are_swapped_beside_two_with_the_same_numbers(table):
 
 
 @pytest.mark.parametrize(
-    ("name", "other", "said"), [("R@5", "R@20 or R@50", True), ("P@5", "RR@5", True), ("P@5", "", False)]
+    ("name", "other", "said"),
+    [
+        pytest.param("R@5", "R@20 or R@50", True, marks=pytest.mark.thorough),
+        ("P@5", "RR@5", True),
+        pytest.param("P@5", "", False, marks=pytest.mark.thorough),
+    ],
 )
 def test_another_measure_or_cutoff_that_has_an_open_number_is_named(values, table, name, other, said):
     text = f"{values['bm25'][other.partition(' ')[0]]:.4f}" if said else "0.9877"

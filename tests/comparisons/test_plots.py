@@ -279,6 +279,7 @@ def test_names_are_drawn_letter_for_letter(tmp_path):
     assert ax.figure.get_suptitle().startswith(f"minus {HARD[0]}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", PLOT_ENDINGS)
 def test_the_same_plot_gives_the_same_bytes(ending, against_old, tmp_path):
     paths = [tmp_path / f"one{ending}", tmp_path / f"two{ending.upper()}"]

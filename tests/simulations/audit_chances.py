@@ -1,9 +1,9 @@
-"""How often the audit is certain of numbers that have nothing to do with a run.
+"""How often an audit calls an explanation certain, or likely, of numbers that have nothing to do with a run.
 
 Rows of three to six numbers over few queries of LitSearch: those of other runs, of the run over fewer
 queries, arbitrary ones near the run's own, and with one other digit; and the run's own numbers.
 
-    PERMED_DATA=... python tests/simulations/audit_chances.py [subsets of each size]
+    PERMED_DATA=... python tests/simulations/audit_chances.py [subsets of each size [sizes]]
 """
 
 import os
@@ -30,25 +30,24 @@ FEW = (
 )
 
 
-def main(subsets=150):
-    """Print for each size how many rows of each kind there are, and how many are called certain."""
+def main(subsets=150, *sizes):
+    """Print for each size how many rows of each kind there are, and how many are certain and likely."""
     folder = Path(os.environ["PERMED_DATA"]) / "litsearch"
     qrels = pm.read_qrels(folder / "query_to_texts.jsonl")
     runs = {path.stem: pm.read_run(path) for path in sorted((folder / "runs").iterdir())}
-    print("queries  " + "  ".join(f"{kind:>22}" for kind in KINDS))
-    for size in SIZES:
-        rng, certain, rows = random.Random(size), Counter(), Counter()
+    print("certain + likely of the rows\nqueries  " + "  ".join(f"{kind:>22}" for kind in KINDS))
+    for size in sizes or SIZES:
+        rng, found = random.Random(size), Counter()
         for _ in range(subsets):
             chosen = rng.sample(sorted(qrels), size)
-            for kind, is_certain in kinds(rng, {query: qrels[query] for query in chosen}, runs):
-                rows[kind] += 1
-                certain[kind] += is_certain
-        cells = (f"{certain[kind]:5} of {rows[kind]:5} certain" for kind in KINDS)
+            found.update(kinds(rng, {query: qrels[query] for query in chosen}, runs))
+        rows = {kind: sum(n for (of, _), n in found.items() if of == kind) for kind in KINDS}
+        cells = (f"{found[k, 'certain']:6} + {found[k, 'likely']:4} of {rows[k]:6}" for k in KINDS)
         print(f"{size:7}  " + "  ".join(cells), flush=True)
 
 
 def kinds(rng, qrels, runs):
-    """Yield for rows of each kind whether they are called certain, as numbers of one of the runs."""
+    """Yield the kind of each row, and what an audit says of it, as numbers of one of the runs."""
     names, digits, own = rng.choice(FEW), rng.choice((3, 4)), rng.choice(list(runs))
     values = {}
     with warnings.catch_warnings():
@@ -59,15 +58,15 @@ def kinds(rng, qrels, runs):
         part = {query: runs[own][query] for query in qrels if query in runs[own]}
         result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
     claims = result.trials
-    yield "own", result.verdict == "certain"
+    yield "own", result.verdict
     for name in runs:
         if name != own:
-            yield "other run", verdict_of(claims, texts_of(values[name], digits)) == "certain"
+            yield "other run", verdict_of(claims, texts_of(values[name], digits))
     fewer = rng.sample(sorted(part), round(0.8 * len(part)))
     values["fewer"] = means(names, {query: qrels[query] for query in fewer}, part)
-    yield "fewer queries", verdict_of(claims, texts_of(values["fewer"], digits)) == "certain"
+    yield "fewer queries", verdict_of(claims, texts_of(values["fewer"], digits))
     moved = [min(max(value + rng.uniform(-NEAR, NEAR), 0), 1) for value in values[own]]
-    yield "arbitrary", verdict_of(claims, texts_of(moved, digits)) == "certain"
+    yield "arbitrary", verdict_of(claims, texts_of(moved, digits))
     texts, place = texts_of(values[own], digits), rng.randrange(len(names))
     digit = rng.randrange(2, len(texts[place]))
     other = rng.choice(sorted(set("0123456789") - {texts[place][digit]}))
@@ -75,7 +74,8 @@ def kinds(rng, qrels, runs):
     mistyped = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
     result = audit_of(mistyped)
     status = result.to_polars()["status"][place]  # the others are true, and may be called certain
-    yield "typo", status == "made differently" or (status == "explained" and result.verdict == "certain")
+    verdicts = {"made differently": "certain", "explained": result.verdict}
+    yield "typo", verdicts.get(status, "none")
 
 
 def means(names, qrels, run):
