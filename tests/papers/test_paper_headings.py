@@ -6,6 +6,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.read import read_tables
 from permed_measures.papers.tables import read_claims_file
 
 KINDS = {
@@ -231,6 +232,17 @@ def test_a_column_names_the_rows_if_more_than_half_of_it_is_text(tmp_path):
     assert ({run for run, _ in found}, note.partition(": ")[2]) == ({"bm25", "lsa"}, "size")
     found, _ = read(tmp_path, "paper.csv", "size,name,P@1\n110,bm25,0.1\nbase,lsa,0.2\nlarge,tf,0.3\n")
     assert {run for run, _ in found} == {"110", "base", "large"}
+
+
+def test_the_last_row_of_latex_needs_no_end(tmp_path):
+    text = r"\begin{tabular}{lr} run & P@1 \\ a & 0.1 \\ b & 0.2 \end{tabular}"
+    assert read(tmp_path, "paper.tex", text)[0] == {("a", "P@1"): "0.1", ("b", "P@1"): "0.2"}
+
+
+@pytest.mark.parametrize(("n", "names"), [(1, [""]), (2, ["table 1", "table 2"])])
+def test_of_several_tables_each_has_its_number(tmp_path, n, names):
+    (tmp_path / "paper.md").write_text("\n".join(["| run | P@1 |\n|---|---|\n| a | 0.1 |\n"] * n))
+    assert [table.name for table in read_tables(tmp_path / "paper.md")] == names
 
 
 def test_why_no_column_is_read_is_said(tmp_path):

@@ -138,6 +138,8 @@ def test_with_too_many_gradings_some_are_tried_and_it_is_not_exact():
     least, most, exact = over_gradings(pm.parse_measure("AP"), long, np.arange(3.0))
     assert not exact
     assert 0 < least[0] < 0.5 < most[0] < 1
+    least, most, _ = over_gradings(pm.parse_measure("P@401"), long, np.arange(3.0))
+    assert (least[0], most[0]) == pytest.approx((1 / 401, 1))  # none of the others is relevant, or all are
 
 
 def test_of_rbp_the_length_is_the_residual_of_cwl_eval():
