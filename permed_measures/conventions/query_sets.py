@@ -71,6 +71,7 @@ QUERIES: dict[str, Callable[[Known], Bools]] = {
     "with_hit": lambda of: of.hit,
     "with_found": lambda of: of.found,
     "with_list": lambda of: of.listed,
+    "with_relevant_and_list": lambda of: of.relevant & of.listed,
     "with_both_kinds": lambda of: of.found & of.other,
     "nothing_is_one": lambda of: of.judged & of.in_run,
 }

@@ -95,6 +95,7 @@ class Plain:
             "all_runs": [q for q in qrels if all(q in each for each in (self.run, *self.others))],
             "with_hit": [q for q, docs in lists.items() if any((g or 0) >= 1 for _, g in docs[:cutoff])],
             "with_list": [q for q, docs in lists.items() if docs],
+            "with_relevant_and_list": [q for q in relevant if lists[q]],
             "with_both_kinds": [
                 q
                 for q, docs in lists.items()
