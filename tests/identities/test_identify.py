@@ -174,6 +174,27 @@ def test_a_function_may_return_several_measures_by_name():
 
 
 @pytest.mark.thorough
+def test_queries_without_results_or_without_relevant_documents_may_both_be_left_out():
+    def precision(qrels, run):
+        relevant = {q: {d for d, grade in docs.items() if grade >= 1} for q, docs in qrels.items()}
+        counted = [q for q, docs in run.items() if docs and relevant.get(q)]
+        return math.fsum(len(relevant[q].intersection([*run[q]][:5])) for q in counted) / 5 / len(counted)
+
+    over = "queries with a relevant document and at least one document retrieved"
+    assert f"P@5; averaged over {over}; " in pm.identify(precision, "P@5").nearest.sentence()
+
+
+@pytest.mark.thorough
+def test_a_convention_that_only_means_nothing_on_some_cases_has_no_counterexample(monkeypatch):
+    monkeypatch.setattr("permed_measures.identities.identify._SILENT", 0)  # as if all were nothing too often
+    result = pm.identify(scripts.graded_map, "MAP@10")
+    assert (result.ok, result.counterexample) == (False, None)
+    assert "No convention gives the numbers of the function" in str(result)
+    assert "The smallest case on which they differ" not in str(result)
+    assert "The smallest case on which they differ" in str(found("graded_map_off", "MAP@10"))
+
+
+@pytest.mark.thorough
 def test_what_no_case_tells_apart_is_said_with_the_reason():
     seen = found("recall", "Recall@10").open
     assert "ties" not in seen
