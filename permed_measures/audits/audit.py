@@ -16,6 +16,7 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.search import answers_apart, answers_to, doubts_about, exceptions_to
 from permed_measures.audits.sentences import conflicts_of, within_ties
 from permed_measures.audits.trials import Trial, of_some_rows
+from permed_measures.conventions.means import sees_unjudged
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.values import Labels, label_policies
@@ -202,4 +203,4 @@ def _variants(policies: list[Labels], run: RunLike, claims: list[Claim]) -> RunV
     fixed = [claim.measure for claim in claims if claim.is_fixed]
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
-    return RunVariants(policies, run, all_ties=bool(fixed))
+    return RunVariants(policies, run, all_ties=any(map(sees_unjudged, fixed)))

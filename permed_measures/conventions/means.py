@@ -103,6 +103,16 @@ def is_sum(measure: str) -> bool:
     return measure not in MEASURES and isinstance(parse_measure(measure).aggregator(), SumAgg)
 
 
+def sees_unjudged(measure: str) -> bool:
+    """Return whether a measure tells unjudged documents from those of grade 0, by their ranks."""
+    if measure in MEASURES:
+        return False
+    values = values_of(parsed := parse_measure(measure))
+    level = values.get("rel")
+    may_be_0 = (level is not None and level <= 0) or values.get("gains") is not None
+    return parsed.NAME == "Judged" or may_be_0
+
+
 def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Floats:
     """Compute the value of each query, rounded if the option rounding says so."""
     if measure not in MEASURES:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import blake2b
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.hits import scores_of
 from permed_measures.engine.inputs import RunLike
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import TieBreak, ranks_of, spans_of
+from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
 from permed_measures.papers.names import Rank
 
 Floats = NDArray[np.float64]
@@ -33,20 +34,23 @@ TIES = {each.value: each for each in TieBreak}
 """The tie rules."""
 
 
-def _positive(_: str, docs: Scores) -> Scores:
-    if min(docs.values(), default=1) > 0:
-        return docs
-    return {doc: score for doc, score in docs.items() if score > 0}
+def _positive(_: Lists, rows: ScoredHits, __: list[str]) -> Bools:
+    return rows.score > 0
 
 
-def _without_query(query: str, docs: Scores) -> Scores:
-    if query not in docs:
-        return docs
-    return {doc: score for doc, score in docs.items() if doc != query}
+def _without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools:
+    kept = np.ones(len(rows.score), bool)
+    for query_id, start in zip(query_ids, rows.start.tolist(), strict=True):
+        if query_id in lists.get(query_id, ()):
+            kept[start + [*lists[query_id]].index(query_id)] = False
+    return kept
 
 
-KEPT: dict[str, Callable[[str, Scores], Scores]] = {"positive": _positive, "removed": _without_query}
-"""What stays in the list of a query, by the values of options that leave some out; itself if all does."""
+KEPT: dict[str, Callable[[Lists, ScoredHits, list[str]], Bools]] = {
+    "positive": _positive,
+    "removed": _without_query,
+}
+"""Which rows stay in their list, by the values of options that leave some out."""
 DEPTHS: dict[str, int | None] = {
     "whole": None,
     **{f"first_{n}": n for n in (10, 20, 50, 100, 1000)},
@@ -62,11 +66,10 @@ class RankedLists:
     Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades.
     """
 
-    def __init__(self, judgments: Judgments, lists: Lists, all_ties: bool = False) -> None:
-        self.lists = lists
-        self._judgments, self._all_ties = judgments, all_ties
-        query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in lists]
-        self._rows = scores_of(judgments, query, [lists[judgments.query_ids[each]] for each in query])
+    def __init__(
+        self, judgments: Judgments, rows: ScoredHits, n_queries: int, all_ties: bool = False
+    ) -> None:
+        self._judgments, self._rows, self._n_queries, self._all_ties = judgments, rows, n_queries, all_ties
         self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
         self._mixed: dict[Labels, Bools] = {}
 
@@ -75,7 +78,7 @@ class RankedLists:
         if (ties, labels) not in self._found:
             rows, judgments = self._rows, labels.judgments
             rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
-            counts = len(self.lists), sum(query in self.lists for query in judgments.query_ids)
+            counts = self._n_queries, int((rows.end > rows.start).sum())
             found = JudgedRankings.of_hits(judgments, rows.row, rank, rows.end - rows.start, *counts)
             self._found[ties, labels] = found
         return self._found[ties, labels]
@@ -177,6 +180,7 @@ class RunVariants:
             query: with_string_ids(docs, "document ids", query_id=query)
             for query, docs in with_string_ids(table, "query ids").items()
         }
+        self._lists = lists
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
         self._all_ties, self._longest = all_ties, max(map(len, lists.values()), default=0)
@@ -193,7 +197,11 @@ class RunVariants:
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, ...], RankedLists] = {}
         self._labels_of: dict[RankedLists, tuple[Labels, Ints]] = {}
-        self._whole = RankedLists(self.judgments, lists, self._all_ties)
+        query = np.flatnonzero(self.in_run).tolist()
+        self._rows = scores_of(
+            self.judgments, query, [lists[self.judgments.query_ids[each]] for each in query]
+        )
+        self._whole = self._ranked_lists(self._rows)
 
     # --- what can be told apart ------------------------------------------------------------------------
 
@@ -219,20 +227,16 @@ class RunVariants:
         are_alike = {
             "ties": not (ties or self._all_ties),
             "tied": not (ties or self._whole.has_ties),
-            "self_match": self._keeps_all("removed"),
+            "self_match": self._kept["removed"].all(),
             "negative": not (self.judgments.grade < 0).any(),
             "gain": binary,
         }
         found = {option: tuple(OPTIONS[option].values) for option, alike in are_alike.items() if alike}
         if binary:
             found["weights"] = ("binary", "linear", "exp")
-        if self._keeps_all("positive"):
+        if self._kept["positive"].all():
             found["documents"] = ("all", "positive")
         return found
-
-    def _keeps_all(self, rule: str) -> bool:
-        """Return whether a rule leaves nothing out; that one list is shorter is seen without the others."""
-        return all(KEPT[rule](query, docs) is docs for query, docs in self._whole.lists.items())
 
     # --- rankings --------------------------------------------------------------------------------------
 
@@ -241,7 +245,7 @@ class RunVariants:
         key = tuple(convention[option] for option in OF_RANKINGS)
         if key not in self._found:
             found = self._ranked(TIES[convention["ties"]], convention)
-            self._found[key] = found and self._kept(found)
+            self._found[key] = found and self._known_as(found)
         return self._found[key]
 
     def number_of(self, convention: Options) -> int:
@@ -273,10 +277,11 @@ class RunVariants:
             self._labels_of[lists] = labels_of_list(lists.rankings(self.labels, TieBreak.OPTIMISTIC))
         return self._labels_of[lists]
 
-    def _kept(self, ranked: Ranked) -> Ranked:
+    def _known_as(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
-        each = ranked.rankings
-        arrays = (each.query, each.rank, each.grade, each.retrieved, *(ranked.spans or ()))
+        each, judgments = ranked.rankings, ranked.rankings.judgments
+        of_hits = judgments.query[each.row], judgments.grade[each.row]  # not kept, as an old one may be
+        arrays = (*of_hits, each.rank, each.retrieved, *(ranked.spans or ()))
         digests = (blake2b(array.tobytes(), digest_size=16).digest() for array in arrays)
         return self._known.setdefault((ranked.labels, ranked.tells_ties, *digests), ranked)
 
@@ -284,26 +289,53 @@ class RunVariants:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
         rules = (depth, *(value for value in left_out if value in KEPT))
         if rules not in self._parts:
-            whole = self._whole.lists
-            lists = {query: self._left(query, docs, rules) for query, docs in whole.items()}
-            same = all(docs is whole[query] for query, docs in lists.items())
-            self._parts[rules] = self._whole if same else RankedLists(self.judgments, lists, self._all_ties)
+            kept = np.logical_and.reduce([self._kept[rule] for rule in rules])
+            self._parts[rules] = self._whole if kept.all() else self._ranked_lists(self._rows_of(kept))
         return self._parts[rules]
 
-    @staticmethod
-    def _left(query: str, docs: Scores, rules: tuple[str, ...]) -> Scores:
-        """Return what is left of a list by rules: its first documents, and what each other one keeps.
+    def _ranked_lists(self, rows: ScoredHits) -> RankedLists:
+        return RankedLists(self.judgments, rows, len(self._lists), self._all_ties)
+
+    @cached_property
+    def _kept(self) -> dict[str, Bools]:
+        """Which rows stay, by the options that leave some out.
 
         Of documents with the same score those that stand first are the first.
         """
-        depth, *others = rules
-        n = DEPTHS[depth]
-        if n is not None and len(docs) > n:
-            kept = {*sorted(docs, key=docs.__getitem__, reverse=True)[:n]}
-            docs = {doc: score for doc, score in docs.items() if doc in kept}
-        for rule in others:
-            docs = KEPT[rule](query, docs)
-        return docs
+        rows, query_ids = self._rows, self.judgments.query_ids
+        length = rows.end - rows.start
+        in_order = np.lexsort((-rows.score, np.repeat(np.arange(len(length)), length)))
+        rank = np.empty(len(in_order), np.int64)
+        rank[in_order] = segments(np.zeros_like(length), length)
+        return {
+            **{rule: rule_kept(self._lists, rows, query_ids) for rule, rule_kept in KEPT.items()},
+            **{value: rank < (n or np.inf) for value, n in DEPTHS.items()},
+        }
+
+    def _rows_of(self, kept: Bools) -> ScoredHits:
+        """Return the rows that are kept."""
+        rows, position = self._rows, np.flatnonzero(kept)
+        before = np.concatenate([[0], np.cumsum(kept)])
+        hits = kept[self._hits]
+        return ScoredHits(
+            rows.score[kept],
+            before[rows.start],
+            before[rows.end],
+            lambda each: rows.ids(position[each]),
+            rows.row[hits],
+            rows.hit_score[hits],
+        )
+
+    @cached_property
+    def _hits(self) -> Ints:
+        """Which row each hit is."""
+        rows, judgments = self._rows, self.judgments
+        ids, found = iter(judgments.ids(rows.row)), list[int]()
+        n_hits = np.bincount(judgments.query[rows.row], minlength=judgments.n_queries)
+        for query_id, start, n in zip(judgments.query_ids, rows.start.tolist(), n_hits.tolist(), strict=True):
+            row_of = dict(zip(self._lists[query_id], count(start))) if n else {}
+            found += map(row_of.__getitem__, islice(ids, n))
+        return np.array(found, np.int64)
 
     # --- means -----------------------------------------------------------------------------------------
 
@@ -322,7 +354,9 @@ class RunVariants:
         """Return what is known of the queries, those without judgments last."""
         rank = cutoff[0] if isinstance(cutoff, tuple) else cutoff
         rankings, n = ranked.rankings, self.judgments.n_queries
-        hit, found = (np.bincount(rankings.relevant(1, each).query, minlength=n) > 0 for each in (rank, None))
+        every = rankings.relevant(1)
+        first = every.query[every.rank <= (rank or np.inf)]
+        hit, found = (np.bincount(each, minlength=n) > 0 for each in (first, every.query))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
         other = rankings.retrieved > rankings.num_rel_ret(1)

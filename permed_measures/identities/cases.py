@@ -93,7 +93,7 @@ SHOWN_BY: dict[str, Callable[[Case], bool]] = {
     "documents": lambda case: _is_long_or_unjudged(case) or _has_low_scores(case),
     "depth": _is_long_or_unjudged,
     "queries": _may_leave_out,
-    "averaged": lambda case: len(case.run) > 1,
+    "averaged": lambda case: len({*case.qrels, *case.run}) > 1,
     "ties": _has_ties,
     "tied": _has_ties,
     "self_match": lambda case: any(query in docs for query, docs in case.run.items()),
@@ -118,7 +118,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     k, *others = dict.fromkeys(ranks or [USUAL])
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 4 + [()] * 30
+    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 7 + [()] * 30
     chosen += [(trait,) for trait in seen for _ in range(12 if trait == TIES else 6)]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     for number, traits in enumerate(chosen):

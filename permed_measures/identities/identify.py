@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.conventions.means import sees_unjudged
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.names import in_a_paper, measure_of, with_cutoff
 from permed_measures.conventions.options import (
@@ -47,7 +48,7 @@ from permed_measures.identities.cases import (
 )
 from permed_measures.identities.scripts import FORMS, Function, Script, line_of, said
 from permed_measures.markup import counted
-from permed_measures.papers.names import MEANT, Rank, heading_of, meaning_of
+from permed_measures.papers.names import Rank, heading_of, meaning_of
 from permed_measures.progress import tracked
 from permed_measures.results.report import Report, Result, Section
 
@@ -79,7 +80,7 @@ class Claimed(NamedTuple):
         """Return the measure of a case, which any convention computes."""
         with warnings_about(None):
             policies = label_policies(Judgments.of(case.qrels))
-            run = RunVariants(policies, case.run, all_ties=self.measure not in MEANT)
+            run = RunVariants(policies, case.run, all_ties=sees_unjudged(self.measure))
         return Quantity(*self, run)
 
     def space(self, quantities: Sequence[Quantity], named: Sequence[NamedConvention]) -> Space[Quantity]:

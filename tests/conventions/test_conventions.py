@@ -6,7 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import PARAMETERS, random_measure
 from commands import run_cli
+from effort import effort
+from hypothesis import assume, given, reject, settings
+from strategies import CASES, RANDOMS
 
 import permed_measures as pm
 from permed_measures.conventions import means, options, query_sets, runs, values
@@ -46,6 +50,32 @@ def test_every_option_and_every_named_convention_has_its_texts():
             OF_ALL.get(each, each) for each, value in named.options.items() if value != DEFAULT.get(each)
         }
         assert changed <= mine, named.name
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+@pytest.mark.parametrize("name", sorted({*PARAMETERS} - {"Judged"}))
+@settings(max_examples=effort(2, 40))
+@given(rng=RANDOMS, case=CASES)
+def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(name, rng, case):
+    measure = str(random_measure(rng, name))
+    qrels, run = case
+    try:
+        pm.calc_aggregate([measure], qrels, run)
+    except pm.MeasureError:  # of labels that it does not take
+        reject()
+    assume(not means.sees_unjudged(measure))
+    policies = label_policies(Judgments.of(qrels))
+    some, every = (
+        Quantity("x", measure, (None,), RunVariants(policies, run, all_ties=each)) for each in (False, True)
+    )
+    for ties in runs.TIES:
+        convention = {**DEFAULT, "cutoff of x": None, "ties": ties}
+        assert some.value(convention) == pytest.approx(every.value(convention), abs=1e-12, nan_ok=True)
+
+
+def test_what_sees_unjudged_documents():
+    assert all(map(means.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
+    assert not any(map(means.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5")))
 
 
 TABLES = {
