@@ -1,6 +1,7 @@
 """Fixtures that several test files use, and the choice between the quick tests and all of them."""
 
 import ast
+import gc
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import pytest
 from effort import ONLY_THOROUGH, THOROUGH, effort
 from hypothesis import settings
 
-settings.register_profile("permed", deadline=None, max_examples=effort(20, 60))
+settings.register_profile("permed", deadline=None, max_examples=effort(10, 60))
 settings.register_profile("ci", settings.get_profile("permed"), derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "permed"))
 
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(config, items):
     left_out = [item for item in items if not (does_more if ONLY_THOROUGH else is_quick)(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+def pytest_collection_finish():
+    """Tell the garbage collector that all modules and tests stay: it need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def is_quick(item):

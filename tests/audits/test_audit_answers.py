@@ -29,7 +29,7 @@ def near_a_named_one(rng, measures, levels):
     }
 
 
-@pytest.mark.parametrize("seed", range(effort(8, 60)))
+@pytest.mark.parametrize("seed", range(effort(4, 60)))
 def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(seed):
     rng, values = random.Random(seed), {}
     while not values or any(math.isnan(value) or abs(value) > 1 for value in values.values()):
@@ -55,7 +55,7 @@ def graded_of(plain):
     return plain.qrels["grades"], plain.run
 
 
-@pytest.mark.parametrize("named", effort(NAMED[::3], NAMED), ids=lambda each: each.name)
+@pytest.mark.parametrize("named", effort(NAMED[::8], NAMED), ids=lambda each: each.name)
 def test_claims_of_a_named_convention_are_explained_by_its_name(named):
     plain = plain_graded(max(2, int(named.options["level"])))
     names = {name: measure for name, measure in MEASURES.items() if named.has(measure)}

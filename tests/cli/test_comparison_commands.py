@@ -196,7 +196,11 @@ def test_nobody_reading_on_is_no_traceback():
 
 @pytest.mark.parametrize(
     ("option", "plot"),
-    [("", pm.plot_forest), (" --figure forest", pm.plot_forest), (" --figure queries", pm.plot_queries)],
+    [
+        ("", pm.plot_forest),
+        pytest.param(" --figure forest", pm.plot_forest, marks=pytest.mark.thorough),
+        (" --figure queries", pm.plot_queries),
+    ],
 )
 def test_the_figure_is_the_plot_that_was_asked_for(command, tmp_path, option, plot):
     line = f"{COMPARE} bm25 lsa --baseline bm25 --output plot.svg{option}"

@@ -56,7 +56,10 @@ def test_more_runs_than_letters_have_no_marks(n):
     assert said in caption_of(result)
 
 
-@pytest.mark.parametrize(("n", "baseline", "left_out"), [(6, None, 0), (7, None, 21), (17, "run1", 0)])
+@pytest.mark.parametrize(
+    ("n", "baseline", "left_out"),
+    [(6, None, 0), (7, None, 21), pytest.param(17, "run1", 0, marks=pytest.mark.thorough)],
+)
 def test_differences_of_many_pairs_are_left_out_of_what_is_printed(n, baseline, left_out):
     result = made({f"run{i}": [i] * 8 for i in range(1, n + 1)}, baseline=baseline)
     said = (

@@ -131,7 +131,7 @@ def forms_of(run, rng):
     }
 
 
-_SOME = [TieBreak.TREC, TieBreak.INPUT, TieBreak.PESSIMISTIC]
+_SOME = [TieBreak.INPUT, TieBreak.PESSIMISTIC]
 
 
 @pytest.mark.parametrize("ties", effort(_SOME, list(TieBreak)))
