@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Tell the garbage collector that all modules and tests stay: it need not look at them again and again."""
+    """Tell the garbage collector that all modules and tests stay: it need not look at them again."""
     gc.collect()
     gc.freeze()
 
