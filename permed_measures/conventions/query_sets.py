@@ -74,8 +74,11 @@ QUERIES: dict[str, Callable[[Known], Bools]] = {
     "with_relevant_and_list": lambda of: of.relevant & of.listed,
     "with_both_kinds": lambda of: of.found & of.other,
     "nothing_is_one": lambda of: of.judged & of.in_run,
+    "with_list_nothing_is_one": lambda of: of.judged & of.listed,
 }
 """Which queries count, by query set."""
+_NOTHING_IS_ONE = ("nothing_is_one", "with_list_nothing_is_one")
+"""The query sets in which a query without relevant documents counts 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +113,8 @@ class QuerySets:
             weights /= np.maximum(n_of, 1)[:, group]
             sizes = (n_of > 0).sum(axis=1).astype(np.float64)
         added = np.zeros_like(weights)
-        added[place("nothing_is_one")] = weights[place("nothing_is_one")] * ~known.relevant
+        for at in map(place, _NOTHING_IS_ONE):
+            added[at] = weights[at] * ~known.relevant
         pooled = ~counted[:, n_judged:].any(axis=1) & (sizes > 0) & (group is None)
         return cls(weights[:, :n_judged], sizes, added[:, :n_judged], pooled)
 

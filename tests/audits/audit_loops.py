@@ -89,6 +89,7 @@ class Plain:
             "qrels": list(qrels),
             "both": [query for query in qrels if query in self.run],
             "nothing_is_one": [query for query in qrels if query in self.run],
+            "with_list_nothing_is_one": [query for query, docs in lists.items() if docs],
             "with_relevant": relevant,
             "both_with_relevant": [query for query in relevant if query in self.run],
             "run": list(self.run),
@@ -135,7 +136,7 @@ class Plain:
     def parts(self, measure, how, cutoff, query):
         """Return what is summed for a query, and what it is divided by."""
         judgments = self.judgments(query, how)
-        if how["queries"] == "nothing_is_one" and max(judgments.values(), default=0) < 1:
+        if "nothing_is_one" in how["queries"] and max(judgments.values(), default=0) < 1:
             return 1.0, 1
         ranking, scores = self.ranking(query, how), self.run.get(query, {})
         if measure == "nDCG" and how["tied"] == "averaged":
