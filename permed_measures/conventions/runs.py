@@ -63,13 +63,14 @@ OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
 class RankedLists:
     """Lists of scores, and their rankings.
 
-    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades.
+    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades. How many
+    queries the run has, and how many of them the qrels, is in `counts`.
     """
 
     def __init__(
-        self, judgments: Judgments, rows: ScoredHits, n_queries: int, all_ties: bool = False
+        self, judgments: Judgments, rows: ScoredHits, counts: tuple[int, int], all_ties: bool = False
     ) -> None:
-        self._judgments, self._rows, self._n_queries, self._all_ties = judgments, rows, n_queries, all_ties
+        self._judgments, self._rows, self._counts, self._all_ties = judgments, rows, counts, all_ties
         self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
         self._mixed: dict[Labels, Bools] = {}
 
@@ -78,8 +79,8 @@ class RankedLists:
         if (ties, labels) not in self._found:
             rows, judgments = self._rows, labels.judgments
             rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
-            counts = self._n_queries, int((rows.end > rows.start).sum())
-            found = JudgedRankings.of_hits(judgments, rows.row, rank, rows.end - rows.start, *counts)
+            retrieved = rows.end - rows.start
+            found = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
             self._found[ties, labels] = found
         return self._found[ties, labels]
 
@@ -294,7 +295,8 @@ class RunVariants:
         return self._parts[rules]
 
     def _ranked_lists(self, rows: ScoredHits) -> RankedLists:
-        return RankedLists(self.judgments, rows, len(self._lists), self._all_ties)
+        counts = len(self._lists), int(self.in_run.sum())
+        return RankedLists(self.judgments, rows, counts, self._all_ties)
 
     @cached_property
     def _kept(self) -> dict[str, Bools]:
