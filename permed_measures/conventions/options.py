@@ -130,11 +130,12 @@ def seen_by(measure: str, convention: Options) -> Options:
     >>> seen_by("RR", {"ties": "trec", "ties of RR": "input", "ties of P": SAME})
     {'ties': 'input', 'ties of P': 'as for the other measures'}
     """
-    own = {each: option for each, option in OWN.get(measure, {}).items() if each in convention}
-    if not own:
+    own = OWN.get(measure, {})
+    mine = own.keys() & convention.keys()
+    if not mine:
         return convention
-    found = {option: value for option, value in convention.items() if option not in own}
-    return found | {option: convention[each] for each, option in own.items() if convention[each] != SAME}
+    found = {option: value for option, value in convention.items() if option not in mine}
+    return found | {own[each]: convention[each] for each in sorted(mine) if convention[each] != SAME}
 
 
 def option_of(name: str) -> Option | None:

@@ -63,7 +63,7 @@ class Quantity:
     def means(self, convention: Options) -> Floats:
         """Compute it by a convention over each query set; NaN where that means nothing."""
         found = self.run.means(self.measure, self.cutoff(convention), convention)
-        return np.full(len(QUERIES), np.nan) if found is None else found
+        return _NOTHING if found is None else found
 
     def value(self, convention: Options) -> float:
         """Compute it by a convention; NaN if that means nothing here."""
@@ -84,6 +84,7 @@ class Quantity:
         return typed(self.measure, self.cutoff(convention), options_for(self.measure, convention), labels)
 
 
+_NOTHING: Floats = np.full(len(QUERIES), np.nan)
 Q = TypeVar("Q", bound=Quantity)
 _AT_ONCE = 50_000
 """About how many conventions are looked at together."""
