@@ -373,7 +373,7 @@ class RunVariants:
         ranked, averaged = self.ranked(convention), convention["averaged"]
         if ranked is None or averaged not in self._groupings:
             return None
-        options = with_rounding(options_for(measure, convention), convention)
+        options = with_rounding(_options_of(measure, convention), convention)
         if options.get("tied", "in_order") != "in_order" and not ranked.tells_ties:
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
@@ -386,7 +386,10 @@ class RunVariants:
 
 def options_for(measure: str, convention: Options) -> Options:
     """Return the options of a measure by a convention, the community's where it has none for the measure."""
-    convention = seen_by(measure, convention)
+    return _options_of(measure, seen_by(measure, convention))
+
+
+def _options_of(measure: str, convention: Options) -> Options:
     return {
         option: _meant(measure, option, convention.get(option, DEFAULT[option]))
         for option in OPTIONS_OF.get(measure, ())
