@@ -108,6 +108,11 @@ _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
 
 
+_N_PLAIN = 7
+"""How many plain cases: three or more with a grade of 3, for functions that need one, three or more without.
+
+What means nothing on three in a row is no answer; weights that need a grade of 3 do so on two in a row.
+"""
 _STABLE = 15
 """How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
@@ -118,7 +123,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     k, *others = dict.fromkeys(ranks or [USUAL])
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 7 + [()] * 30
+    chosen: list[tuple[str, ...]] = [(PLAIN,)] * _N_PLAIN + [()] * 30
     chosen += [(trait,) for trait in seen for _ in range(12 if trait == TIES else 6)]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     for number, traits in enumerate(chosen):
