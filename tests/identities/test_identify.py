@@ -97,6 +97,21 @@ def test_a_constant_that_is_off_is_not_named():
     assert f"qrels = {qrels} run = {run}" in text
 
 
+def test_the_nearest_convention_agrees_on_the_most_cases():
+    def off(grades, documents):
+        found = documents[:5]
+        precision = sum(grades.get(doc, 0) >= 1 for doc in found) / max(len(found), 1)
+        return precision + (len(documents) > 7) / 7
+
+    result = pm.identify(off, "P@5", form="query")
+    short = [max(map(len, case.run.values()), default=0) <= 7 for case in cases(FORMS["query"], (5,))]
+    assert (result.ok, result.nearest.options["precision"]) == (False, "returned")
+    assert (result.n_agree, result.n_cases) == (sum(short), len(short))
+    [documents] = result.counterexample.run.values()
+    assert len(documents) == 8
+    assert result.counterexample.value == pytest.approx(result.counterexample.nearest + 1 / 7)
+
+
 @pytest.mark.thorough
 def test_the_last_digits_count():
     assert not pm.identify(partial(scripts.graded_map, half=0.49999999), "MAP@10").ok
