@@ -173,7 +173,8 @@ class RunVariants:
         *,
         all_ties: bool = False,
     ) -> None:
-        self.labels, self.judgments = policies[0], policies[0].judgments
+        self.labels = policies[0]
+        self.judgments = self.labels.judgments
         table = as_mapping_or_frames(run, "score")
         table = table if isinstance(table, Mapping) else table.nested()
         JudgedRankings.of(self.judgments, table, depth=1)  # which says what is wrong with it

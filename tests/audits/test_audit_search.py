@@ -98,6 +98,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
 
 
 ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "MRR@10": "RR"}
+PAIR = {"MAP@10": "AP", "MRR@10": "RR"}
 
 
 def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_table():
@@ -106,7 +107,7 @@ def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_tab
     own = {"queries of RR": "both"}
     made, plain = (
         pm.audit(
-            qrels, runs, {name: row_made(Plain(qrels, run), how, names=ROW) for name, run in runs.items()}
+            qrels, runs, {name: row_made(Plain(qrels, run), how, names=PAIR) for name, run in runs.items()}
         )
         for how in (own, {})
     )

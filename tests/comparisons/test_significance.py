@@ -19,6 +19,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 from permed_measures.comparisons.tests import (
     CORRECTIONS,
     as_student,
+    critical_value,
     effect_sizes,
     equivalence_tests,
     least_p,
@@ -115,6 +116,16 @@ def test_an_interval_has_the_differences_that_the_test_would_not_reject():
     [interval] = mean_intervals(d, np.arange(50), critical=as_student(c, 50))
     for bound in interval.value:
         assert statistic(d[:, 0] - bound) == pytest.approx(c, rel=1e-6)
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.75, 6), (0.74, 5), (0.9, 7), (0.5, 4), (0.86, 6)])
+def test_what_is_beyond_the_critical_value_has_a_smaller_p(level, expected):
+    """Also where the level is a whole number of the 8 patterns."""
+    largest = np.arange(8.0)
+    found = critical_value(np.random.default_rng(0).permutation(largest), 0, level)
+    assert found == expected
+    for t in np.arange(0, 8, 0.25):
+        assert (t > found) == ((largest >= t).mean() < 1 - level - 1e-9)
 
 
 def test_too_few_clusters_or_draws_have_no_critical_value():

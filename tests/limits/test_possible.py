@@ -122,6 +122,9 @@ def test_ranges_are_those_that_follow_by_hand():
         *result.rows[0].named(False)[:1],
         *result.rows[0].named(True)[:1],
     }
+    [row] = json.loads(result.to("json"))["rows"]
+    assert row["named"]["refuted"][0] in result.rows[0].named(True)
+    assert row["named"]["not_refuted"] == result.rows[0].named(False)
     graded = {query: {**docs, "c": 2} for query, docs in QRELS.items()}
     text = str(pm.possible(graded, {"P@1": "1.00", "MAP@10": "0.30"}))
     assert "cannot be AP@10" in text
