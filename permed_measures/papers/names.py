@@ -57,7 +57,13 @@ _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 
 
 def heading_of(title: str) -> tuple[str, bool]:
-    """Return the name in the title of a column, without arrows and marks, and whether it is in percent."""
+    """Return the name in the title of a column, without arrows and marks, and whether it is in percent.
+
+    Examples
+    --------
+    >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*")
+    (('MAP', True), ('MRR', True), ('P@10', False))
+    """
     name = unicodedata.normalize("NFKC", title).strip(_ARROWS + MARKS)
     start = max(name.rfind("("), name.rfind("["))
     if name.endswith("%") and not share_of_list(name):

@@ -73,6 +73,13 @@ def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(
         assert some.value(convention) == pytest.approx(every.value(convention), abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize(("top", "capped", "half"), [(2, False, True), (3, True, True), (4, True, False)])
+def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capped, half):
+    labels = label_policies(Judgments.of({"q": {"a": top}}))[0]
+    assert means.is_possible({"weights": "capped"}, labels) == capped
+    assert means.is_possible({"weights": "half"}, labels) == half
+
+
 def test_what_sees_unjudged_documents():
     assert all(map(means.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
     assert not any(map(means.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5")))

@@ -1,6 +1,7 @@
 """The command `permed-measures identify`, and how it finds a function."""
 
 import json
+import sys
 
 import pytest
 from commands import run_cli, run_main
@@ -33,7 +34,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_script_is_named_and_what_it_prints_is_left_out():
+    before = [*sys.path]
     stdout, _ = run_cli("identify", "mine.py:precision", "-m", "P@5")
+    assert sys.path == before
     assert stdout.startswith("P@5 is P@5: P@5; averaged over all queries of the qrels; ties ")
     assert "evaluating" not in stdout
 
