@@ -156,6 +156,13 @@ def test_what_findings_claim_is_what_the_json_has(seed):
     assert claimed(findings(result), headings_of(result.measures)) == expected(loaded(result))
 
 
+def test_that_the_highest_is_not_significantly_so_is_said_where_other_differences_are():
+    ranks = {"a": [1] * 5 + [2] * 15, "b": [1] * 4 + [2] * 16, "c": [1] * 10 + [5] * 10}
+    result = made(ranks, ["RR", "Success@3"])
+    assert "On RR no difference of a is significant (max-T-adjusted p < 0.05)." in findings(result)
+    assert claimed(findings(result), headings_of(result.measures)) == expected(loaded(result))
+
+
 # --- a verdict is that of its test -------------------------------------------------------------------
 
 

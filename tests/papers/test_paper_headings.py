@@ -6,6 +6,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.names import meaning_of
 from permed_measures.papers.read import read_tables
 from permed_measures.papers.tables import read_claims_file
 
@@ -262,3 +263,18 @@ def test_percent_behind_a_cutoff_is_asked_for(tmp_path, name):
     with pytest.raises(pm.MeasureError, match=question):
         pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {name: "0.5"})
     assert parse_claims([{"NDCG@10 (%)": "0.5"}])[0][0].percent
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("Graded MAP@10", "AP"),
+        ("nDCG_burges@10", "nDCG"),
+        ("Recall cap@10", "R"),
+        ("Cov@10", "Success"),
+        ("加权平均精度@10", "AP"),
+        ("F值@10", "F1"),
+    ],
+)
+def test_loose_names_of_our_measures_mean_a_family(name, measure):
+    assert meaning_of(name)[0] == measure
