@@ -83,7 +83,7 @@ def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
     written, checks = [], list(HealthCheck)
 
     @settings(
-        max_examples=effort(15, 90),
+        max_examples=effort(30, 90),
         deadline=None,
         derandomize=True,
         database=None,
