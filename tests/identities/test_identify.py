@@ -2,7 +2,7 @@
 
 import math
 from functools import cache, partial
-from itertools import product
+from itertools import groupby, product
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from permed_measures.identities.cases import (
     described,
     shrunk,
 )
-from permed_measures.identities.identify import Claimed, number
+from permed_measures.identities.identify import _SILENT_AT_FIRST, Claimed, number
 from permed_measures.identities.scripts import FORMS
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
@@ -201,6 +201,25 @@ def test_queries_without_results_or_without_relevant_documents_may_both_be_left_
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("leaves_out", "over"),
+    [
+        (True, "queries with at least one document retrieved, with 1 for those without relevant documents"),
+        (False, "the intersection of qrels and run, with 1 for queries without relevant documents"),
+    ],
+)
+def test_queries_without_relevant_documents_may_count_1(leaves_out, over):
+    def recall(qrels, run):
+        values = []
+        for q in [q for q, docs in run.items() if q in qrels and (docs or not leaves_out)]:
+            relevant = {d for d, grade in qrels[q].items() if grade >= 1}
+            values.append(len(relevant & {*[*run[q]][:5]}) / len(relevant) if relevant else 1)
+        return math.fsum(values) / len(values)
+
+    assert f"averaged over {over}; " in pm.identify(recall, "R@5").nearest.sentence()
+
+
+@pytest.mark.thorough
 def test_a_convention_that_only_means_nothing_on_some_cases_has_no_counterexample(monkeypatch):
     monkeypatch.setattr("permed_measures.identities.identify._SILENT", 0)  # as if all were nothing too often
     result = pm.identify(scripts.graded_map, "MAP@10")
@@ -341,6 +360,14 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert all(scores == sorted(scores, reverse=True) for scores in falling)
     plain = all(scores == [float(n) for n in range(len(scores), 0, -1)] for scores in falling)
     assert plain == (not FORMS[form].scores)
+
+
+def test_plain_cases_are_enough_to_rule_out_what_never_means_anything():
+    """For functions that need a grade of 3 or take none; weights that need one stay possible."""
+    plain = [case for case in cases(FORMS["dicts"], (10,)) if PLAIN in case.traits]
+    high = [max(max(docs.values()) for docs in case.qrels.values()) == 3 for case in plain]
+    assert min(high.count(True), high.count(False)) >= _SILENT_AT_FIRST
+    assert max(len([*group]) for is_high, group in groupby(high) if not is_high) < _SILENT_AT_FIRST
 
 
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
