@@ -27,6 +27,8 @@ from permed_measures.evaluation import (
     evaluator,
     iter_calc,
     match_query_ids,
+    provider,
+    register,
 )
 from permed_measures.measures.definitions import (
     F1,
@@ -39,7 +41,6 @@ from permed_measures.measures.definitions import (
     VariantNDCG,
 )
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.provider import provider, register
 
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit

@@ -24,9 +24,8 @@ from ir_measures.measures import Measure
 from permed_measures.datasets.loading import loaded_qrels, loaded_run, with_path
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import path_of
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance

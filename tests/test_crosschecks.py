@@ -18,8 +18,8 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.crosschecks import DEFAULT_MEASURES, Row
+from permed_measures.engine.judgments import divide, sums
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.shared import divide, sums
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "d": 1}, "q2": {"a": 1, "e": 0}}
 RUN = {"q1": {"b": 4.0, "x": 3.0, "a": 2.0, "c": 1.0}, "q2": {"e": 2.0, "a": 1.0}}

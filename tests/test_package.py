@@ -20,11 +20,11 @@ ROOT = Path(__file__).parents[1]
 LAYERS = """
 progress errors markup terminal frames
 measures: parameters definitions headings names parsing
-engine: inputs tables forms judgments query_ids
+engine: inputs forms judgments query_ids
 engine: ranks hits from_spark rankings
-engine/kernels: shared binary graded checks __init__
+engine/kernels: binary graded __init__
 engine: evaluator ties groups
-provider evaluation
+evaluation
 files: sources formats cleaning order text streams read inspection whole write provenance
 datasets: import_hook readers downloads catalogue loading __init__ pyterrier
 datasets/sample: script
@@ -136,7 +136,7 @@ def test_imports_go_one_way():
         assert not later, name
 
 
-CORE = ("progress", "errors", "markup", "frames", "measures", "engine", "evaluation", "provider")
+CORE = ("progress", "errors", "markup", "frames", "measures", "engine", "evaluation")
 """What an evaluation of qrels and runs in memory needs."""
 
 

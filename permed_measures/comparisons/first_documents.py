@@ -8,8 +8,7 @@ from heapq import nlargest
 import numpy as np
 
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
-from permed_measures.engine.inputs import RunLike
-from permed_measures.engine.tables import text_series
+from permed_measures.engine.inputs import RunLike, text_series
 from permed_measures.frames import pl
 
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping, irds_of, with_string_ids
-from permed_measures.engine.inputs import Nested, QrelsLike, RunLike
+from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import Frames
 from permed_measures.errors import InputError, check_whole_number, warnings_about
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from permed_measures.conventions.options import MEASURES, GainTable, Options
 from permed_measures.conventions.query_sets import QuerySets
 from permed_measures.conventions.values import Labels, Ranked, ratio_of
-from permed_measures.engine.kernels import KERNELS
-from permed_measures.engine.kernels.checks import MAX_EXPONENT
+from permed_measures.engine.kernels import KERNELS, MAX_EXPONENT
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.names import Rank

@@ -14,9 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.conventions.options import GainTable, Options
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.judgments import (
+    Ints,
+    Judgments,
+    divide,
+    look_up,
+    position_in_query,
+    running_sum,
+    sums,
+)
 from permed_measures.engine.kernels import graded
-from permed_measures.engine.kernels.shared import divide, look_up, running_sum, sums
 from permed_measures.engine.rankings import JudgedRankings, Relevant
 from permed_measures.papers.names import Rank
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from permed_measures.datasets.import_hook import NAMES, SAMPLES
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
-from permed_measures.engine.inputs import STDIN, FileRun, QrelsLike, RunLike
-from permed_measures.engine.tables import Frames
+from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, no_folder, shown, warn
 from permed_measures.files.sources import check_path
 from permed_measures.measures.parsing import parse_measure

@@ -12,10 +12,8 @@ from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.kernels import CHECKS, KERNELS
-from permed_measures.engine.kernels.checks import notes_on
-from permed_measures.engine.kernels.shared import look_up
+from permed_measures.engine.judgments import Judgments, look_up
+from permed_measures.engine.kernels import CHECKS, KERNELS, notes_on
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import MeasureError, shown, warn

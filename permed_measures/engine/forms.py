@@ -12,21 +12,19 @@ from typing import Any, NamedTuple
 from permed_measures.engine.inputs import (
     OTHER,
     QRELS_FIRST,
+    Frames,
     Nested,
+    Parts,
     QrelsLike,
     RunLike,
-    location,
-    number,
-    openers,
-    string_id,
-)
-from permed_measures.engine.tables import (
-    Frames,
-    Parts,
     checked_frame,
     checked_frames,
     columns_of,
     is_text,
+    location,
+    number,
+    openers,
+    string_id,
 )
 from permed_measures.errors import InputError, shown, unloadable
 from permed_measures.frames import check_not_forked, pl

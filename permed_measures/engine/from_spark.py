@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.hits import SOME, RankedHits
+from permed_measures.engine.inputs import checked_frame, columns_of, text_series
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.engine.tables import checked_frame, columns_of, text_series
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
 

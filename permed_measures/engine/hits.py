@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.forms import with_string_ids
-from permed_measures.engine.inputs import Nested
+from permed_measures.engine.inputs import Frames, Nested, first_repeated
 from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, check_numbers, doubles
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
-from permed_measures.engine.tables import Frames, first_repeated
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 

@@ -1,15 +1,17 @@
-"""What qrels and runs are made of: the names of their columns, ids, numbers."""
+"""What qrels and runs are made of, and what must hold of it: columns, ids, numbers, frames."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from permed_measures.errors import InputError, shown
+from permed_measures.frames import check_not_forked, pl
 
 STDIN = Path("/dev/stdin")
 """What the path ``-`` stands for, on any system."""
@@ -99,3 +101,209 @@ def not_a_number(value: object, column: str, *, where: str) -> InputError:
     """Return the error for a score or relevance that is no number."""
     problem = f"a {column} must be a number (found {shown(value)})"
     return InputError(problem, where=where, hint="Correct or remove this row")
+
+
+# --- frames ----------------------------------------------------------------------------------------
+
+
+class Frames:
+    """Frames of query_id, doc_id (strings) and score or relevance (Float64), one after the other.
+
+    They need not be in memory together; what is wrong in a row is raised when it is read. A document that is
+    listed twice in a query, judged or not, is an error when they are evaluated. If a query has rows in two
+    frames, all of them are put together in memory.
+
+    Parameters
+    ----------
+    frames : iterable of polars.DataFrame, or callable
+        Can be gone through again; a callable returns an iterator each time.
+    path : Path, optional
+        The file of the run, which warnings about the run as a whole name.
+    """
+
+    def __init__(
+        self,
+        frames: Iterable[pl.DataFrame] | Callable[[], Iterator[pl.DataFrame]] = (),
+        path: Path | None = None,
+    ) -> None:
+        self._frames, self.path = frames, path
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Yield the frames."""
+        check_not_forked()
+        return self._frames() if callable(self._frames) else iter(self._frames)
+
+    def whole(self, column: str) -> pl.DataFrame:
+        """Return all rows as one frame; `column` is that of the numbers."""
+        frames = list(self)
+        schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
+        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
+
+    def nested(self) -> dict[str, dict[str, float]]:
+        """Return all rows as nested dicts."""
+        nested = FileRun()
+        nested.path = self.path
+        for frame in self:
+            for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
+                documents = nested.setdefault(query_id, {})
+                if doc_id in documents:
+                    raise self.duplicate_error(query_id, doc_id)
+                documents[doc_id] = value
+        return nested
+
+    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
+        """Return the error for a document that is listed twice in a query."""
+        where = location(query_id, doc_id)
+        return InputError("the document is listed twice", where=where, hint="Remove all rows but one")
+
+
+def path_of(run: object) -> Path | None:
+    """Return the file of a run, if it is known."""
+    return run.path if isinstance(run, (Frames, FileRun)) else None
+
+
+# --- rows of a frame -------------------------------------------------------------------------------
+
+
+def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
+    """Return query and document of the first row whose query and document have stood before."""
+    import numpy as np  # not where this is imported: by the package itself
+
+    hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
+    if not (hashes[1:] == hashes[:-1]).any():
+        return None
+    again = repeated_rows(frame.select("query_id", "doc_id"))
+    return again.row(0) if len(again) else None
+
+
+def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose query and document have stood before."""
+    return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+
+
+def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    held = None
+    for frame in frames:
+        if held is not None:
+            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
+            last = int(changes[-1]) + 1 if len(changes) else 0
+            if last:
+                yield held[:last]
+            frame = pl.concat(
+                [held[pl.int_range(last, len(held), eager=True)], frame]
+            )  # a copy: the rest is freed
+        held = frame
+    if held is not None:
+        yield held
+
+
+def text_series(name: str, ids: list[str]) -> pl.Series:
+    """Return ids as a series; one with half of a character, which no frame can hold, is missing in it."""
+    try:
+        return pl.Series(name, ids, dtype=pl.String)
+    except UnicodeEncodeError:
+        return pl.Series(name, [each if is_text(each) else None for each in ids], dtype=pl.String)
+
+
+def is_text(value: str) -> bool:
+    """Return whether this has no half of a Unicode character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- checked ---------------------------------------------------------------------------------------
+
+
+def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
+    """Return what the frame calls query_id, doc_id and `column`, each of them once."""
+    names = list(map(str, names))
+    found = {}
+    if column == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
+        found = BEIR_COLUMNS
+    for ours in () if found else ("query_id", "doc_id", column):
+        theirs = next((name for name in COLUMNS[ours] if name in names), None)
+        if theirs is None:
+            raise InputError(
+                f"a frame needs the columns query_id, doc_id and {column} "
+                f"(or PyTerrier's qid, docno and {COLUMNS[column][-1]}); {ours} is missing (found {names})",
+                hint=QRELS_FIRST if set(COLUMNS[OTHER[column]]) & set(names) else "",
+            )
+        found[ours] = theirs
+    for theirs in found.values():
+        if names.count(theirs) > 1:
+            raise InputError(f"the frame has two columns {theirs}", hint="Select the one that is meant")
+    return found
+
+
+Parts = Generator[Any, None, None]
+"""Parts of a frame, one after the other: columns of polars by the names that the frame has for them."""
+
+
+def checked_frames(names: Iterable[str], column: str, parts: Callable[[dict[str, str]], Parts]) -> Frames:
+    """Return frames under our names; an error has the number of the row in all parts.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns of the frame.
+    column : {'relevance', 'score'}
+    parts : callable
+        Returns the parts, of what `columns_of` found.
+    """
+    columns = columns_of(names, column)
+    return Frames(lambda: whole_queries(_checked_parts(parts(columns), columns)))
+
+
+def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
+    first_row = 0
+    with closing(parts):  # an error would keep a connection busy
+        for part in parts:
+            frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
+            first_row += len(frame)
+            if len(frame):
+                yield frame
+
+
+def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) -> pl.DataFrame:
+    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
+
+    The error has the number of the row, unless `first_row` is None.
+    """
+    series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
+    return _checked(series, first_row)
+
+
+def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.DataFrame:
+    """Return the frame with string ids and float values, or raise for what cannot be made so."""
+    frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
+
+    def where(wrong: pl.Series) -> str:
+        row = wrong.arg_true()[0]
+        number = "" if first_row is None else f"row {first_row + row}: "
+        return f"{number}{location(*frame.row(row)[:2])}"
+
+    for series in frame:
+        if series.null_count():
+            problem = f"missing value in column {series.name}"
+            raise InputError(problem, where=where(series.is_null()), hint="Correct or remove this row")
+    if "score" in columns and frame["score"].is_nan().any():
+        raise not_a_number(math.nan, "score", where=where(frame["score"].is_nan()))
+    return frame
+
+
+def _typed(series: pl.Series, column: str) -> pl.Series:
+    is_id, dtype = column in ("query_id", "doc_id"), series.dtype
+    if is_id and len(series) and not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
+        raise InputError(
+            f"ids must be strings or integers (found {dtype} in column {column})",
+            where=f"row 0, {column} {shown(series[0])}",
+            hint="Convert ids to strings before evaluating, so that nothing is rounded",
+        )
+    if not is_id and len(series) and not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise InputError(f"column {column} must hold numbers (found {dtype})", hint="Convert it to floats")
+    wanted = pl.String if is_id else pl.Float64
+    return series.cast(wanted) if len(series) else pl.Series(column, [], dtype=wanted)

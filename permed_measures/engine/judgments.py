@@ -14,12 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
-from permed_measures.engine.inputs import Nested, QrelsLike, location, not_a_number, number
-from permed_measures.engine.tables import first_repeated, text_series
+from permed_measures.engine.inputs import (
+    Nested,
+    QrelsLike,
+    first_repeated,
+    location,
+    not_a_number,
+    number,
+    text_series,
+)
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Gains = Mapping[float, float]
 
 USUAL_GRADES = frozenset(range(-2, 11))
 """Scores are seldom all among these, and grades seldom others."""
@@ -71,6 +80,40 @@ def segments(starts: Ints, lengths: Ints) -> Ints:
     before = np.cumsum(lengths) - lengths
     indices: Ints = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
     return indices
+
+
+def sums(query: NDArray[np.int32], values: NDArray[np.floating[Any]] | None, n_queries: int) -> Floats:
+    """Return the sum of the values (without values: the number of rows) per query."""
+    return np.bincount(query, values, minlength=n_queries).astype(np.float64)
+
+
+def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
+    """Return the sum of the values within the query up to each row; `query` is ascending.
+
+    Each query is added up by itself: what stands in another one changes no digit of it.
+    """
+    running, offsets = np.empty(len(values)), offsets_of(query, n_queries)
+    lengths = np.diff(offsets)
+    for length in np.unique(lengths).tolist():  # of n rows, at most the root of 2 n
+        rows = offsets[:-1][lengths == length, None] + np.arange(length)
+        running[rows] = np.cumsum(values[rows], axis=1)
+    return running
+
+
+def divide(numerator: Floats, denominator: Floats | NDArray[np.int64]) -> Floats:
+    """Return the quotient, and 0 where the denominator is not above 0."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
+
+
+def look_up(grade: Floats, gains: Gains) -> Floats:
+    """Return the gain of each grade; a grade without one keeps its own value."""
+    gain = grade.copy()
+    for of_grade, value in gains.items():
+        gain[grade == of_grade] = value
+    return gain
+
+
+# --- qrels -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

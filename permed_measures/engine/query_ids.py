@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
-from permed_measures.engine.inputs import FileRun, Nested, QrelsLike, RunLike
+from permed_measures.engine.inputs import FileRun, Frames, Nested, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import Frames, path_of
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 

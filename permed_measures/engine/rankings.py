@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.hits import RankedHits, find_in_frames, find_in_mapping
-from permed_measures.engine.inputs import QRELS_FIRST, RunLike
+from permed_measures.engine.inputs import QRELS_FIRST, Frames, RunLike, path_of
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.engine.tables import Frames, path_of
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
 
 

@@ -9,8 +9,7 @@ from contextlib import suppress
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.inputs import number, string_id
-from permed_measures.engine.tables import columns_of
+from permed_measures.engine.inputs import columns_of, number, string_id
 from permed_measures.errors import InputError, shown
 
 Number = float | int | None

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import location
-from permed_measures.engine.tables import repeated_rows
+from permed_measures.engine.inputs import location, repeated_rows
 from permed_measures.files.formats import VALUE_COLUMNS, Kind
 from permed_measures.files.order import contradicted_rows
 from permed_measures.files.read import kind_of

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import location, number, string_id
-from permed_measures.engine.tables import Frames
+from permed_measures.engine.inputs import Frames, location, number, string_id
 from permed_measures.errors import InputError, shown
 from permed_measures.files.cleaning import Cleaning, cleaned
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout

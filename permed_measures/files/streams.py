@@ -11,8 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-from permed_measures.engine.inputs import location, not_a_number
-from permed_measures.engine.tables import Frames, checked_frame, columns_of, first_repeated, whole_queries
+from permed_measures.engine.inputs import (
+    Frames,
+    checked_frame,
+    columns_of,
+    first_repeated,
+    location,
+    not_a_number,
+    whole_queries,
+)
 from permed_measures.errors import InputError, warn
 from permed_measures.files.formats import VALUE_COLUMNS, Header
 from permed_measures.files.order import contradicted_rows, note_of

@@ -11,7 +11,7 @@ from ir_measures.measures import Measure, SumAgg
 from permed_measures import __version__
 from permed_measures.datasets.loading import loaded_runs, run_name
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
-from permed_measures.engine.tables import path_of
+from permed_measures.engine.inputs import path_of
 from permed_measures.errors import InputError
 from permed_measures.intervals import Floats
 from permed_measures.records.record import Record, as_record, hash_of, is_record

@@ -19,10 +19,10 @@ from strategies import GRADES, RANDOMS, SCORES, nested
 import permed_measures as pm
 from permed_measures.engine import forms
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.inputs import Frames
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
-from permed_measures.engine.tables import Frames
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 

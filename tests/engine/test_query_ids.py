@@ -5,7 +5,7 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
-from permed_measures.engine.tables import Frames
+from permed_measures.engine.inputs import Frames
 
 
 def qrels_of(*query_ids):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from permed_measures.engine.judgments import position_in_query
-from permed_measures.engine.kernels.shared import Floats, divide, running_sum, sums
+from permed_measures.engine.judgments import Floats, divide, position_in_query, running_sum, sums
 from permed_measures.engine.rankings import JudgedRankings
 
 _INFAP_EPSILON = 1e-5

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Judgments, position_in_query
-from permed_measures.engine.kernels.shared import (
+from permed_measures.engine.judgments import (
     Floats,
     Gains,
+    Judgments,
     divide,
     look_up,
+    position_in_query,
     running_sum,
     sums,
 )
