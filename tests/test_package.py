@@ -40,9 +40,9 @@ papers: cells grids latex read
 papers: names claims whole_numbers headings columns tables changes runs
 crosschecks
 conventions: options named query_sets values means names runs spaces
-audits: trials chance answers search elsewhere sentences reports audit
+audits: trials chance answers search sentences reports audit
 identities: scripts cases identify
-limits: formulas rankings bounds row_conventions rows
+limits: formulas bounds row_conventions rows
 limits: reports possible
 uncertainties: unjudged label_errors results uncertainty
 records: record verify baseline evidence gate leaderboard

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from permed_measures.audits.answers import Answer
-from permed_measures.audits.elsewhere import better_names, swap_in
 from permed_measures.audits.reports import Audit
-from permed_measures.audits.search import answers_apart, answers_to, doubts_about, exceptions_to
-from permed_measures.audits.sentences import conflicts_of, within_ties
+from permed_measures.audits.search import answers_apart, answers_to, doubts_about, exceptions_to, swap_in
+from permed_measures.audits.sentences import better_names, conflicts_of, within_ties
 from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.means import sees_unjudged
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with

@@ -1,4 +1,4 @@
-"""The search for the convention that explains the most claims with the fewest changes."""
+"""The search for the convention that explains the most claims with the fewest changes; swapped columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
 from permed_measures.audits.trials import Trial, Tried, Tries, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
-from permed_measures.conventions.options import OF_ALL, OWN, SAME, Options, changes_of
+from permed_measures.conventions.options import FIRST_DIGITS, OF_ALL, OWN, SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Near, Space
+from permed_measures.markup import listed
 from permed_measures.papers.names import Rank
 from permed_measures.progress import step
 
@@ -274,3 +275,59 @@ def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options:
     distances = [np.inf if np.isnan(value) else abs(value - float(trial.claim.value)) for value in values]
     value, near = values[least := int(np.argmin(distances))], bases[least]
     return simplified(near, COMMUNITY.at(cutoffs), lambda other: trial.value(other) == value)
+
+
+# --- swapped columns and rows --------------------------------------------------------------------------
+
+Cells = dict[tuple[str, str], Trial]
+"""Trials by the line that they stand in, a column or a row, and their place in it."""
+
+
+class Swap(NamedTuple):
+    """What is swapped in a table, and its claims once that is exchanged."""
+
+    text: str
+    trials: list[Trial]
+
+
+def swap_in(trials: Sequence[Trial], conventions: Sequence[NamedConvention]) -> Swap | None:
+    """Return the columns, or else the rows, that a named convention explains if they are exchanged."""
+    columns = {(trial.claim.name, trial.row): trial for trial in trials}
+    rows = {(row, name): trial for (name, row), trial in columns.items()}
+    if len(columns) < len({name for name, _ in columns}) * len({row for row, _ in rows}):
+        return None
+    cutoffs = {trial.claim.name: trial.claim.cutoffs[0] for trial in trials}
+    for named in conventions:
+        if all(named.has(trial.claim.measure) for trial in trials):
+            for what, cells in (("columns", columns), ("rows", rows)):
+                if moved := _moved(cells, named.at(cutoffs)):
+                    text = f"the {what} {listed(list(moved))} are swapped"
+                    return Swap(text, _exchanged(cells, moved))
+    return None
+
+
+def _moved(cells: Cells, options: Options) -> dict[str, str]:
+    """Return which other line a line has the numbers of; empty if that is no permutation."""
+    lines, places = (list(dict.fromkeys(each)) for each in zip(*cells, strict=True))
+    values = np.array([[cells[line, at].value(options) for at in places] for line in lines])
+    moved = {}
+    for line in lines:
+        trials = [cells[line, at] for at in places]
+        printed = [each.claim.printed(FIRST_DIGITS[each.own(options)["rounding"]]) for each in trials]
+        holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
+        fits = [lines[place] for place in np.flatnonzero(np.logical_and.reduce(holds))]
+        if len(fits) == 1 and fits != [line]:
+            moved[line] = fits[0]
+    return moved if {*moved} == {*moved.values()} else {}
+
+
+def _exchanged(cells: Cells, moved: dict[str, str]) -> list[Trial]:
+    """Return the trials in their order, each with the number that stands where its own should."""
+    number_of = {other: line for line, other in moved.items()}
+    found = []
+    for (line, at), trial in cells.items():
+        other = cells[number_of.get(line, line), at].claim
+        numbers = {name: getattr(other, name) for name in ("text", "value", "decimals", "percent")}
+        found.append(trial.about(trial.claim._replace(**numbers, other=None)))
+        found[-1].cell = trial.cell
+    return found

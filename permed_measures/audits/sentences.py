@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate, islice
 from math import floor, log10
 
@@ -9,10 +10,21 @@ import numpy as np
 
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
-from permed_measures.audits.elsewhere import other_cells, other_measures
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import DEFAULT, Options, changes_of, describe, option_of, title
+from permed_measures.conventions.names import with_cutoff
+from permed_measures.conventions.options import (
+    DEFAULT,
+    FIRST_DIGITS,
+    MEASURES,
+    Options,
+    changes_of,
+    describe,
+    option_of,
+    seen_by,
+    title,
+)
+from permed_measures.conventions.query_sets import place
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -215,3 +227,71 @@ def equivalents(main: Answer) -> dict[str, list[str]]:
         title(option): [describe(option, value) for value in values]
         for option, values in main.equivalents.items()
     }
+
+
+# --- where else numbers are ----------------------------------------------------------------------------
+
+_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
+_CUT = ("P", "R", "Success", "F1")
+"""Measures that have a cutoff."""
+
+
+def has_number(trial: Trial, value: float, options: Options) -> bool:
+    """Return whether a claim prints a value, rounded as a convention does."""
+    return value in trial.claim.printed(FIRST_DIGITS[trial.own(options)["rounding"]])
+
+
+def other_cells(trial: Trial, main: Answer) -> list[str]:
+    """Return the cells in the row and column of a claim whose values by an answer are its number."""
+    cells = [
+        each
+        for each in main.trials
+        if (each.row == trial.row) + (each.claim.name == trial.claim.name) == 1
+        and has_number(trial, each.value(main.options), main.options)
+    ]
+    several = len({each.row for each in main.trials}) > 1
+    return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
+
+
+def better_names(main: Answer) -> dict[str, list[str]]:
+    """Return for claims that only changes explain other measures that have their numbers by default.
+
+    Empty if any claim needs a change under each name: then other names say no less.
+    """
+    found: dict[str, list[str]] = {}
+    if not main.changes:
+        return found
+    default = {**DEFAULT, **COMMUNITY.at({t.claim.name: t.claim.cutoffs[0] for t in main.trials})}
+    for name in dict.fromkeys(trial.claim.name for trial in main.explained):
+        trials = [trial for trial in main.explained if trial.claim.name == name]
+        if not all(trial.prints(default) for trial in trials):
+            fitting = [set(other_measures(trial, default, len(trials) > 1)) for trial in trials]
+            if not (common := set.intersection(*fitting)):
+                return {}
+            found[name] = sorted(common)
+    return found
+
+
+def other_measures(trial: Trial, convention: Options, both: bool = False) -> Iterator[str]:
+    """Yield the measures that have the number of a claim by a convention.
+
+    They are another measure, or have another cutoff; perhaps `both`.
+    """
+    claim = trial.claim
+    own = claim.cutoffs[0]
+    if claim.is_fixed or isinstance(own, tuple):
+        return
+    for measure in MEASURES:
+        for cutoff in dict.fromkeys([own, *_CUTOFFS]):
+            if (measure == claim.measure) + (cutoff == own) == 1 or both:
+                yield from _if_printed(trial, measure, cutoff, convention)
+
+
+def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Options) -> Iterator[str]:
+    if cutoff is None and measure in _CUT:
+        return
+    rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
+    means = trial.run.means(measure, rank, convention)
+    at = place(seen_by(measure, convention)["queries"])
+    if means is not None and has_number(trial, float(means[at]), convention):
+        yield with_cutoff(measure, rank)

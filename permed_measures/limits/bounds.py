@@ -5,19 +5,267 @@ rankings. A linear programme over some runs asks for the mixture that comes near
 its dual is the weighted sum of measures that keeps these runs most away from them. The best rankings for that
 sum either show that no run comes near enough, or are a run with which the programme goes on (column
 generation: Dantzig and Wolfe, 1960).
+
+The best ranking for a weighted sum is found rank by rank, backwards. Of the documents above a rank, only how
+many of each grade they are counts: the best that can follow is known for each such state below the last rank,
+then at the last, and so on up to rank 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.limits.rankings import Rankings
+from permed_measures.engine.judgments import Ints
+from permed_measures.limits.formulas import Formula, QueryClasses, States
 
 Floats = NDArray[np.float64]
+
+MOST_STEPS = 500_000
+"""How many documents may be placed, over all ranks and states: more takes too long."""
+_USUAL_DEPTH = 20
+"""The ranks that are looked at one by one where several measures have no cutoff."""
+
+
+class _Lists(NamedTuple):
+    """The states of lists, of all classes of queries, short lists before longer ones.
+
+    Attributes
+    ----------
+    of_class : ndarray, shape (n_states,)
+    used : ndarray, shape (n_states, n_grades)
+        How many documents of each grade stand in the list.
+    after : ndarray, shape (n_grades, n_states)
+        The state after one more of a grade; -1 if there is no more, or no place.
+    start : ndarray, shape (n_classes,)
+        The states of empty lists.
+    n_within : ndarray, shape (depth + 1,)
+        How many states have up to so many documents.
+    """
+
+    of_class: Ints
+    used: Ints
+    after: Ints
+    start: Ints
+    n_within: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """All rankings of the queries of some qrels, by the measures of a row.
+
+    Attributes
+    ----------
+    lists : _Lists
+    values : list of ndarray, shape (n_measures, n_grades, n_states)
+        What a document adds at each rank, in the states that are above it.
+    beyond : ndarray, shape (n_measures, n_states)
+        The most that ranks below the depth add; the least is nothing.
+    shares : ndarray, shape (n_classes,)
+        What each class counts in the mean.
+    """
+
+    lists: _Lists
+    values: list[Floats]
+    beyond: Floats
+    shares: Floats
+
+    @classmethod
+    def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
+        """Prepare the measures; None if there are too many states."""
+        depth = _depth(formulas)
+        losing = max((each.cutoff or 0 for each in formulas if each.loses), default=0)
+        while depth >= max(losing, 1):
+            limits, like = _counted(classes, formulas, depth)
+            if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
+                return _prepared(classes, formulas, limits, like, depth)
+            depth -= 1 + depth // 10
+        return None
+
+    @property
+    def n_steps(self) -> int:
+        """How many documents are placed for a direction, over all ranks and states."""
+        return sum(each[0].size for each in self.values)
+
+    def best(self, directions: Floats) -> tuple[Floats, Floats]:
+        """Find the largest weighted sums of means.
+
+        Parameters
+        ----------
+        directions : ndarray, shape (n_directions, n_measures)
+            The weight of each measure.
+
+        Returns
+        -------
+        ndarray, shape (n_directions,)
+            The largest sums.
+        ndarray, shape (n_directions, n_measures)
+            The means of rankings that have them.
+        """
+        best = self._backwards(directions)
+        largest = best[0][self.lists.start].T
+        return largest @ self.shares, np.einsum("c,dcm->dm", self.shares, self._followed(directions, best))
+
+    def _backwards(self, directions: Floats) -> list[Floats]:
+        """Return the most that can follow each state, by rank: at the last what stands below all ranks.
+
+        Each has a row for each state, and one of -inf for none.
+        """
+        best = [_with_none(self.beyond.T @ np.maximum(directions, 0).T)]
+        for values in reversed(self.values):
+            follows, n_states = best[-1], values.shape[2]
+            most = follows[:n_states].copy()
+            for g, after in enumerate(self.lists.after[:, :n_states]):
+                np.maximum(most, values[:, g].T @ directions.T + follows[after], out=most)
+            best.append(_with_none(most))
+        return best[::-1]
+
+    def _followed(self, directions: Floats, best: list[Floats]) -> Floats:
+        """Return the measures of the best lists, by direction and class."""
+        state = np.tile(self.lists.start, (len(directions), 1))
+        total = np.zeros((*state.shape, directions.shape[1]))
+        each = np.arange(len(directions))[:, None]
+        for values, follows in zip(self.values, best[1:], strict=True):
+            step = np.zeros_like(total)
+            most, before = follows[state, each], state
+            for g in range(values.shape[1]):
+                after = self.lists.after[g, before]
+                added = values[:, g][:, before].transpose(1, 2, 0)
+                other = follows[after, each] + (added @ directions[:, :, None])[..., 0]
+                better = other > most
+                np.copyto(step, added, where=better[..., None])
+                most, state = np.where(better, other, most), np.where(better, after, state)
+            total += step
+        total += np.where(directions[:, None, :] > 0, self.beyond.T[state], 0)
+        return total
+
+
+def _depth(formulas: Sequence[Formula]) -> int:
+    """Return how many ranks must be looked at one by one.
+
+    One measure may go on below, unless documents lose: what it gains there, from 0 on, is no matter of the
+    others.
+    """
+    ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
+    deepest = ends[-2] if len(ends) > 1 else 1
+    deepest = max([deepest, *(each.cutoff or 0 for each in formulas if each.loses)])
+    if deepest == np.inf:
+        deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
+    return int(deepest)
+
+
+# --- states --------------------------------------------------------------------------------
+
+
+def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> tuple[Ints, Ints]:
+    """Return how the documents of each class are counted.
+
+    Grades that are relevant alike, and fill all ranks, count as one. Below these ranks they must weigh the
+    same too.
+
+    Returns
+    -------
+    ndarray, shape (n_classes, n_grades)
+        How many documents there are of each grade, as far as they have a place; 0 of one that is counted as
+        another.
+    ndarray, shape (n_classes, n_grades)
+        The grade that each is counted as.
+    """
+    kinds = [classes.grades >= each.level for each in formulas]
+    kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
+    alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
+    idle = np.all([each.is_idle(classes.grades) for each in formulas], axis=0)
+    limits = np.where(idle, 0, np.minimum(classes.counts, depth))
+    full = limits == depth
+    together = (alike & full[:, :, None] & full[:, None, :]) | np.eye(len(alike), dtype=np.bool_)
+    like = together.argmax(axis=1)
+    return np.where(like == np.arange(len(alike)), limits, 0), like
+
+
+def _n_states(limits: Ints, depth: int) -> float:
+    """Return how many states the lists have."""
+    total = 0.0
+    for row in limits.tolist():
+        ways = np.ones(1)  # by the number of documents
+        for limit in row:
+            ways = np.convolve(ways, np.ones(limit + 1))[: depth + 1]
+        total += ways.sum()
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
+    """Return all numbers of documents by grade up to their limits, `most` in all, and the one after each.
+
+    -1 stands for those beyond a limit.
+    """
+    used = np.zeros((1, 0), np.int64)
+    for limit in limits:
+        used = np.concatenate(
+            [np.column_stack([used, np.full(len(used), n)]) for n in range(min(limit, most) + 1)]
+        )
+        used = used[used.sum(axis=1) <= most]
+    steps = np.cumprod([1, *(min(limit, most) + 2 for limit in limits[:-1])])
+    codes = used @ steps  # ascending, as the last grade changes last
+    wanted = codes[:, None] + steps
+    place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+    return used, np.where(codes[place] == wanted, place, -1)
+
+
+def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
+    """Return the states of the lists of each class."""
+    grids = [_grid(tuple(row), depth) for row in limits.tolist()]
+    sizes = np.array([len(used) for used, _ in grids])
+    first = np.cumsum(sizes) - sizes
+    of_class = np.repeat(np.arange(len(grids)), sizes)
+    used, after = (np.concatenate(each) for each in zip(*grids, strict=True))
+    after = np.take_along_axis(
+        np.where(after < 0, -1, after + first[of_class][:, None]), like[of_class], axis=1
+    )
+    order = np.argsort(used.sum(axis=1), kind="stable")
+    number = np.full(len(used) + 1, -1)
+    number[order] = np.arange(len(used))
+    n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth + 1), "right")
+    return _Lists(of_class[order], used[order], number[after[order]].T.copy(), number[first], n_within)
+
+
+def _prepared(
+    classes: QueryClasses, formulas: Sequence[Formula], limits: Ints, like: Ints, depth: int
+) -> Rankings:
+    """Bring everything into arrays."""
+    lists = _lists(limits, like, depth)
+    states = States(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
+    scale = np.stack([each.scale(classes)[lists.of_class] for each in formulas])
+    return Rankings(
+        lists=lists,
+        values=[
+            np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
+            for rank, n in enumerate(lists.n_within[:depth].tolist(), start=1)
+        ],
+        beyond=np.stack([each.beyond(states, depth) for each in formulas]) * scale,
+        shares=classes.sizes / classes.n_queries,
+    )
+
+
+def _values(formula: Formula, states: States, rank: int, n_states: int) -> Floats:
+    """Return what a document adds at a rank, by grade and state, before any scale; 0 below the cutoff."""
+    if formula.cutoff is not None and rank > formula.cutoff:
+        return np.zeros((len(states.grades), n_states))
+    above = States(states.grades, states.used[:n_states], states.left[:n_states])
+    return formula.gains(above, rank).T
+
+
+def _with_none(most: Floats) -> Floats:
+    """Append a row for no state."""
+    return np.vstack([most, np.full((1, most.shape[1]), -np.inf)])
+
+
+# --- what follows of all runs ------------------------------------------------------------------------
 
 _NOISE = 1e-11
 """What sums of products may be off by, for each unit of their weights."""

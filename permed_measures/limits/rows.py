@@ -13,9 +13,8 @@ from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options, describe
 from permed_measures.conventions.values import Labels
-from permed_measures.limits.bounds import Interval, Search
+from permed_measures.limits.bounds import Interval, Rankings, Search
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
-from permed_measures.limits.rankings import Rankings
 from permed_measures.limits.row_conventions import (
     allows,
     conventions_of,

@@ -191,7 +191,7 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
 @pytest.mark.parametrize("most", [0, 40, 100, 10_000])
 def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
     """What stands below them is bounded apart, so the sums may be too high, never too low."""
-    monkeypatch.setattr("permed_measures.limits.rankings.MOST_STEPS", most)
+    monkeypatch.setattr("permed_measures.limits.bounds.MOST_STEPS", most)
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
     example = Example(GRADES, convention_of(claims), claims)
     if not most:

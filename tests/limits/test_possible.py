@@ -161,7 +161,7 @@ def test_numbers_that_are_not_possible_together_are_said_to_be_so():
 
 
 def test_what_takes_too_much_is_not_checked(monkeypatch):
-    monkeypatch.setattr("permed_measures.limits.rankings.MOST_STEPS", 0)
+    monkeypatch.setattr("permed_measures.limits.bounds.MOST_STEPS", 0)
     limits, text = first_of(QRELS, {"MRR@10": "0.5"})
     assert limits.refuted is None
     assert "RR@10: not checked." in text
