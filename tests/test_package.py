@@ -36,10 +36,10 @@ people: agreement corrected orders tables
 comparisons: paired tests results rows orders tables findings
 comparisons/plots: forest by_query
 comparisons: first_documents queries report compare reranking
-papers: cells grids latex read
-papers: names claims whole_numbers headings columns tables changes runs
+papers: cells latex read
+papers: names claims columns tables arithmetic
 crosschecks
-conventions: options named query_sets values means names runs spaces
+conventions: options named values means names runs spaces
 audits: trials chance answers search sentences reports audit
 identities: scripts cases identify
 limits: formulas bounds row_conventions rows

@@ -25,11 +25,9 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
-from permed_measures.papers.changes import changes_in
+from permed_measures.papers.arithmetic import changes_in, wholes_in
 from permed_measures.papers.claims import Claim, parse_claims
-from permed_measures.papers.runs import assigned
-from permed_measures.papers.tables import PrintedClaims, claims_of
-from permed_measures.papers.whole_numbers import wholes_in
+from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
 
 _ONE = "run"
 """The name of a single run."""

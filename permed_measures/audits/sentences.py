@@ -11,6 +11,7 @@ import numpy as np
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.trials import Trial
+from permed_measures.conventions.means import place
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import with_cutoff
 from permed_measures.conventions.options import (
@@ -24,7 +25,6 @@ from permed_measures.conventions.options import (
     seen_by,
     title,
 )
-from permed_measures.conventions.query_sets import place
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3

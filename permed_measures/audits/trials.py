@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import values_of_queries
+from permed_measures.conventions.means import QUERIES, place, values_of_queries
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import FIRST_DIGITS, Options
-from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
 from permed_measures.conventions.values import Ranked

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import ROUNDED, is_possible, means_of
+from permed_measures.conventions.means import ROUNDED, Known, QuerySets, groupings_of, is_possible, means_of
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
-from permed_measures.conventions.query_sets import Known, QuerySets, groupings_of
 from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.hits import scores_of

@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.conventions.means import QUERIES, place
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import (
@@ -24,7 +25,6 @@ from permed_measures.conventions.options import (
     differing,
     seen_by,
 )
-from permed_measures.conventions.query_sets import QUERIES, place
 from permed_measures.conventions.runs import OF_RANKINGS, RunVariants, options_for
 from permed_measures.papers.names import Rank
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from permed_measures.papers.grids import MOST_COLUMNS, Cell, Grid
+from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid
 
 _ARGUMENTS = {"tabular*": 2, "tabularx": 2, "tabulary": 2, "xltabular": 2, "NiceTabular*": 2}
 """How many arguments a table has before its cells; others have one."""

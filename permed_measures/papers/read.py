@@ -11,7 +11,7 @@ from pathlib import Path
 
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
-from permed_measures.papers.grids import Cell, Grid, PrintedTable, spread, tables_of
+from permed_measures.papers.cells import Cell, Grid, PrintedTable, spread, tables_of
 from permed_measures.papers.latex import latex_tables, text_of
 
 # --- HTML ------------------------------------------------------------------------------------------

@@ -5,9 +5,8 @@ from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
-from permed_measures.papers.changes import changes_in
-from permed_measures.papers.runs import runs_of
-from permed_measures.papers.tables import read_claims_file
+from permed_measures.papers.arithmetic import changes_in
+from permed_measures.papers.tables import read_claims_file, runs_of
 
 SAMPLE = SAMPLES[0]
 RUNS = {name: pm.read_run(SAMPLE.runs[name]) for name in ("bm25", "lsa")}

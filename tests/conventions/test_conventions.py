@@ -13,7 +13,7 @@ from hypothesis import assume, given, reject, settings
 from strategies import CASES, RANDOMS
 
 import permed_measures as pm
-from permed_measures.conventions import means, options, query_sets, runs, values
+from permed_measures.conventions import means, options, runs, values
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
     DEFAULT,
@@ -87,8 +87,8 @@ def test_what_sees_unjudged_documents():
 
 TABLES = {
     "ties": [runs.TIES],
-    "queries": [query_sets.QUERIES],
-    "averaged": [query_sets.GROUPS],
+    "queries": [means.QUERIES],
+    "averaged": [means.GROUPS],
     "labels": [values.POLICIES],
     "self_match": [runs.KEPT],
     "documents": [runs.KEPT, runs.CONDENSED],

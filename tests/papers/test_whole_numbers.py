@@ -7,8 +7,8 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
+from permed_measures.papers.arithmetic import _evidence, wholes_in
 from permed_measures.papers.claims import Printed, parse_claims
-from permed_measures.papers.whole_numbers import _evidence, wholes_in
 
 
 def column(name, values, digits=4):
