@@ -117,8 +117,10 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
 _FOLDER = str(Path(__file__).parent)
 
 
-def nearest(name: str, options: Iterable[str]) -> str:
+def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:
     """Return ``"Did you mean 'x'?"`` for the option spelled most like `name`, or an empty string.
+
+    What is less alike than `least`, by the ratio of difflib, is not meant.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def nearest(name: str, options: Iterable[str]) -> str:
     import difflib  # which only a wrong name needs
 
     by_lower = {option.lower(): option for option in options}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=least)
     return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
 
 

@@ -26,7 +26,7 @@ engine/kernels: binary graded __init__
 engine: evaluator ties groups
 evaluation
 files: sources formats cleaning order text streams read inspection whole write provenance
-datasets: import_hook readers downloads catalogue loading __init__ pyterrier
+datasets: __init__ readers downloads catalogue loading pyterrier
 datasets/sample: script
 intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
@@ -167,7 +167,7 @@ def test_an_evaluation_loads_only_the_core(run):
     ours = {tuple(name.split(".")) for name in loaded if name.startswith("permed_measures.")}
     others = {".".join(name[1:]) for name in ours if name[1] not in CORE}
     # What registers the data sets when ir_datasets is imported.
-    assert others <= {"datasets", "datasets.import_hook"}
+    assert others <= {"datasets"}
     assert not loaded & {"pandas", "ir_datasets", *(["polars"] if run == "run" else [])}
 
 

@@ -12,7 +12,7 @@ from permed_measures.cli.inputs import cleaning_of
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
-from permed_measures.datasets.loading import existing, is_no_file, loaded_qrels
+from permed_measures.datasets.loading import existing
 from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
 from permed_measures.files.formats import Kind
@@ -29,10 +29,11 @@ def run(args: Namespace) -> None:
     check_folder(target)
     kept: dict[str, Any] = {}
     with warnings_as_notes():
-        if args.kind != "run" and is_no_file(args.source):
-            kind, table = "qrels", as_mapping(loaded_qrels(args.source), "relevance")
+        found = existing(args.source, [args.kind] if args.kind else ["qrels", "run"])
+        if isinstance(found, Path):
+            kind, table, kept = _read(found, target, args)
         else:
-            kind, table, kept = _read(existing(args.source), target, args)
+            kind, table = "qrels", as_mapping(found, "relevance")
         if kind == "qrels" and (args.tag or cleaning_of(args)):
             problem = "--tag, --duplicates, --max-passage and --ignore-self are about runs"
             hint = "Leave them out, or add --as run"

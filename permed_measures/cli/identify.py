@@ -13,7 +13,7 @@ from pathlib import Path
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
-from permed_measures.datasets.import_hook import SAMPLE_FOLDER
+from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.identities.identify import identify

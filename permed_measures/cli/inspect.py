@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from permed_measures.cli.parsing import Command, argument
-from permed_measures.datasets.loading import existing, is_no_file, loaded_qrels, packaged_runs
+from permed_measures.datasets.loading import existing, packaged_runs
 from permed_measures.files.inspection import inspect_file, inspect_qrels
 
 
@@ -13,8 +14,9 @@ def run(args: Namespace) -> None:
     """Describe files and data sets."""
     names = [str(name) for path in args.paths for name in packaged_runs(path).values() or [path]]
     for number, name in enumerate(names, start=1):
-        found = inspect_qrels(name, loaded_qrels(name)) if is_no_file(name) else inspect_file(existing(name))
-        print(found, end="\n\n" if number < len(names) else "\n")
+        found = existing(name, ["qrels", "run"])
+        said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
+        print(said, end="\n\n" if number < len(names) else "\n")
 
 
 COMMAND = Command(

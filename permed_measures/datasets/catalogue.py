@@ -14,9 +14,8 @@ from ir_datasets.datasets.base import Dataset
 from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
-from permed_measures.datasets import readers
+from permed_measures.datasets import SAMPLE_FOLDER, SAMPLES, readers
 from permed_measures.datasets.downloads import FILES, files_of, home
-from permed_measures.datasets.import_hook import SAMPLE_FOLDER, SAMPLES
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
 from permed_measures.engine.inputs import Nested
 from permed_measures.errors import InputError

@@ -4,45 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from permed_measures.datasets.import_hook import NAMES, SAMPLES
+from permed_measures.datasets import NAMES, OURS, SAMPLES, find, load
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, files_beside, nearest, no_folder, shown, warn
+from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
 from permed_measures.files.sources import check_path
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
-    from ir_datasets import Dataset
-
     from permed_measures.engine.judgments import Judgments
     from permed_measures.files.cleaning import Cleaning
-
-
-def load(dataset: str) -> Dataset:
-    """Load a data set; see `permed_measures.datasets.load`."""
-    try:
-        import ir_datasets
-
-        from permed_measures.datasets import catalogue  # noqa: F401 - which registers the data sets
-    except (OSError, RuntimeError) as error:  # no folder can be made in the user's, or there is none
-        raise no_folder(error) from None
-    try:
-        loaded = ir_datasets.load(dataset)
-    except KeyError:
-        raise InputError(
-            f"{shown(dataset)} is neither a file nor the id of a data set of ir_datasets",
-            hint=nearest(dataset, [*NAMES, *files_beside(Path(dataset))])
-            or "Ours are medcorpus, litsearch, permed-sample and parts of them",
-        ) from None
-    if not loaded.has_qrels():
-        raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
-    return loaded
+    from permed_measures.files.formats import Kind
 
 
 @contextmanager
@@ -61,12 +39,12 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
         return as_mapping_or_frames(cast(Any, qrels), "relevance")
     if not isinstance(qrels, (str, os.PathLike)):
         return qrels
-    path = _found(qrels)
-    if path is None:
-        return _loaded_dataset(os.fspath(qrels))
+    found = existing(qrels, ["qrels"])
+    if not isinstance(found, Path):
+        return found
     from permed_measures.files.read import load
 
-    return load(path, "qrels").table
+    return load(found, "qrels").table
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
@@ -168,17 +146,6 @@ def loaded_both(name: str | os.PathLike[str]) -> tuple[Any, Any]:
     """Return the qrels and the run of a file that is both; it is read once."""
     qrels = loaded_qrels(name)
     return qrels, loaded_run(name, labels=qrels if isinstance(qrels, dict) else None)
-
-
-def _loaded_dataset(name: str) -> Dataset:
-    try:
-        return load(name)
-    except InputError:
-        if _is_measure(name):
-            raise InputError(f"expected qrels (found the measure {name})", hint=_ORDER) from None
-        if Path(name).suffix or ":" in name:
-            raise _no_file(Path(name)) from None
-        raise
 
 
 _ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
@@ -292,15 +259,30 @@ def with_path(run: Any, path: Path | None) -> Any:
     return known
 
 
-def existing(name: str | os.PathLike[str]) -> Path:
-    """Return the path of a file, or raise an error that says what else may have been meant."""
-    path = _found(name)
-    packaged = list(packaged_runs(os.fspath(name)).values()) if path is None else []
+def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> Any:
+    """Return the path of a file or of a packaged run, or the data set of an id, which is qrels.
+
+    Where there is none, an error says what else of these kinds may have been meant.
+    """
+    text, path = os.fspath(name), Path(name)
+    if text == "-":
+        return STDIN
+    check_path(path)
+    if os.path.lexists(path):
+        return path
+    packaged = list(packaged_runs(text).values()) if "run" in kinds else []
     if len(packaged) == 1:
         return packaged[0]
-    if path is None:
-        raise _no_file(Path(name))
-    return path
+    if "qrels" not in kinds:
+        raise _no_file(path, kinds)
+    if (dataset := find(text)) is not None:
+        return dataset
+    if _is_measure(text):
+        raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
+    if path.suffix or ":" in text:
+        raise _no_file(path, kinds)
+    problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
+    raise InputError(problem, hint=_alike(path, kinds) or OURS)
 
 
 _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
@@ -315,27 +297,13 @@ def packaged_runs(name: str) -> dict[str, Path]:
     return _PACKAGED.get(name, one)
 
 
-def is_no_file(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name is no file's and no packaged run's, so that it can be the id of a data set."""
-    return _found(name) is None and not packaged_runs(os.fspath(name))
-
-
-def _found(name: str | os.PathLike[str]) -> Path | None:
-    """Return the path of a file or folder if there is one; ``-`` is standard input."""
-    if str(name) == "-":
-        return STDIN
-    check_path(Path(name))
-    return Path(name) if os.path.lexists(name) else None
-
-
 class MissingFileError(InputError, FileNotFoundError):
     """A file that is not there."""
 
 
-def _no_file(path: Path) -> MissingFileError:
-    """Return the error for a file that is not there; an ending alone, which many share, is not alike."""
-    beside = map(Path, files_beside(path))
-    hint = nearest(path.name, (each.name for each in beside if nearest(path.stem[:100], [each.stem])))
+def _no_file(path: Path, kinds: Sequence[Kind]) -> MissingFileError:
+    """Return the error for a file that is not there, where one of these kinds was asked for."""
+    hint = _alike(path, kinds)
     if path.as_posix() in NAMES:
         hint = "This is the id of a data set, and only qrels can be one"
     if packaged := packaged_runs(path.as_posix()):
@@ -344,3 +312,26 @@ def _no_file(path: Path) -> MissingFileError:
     if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # one letter is a drive of Windows
         where, hint = where.replace(":/", "://", 1), "Only files are read: download it first"
     return MissingFileError("No such file or directory", where=f"{where:.200}", hint=hint)
+
+
+_TYPO = 0.75
+"""How like two names are (by difflib) that differ by a typo."""
+
+
+def _alike(path: Path, kinds: Sequence[Kind]) -> str:
+    """Return a hint to what is named like this but for a typo, whatever its ending, and is of such a kind."""
+    beside = map(Path, files_beside(path))
+    near = [file for file in beside if nearest(path.stem[:100], [file.stem], _TYPO)]
+    files = [file.name for file in near if any(_can_be_read(file, kind) for kind in kinds)]
+    packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
+    ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
+    return nearest(path.name[:100], files, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
+
+
+def _can_be_read(path: Path, kind: Kind) -> bool:
+    from permed_measures.files.read import load
+
+    try:
+        return not path.is_fifo() and bool(load(path, kind))  # a pipe is read only once
+    except (InputError, OSError):
+        return False

@@ -15,7 +15,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.import_hook import SAMPLE_FOLDER
+from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike

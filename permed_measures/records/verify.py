@@ -14,7 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.datasets.import_hook import SAMPLE_FOLDER
+from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.datasets.loading import runs_by_name, without_downloads
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown, warnings_about

@@ -66,8 +66,11 @@ def test_each_data_set_is_documented(name):
 
 
 def test_what_is_no_data_set_with_qrels_is_refused():
-    with pytest.raises(pm.InputError, match="'msmarco-passage' of ir_datasets has no qrels"):
-        load("msmarco-passage")
+    for name in ("msmarco-passage", "argsme/1.0"):
+        with pytest.raises(pm.InputError, match=f"'{name}' of ir_datasets has no qrels"):
+            pm.read_qrels(name)
+    with pytest.raises(pm.InputError, match=r"'medcorpsu' is not the id .* Did you mean 'medcorpus'"):
+        load("medcorpsu")
 
 
 @pytest.mark.parametrize("reason", [OSError(5, "gone"), RuntimeError("All sources failed")])

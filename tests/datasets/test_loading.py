@@ -1,8 +1,10 @@
 """Python takes what the command line takes: qrels and runs by path, data sets by id."""
 
+import os
 from pathlib import Path
 
 import ir_datasets
+import polars as pl
 import pytest
 from commands import run_cli, run_main
 
@@ -139,29 +141,50 @@ def test_qrels_in_the_place_of_a_run_are_said_to_be_qrels(tmp_path):
         assert pm.calc_aggregate("RR", path, path) == {pm.parse_measure("RR"): 0.5}
 
 
-ABSENT = "No such file or directory."
-NEITHER = "neither a file nor the id of a data set of ir_datasets."
+ABSENT = "No such file or directory"
+NEITHER = "neither a file nor the id of a data set of ir_datasets"
 URL = "https://example.org/qrels"
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
-def test_what_is_neither_a_file_nor_an_id_is_named_with_what_is_spelled_like_it(
+def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant(
     tmp_path, monkeypatch, as_path
 ):
+    """That is a typo away, whatever its ending, and can be read as what was asked for."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
     (tmp_path / "run.trec").write_text("q1 Q0 a 1 1 t\n")
+    (tmp_path / "thor.sh").write_text("#!/bin/sh\n")
+    pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "label": [1]}).write_parquet("parts.parquet")
+    os.mkfifo("pipe.trec")
     for qrels, run, message in [
-        ("qrel.txt", "run.trec", f"qrel.txt: {ABSENT} Did you mean 'qrels.txt'?"),
-        ("medcorpsu", "run.trec", f"'medcorpsu' is {NEITHER} Did you mean 'medcorpus'?"),
-        ("qrels.txt", "run.tre", f"run.tre: {ABSENT} Did you mean 'run.trec'?"),
-        ("qrels.txt", ID, f"{ID}: {ABSENT} This is the id of a data set, and only qrels can be one"),
-        (URL, "run.trec", f"{URL}: {ABSENT} Only files are read: download"),
-        ("qrels.txt", URL, f"{URL}: {ABSENT} Only files are read: download"),
+        ("qrel.txt", "run.trec", f"qrel.txt: {ABSENT}. Did you mean 'qrels.txt'?"),
+        ("part.parquet", "run.trec", f"part.parquet: {ABSENT}. Did you mean 'parts.parquet'?"),
+        ("medcorpsu", "run.trec", f"'medcorpsu' is {NEITHER}. Did you mean 'medcorpus'?"),
+        ("permed", "run.trec", f"'permed' is {NEITHER}. Ours are medcorpus, litsearch, permed-sample"),
+        ("qrels.txt", "run.tre", f"run.tre: {ABSENT}. Did you mean 'run.trec'?"),
+        ("qrels.txt", f"{ID}/runs/bm52", f"{ID}/runs/bm52: {ABSENT}. Did you mean '{ID}/runs/bm25'?"),
+        ("qrels.txt", ID, f"{ID}: {ABSENT}. This is the id of a data set, and only qrels can be one"),
+        (URL, "run.trec", f"{URL}: {ABSENT}. Only files are read: download"),
+        ("qrels.txt", URL, f"{URL}: {ABSENT}. Only files are read: download"),
     ]:
         with pytest.raises(pm.InputError) as error:
             pm.calc_aggregate("P@1", as_path(qrels), as_path(run))
         assert str(error.value).startswith(message)
+    for qrels, run in [
+        ("nothere.qrels", "run.trec"),  # as like as one half to thor.sh
+        ("tho.sh", "run.trec"),  # no qrels
+        ("run.tre", "run.trec"),
+        ("qrels.txt", "qrel.txt"),
+        ("qrels.txt", "part.parquet"),
+        ("qrels.txt", "pip.trec"),
+        ("qrels.txt", "other.trec"),
+    ]:
+        with pytest.raises(FileNotFoundError) as error:
+            pm.calc_aggregate("P@1", as_path(qrels), as_path(run))
+        assert str(error.value) == f"{run if qrels == 'qrels.txt' else qrels}: {ABSENT}"
+    status, out, err = run_main("inspect", "run.tre")
+    assert (status, out, err) == (2, "", f"error: run.tre: {ABSENT}. Did you mean 'run.trec'?\n")
 
 
 def test_ids_that_cannot_be_rewritten_are_an_error_that_names_the_file(tmp_path):
