@@ -45,8 +45,8 @@ from permed_measures.measures.parsing import parse_measure
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit
     from permed_measures.comparisons.compare import compare as compare
-    from permed_measures.comparisons.plots.by_query import plot_queries as plot_queries
-    from permed_measures.comparisons.plots.forest import plot_forest as plot_forest
+    from permed_measures.comparisons.plots import plot_forest as plot_forest
+    from permed_measures.comparisons.plots import plot_queries as plot_queries
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.datasets.loading import read_qrels as read_qrels
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from permed_measures.identities.identify import identify as identify
     from permed_measures.limits.possible import possible as possible
     from permed_measures.plots.drawing import save_plot as save_plot
-    from permed_measures.plots.means import plot_means as plot_means
+    from permed_measures.plots.panels import plot_means as plot_means
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
     from permed_measures.records.leaderboard import leaderboard as leaderboard
@@ -79,9 +79,9 @@ _LAZY = {
     "gate": "records.gate",
     "identify": "identities.identify",
     "leaderboard": "records.leaderboard",
-    "plot_forest": "comparisons.plots.forest",
-    "plot_means": "plots.means",
-    "plot_queries": "comparisons.plots.by_query",
+    "plot_forest": "comparisons.plots",
+    "plot_means": "plots.panels",
+    "plot_queries": "comparisons.plots",
     "possible": "limits.possible",
     "read_qrels": "datasets.loading",
     "read_run": "datasets.loading",

@@ -31,11 +31,9 @@ datasets/sample: script
 intervals named_runs
 results: latex table page report findings evaluations evaluation_report collections
 spark
-plots: drawing panels means
-people: agreement corrected orders tables
-comparisons: paired tests results rows orders tables findings
-comparisons/plots: forest by_query
-comparisons: first_documents queries report compare reranking
+plots: drawing panels
+people: agreement corrected tables
+comparisons: paired tests results rows tables findings plots queries compare reranking
 papers: cells latex read
 papers: names claims columns tables arithmetic
 crosschecks
@@ -44,7 +42,7 @@ audits: trials chance answers search sentences reports audit
 identities: scripts cases identify
 limits: formulas bounds row_conventions rows
 limits: reports possible
-uncertainties: unjudged label_errors results uncertainty
+uncertainties: labels results uncertainty
 records: record verify baseline evidence gate leaderboard
 cli: messages parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty

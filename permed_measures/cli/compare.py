@@ -26,8 +26,7 @@ from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, o
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.plots.by_query import check_baseline, plot_queries
-from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots import check_baseline, plot_forest, plot_queries
 from permed_measures.comparisons.results import TESTS, Comparison, Options
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T
 from permed_measures.errors import InputError

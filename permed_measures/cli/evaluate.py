@@ -30,7 +30,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import clusters_of
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.plots.means import draw_means
+from permed_measures.plots.panels import draw_means
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
 

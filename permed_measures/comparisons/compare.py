@@ -1,28 +1,43 @@
-"""Runs against a baseline, or against each other, query by query."""
+"""Compare runs with a baseline or with each other, query by query, and report what was found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from functools import partial
 from typing import Any
 
-from permed_measures.comparisons.findings import corrected_rows, labelled_runs
-from permed_measures.comparisons.orders import orders_of
+from permed_measures.comparisons.findings import (
+    corrected_section,
+    findings,
+)
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.report import comparison_report
-from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options
-from permed_measures.comparisons.rows import rows_of
-from permed_measures.comparisons.tables import every_label_is_relevant, judged_notes
+from permed_measures.comparisons.plots import about_marks, forest_plots, panels_of
+from permed_measures.comparisons.queries import query_details
+from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, deciding
+from permed_measures.comparisons.rows import rows_of, with_people
+from permed_measures.comparisons.tables import (
+    differences_table,
+    every_label_is_relevant,
+    interval_method,
+    judged_notes,
+    judged_shares,
+    means_table,
+    why_no_differences,
+)
 from permed_measures.comparisons.tests import MAX_T
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
+from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings
+from permed_measures.measures.headings import check_headings, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.people.agreement import orders_json
 from permed_measures.people.corrected import People
+from permed_measures.people.tables import agreement_json, flat, orders_section
+from permed_measures.results.report import Report, Section, ends, how_made, titled
 
 
 def compare(
@@ -147,7 +162,8 @@ def compare(
     notes = [*whole.notes, *judged_notes(paired)]
     whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
     if human is not None:
-        whole = _with_people(whole, human)
+        judgments = next(iter(paired.rankings.values())).judgments
+        whole = with_people(whole, People.of(loaded_qrels(human), judgments))
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
@@ -155,16 +171,6 @@ def compare(
     of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
-
-
-def _with_people(whole: Comparison, human: QrelsLike) -> Comparison:
-    """Return the comparison with differences corrected by people's labels."""
-    judgments = next(iter(whole.paired.rankings.values())).judgments
-    people = People.of(loaded_qrels(human), judgments)
-    runs = labelled_runs(whole, people)
-    rows, notes = list(corrected_rows(whole, people, runs)), [*whole.notes, *people.notes]
-    orders = orders_of(whole, people, runs)
-    return replace(whole, rows=rows, notes=notes, agreement=people.agreement, orders=orders)
 
 
 _SOME = 5  # of the groups that share a note are named
@@ -215,3 +221,137 @@ def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -
     if paired.n_clusters < _FEW_UNITS and any(row.interval for row in rows):
         level = f"{100 * options.level:.10g}%"
         yield f"interval: with {units} coverage may be below {level} where differences are skewed"
+
+
+def comparison_report(result: Comparison) -> Report:
+    """Report a comparison: on pages with plots and queries, and what weakens the finding right below it."""
+    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
+    return Report(
+        titled(result.origin, len(result.paired.values), result.n_queries),
+        findings(result),
+        [
+            *_forest(result),
+            Section(tables=[means_table(result)]),
+            _differences(result),
+            *corrected_section(result),
+            *orders_section(result.orders, headings_of(result.measures)),
+        ],
+        [note for note in result.notes if note not in cautions],
+        partial(_data, result),
+        partial(comparison_records, result),
+        partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
+        cautions,
+        partial(query_details, result),
+    )
+
+
+def _differences(result: Comparison) -> Section:
+    """Return the differences; of many pairs only a page, which folds them, has them unasked."""
+    left_out = why_no_differences(result)
+    instead = Section(note=left_out) if left_out else None
+    return Section("Differences", tables=[differences_table(result)], folded=True, instead=instead)
+
+
+# --- other programs --------------------------------------------------------------------------------
+
+_HOW = ("correction", "level", "resamples", "seed")
+
+
+def comparison_records(result: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
+    tests = list(result.rows[0].tests)
+    how = {
+        "clusters": result.paired.clusters or None,
+        **{name: getattr(result.options, name) for name in _HOW},
+    }
+    for label, part in result.sections():
+        for row in part.rows:
+            numbers = _flat(row, tests, people=result.agreement is not None) | how
+            by = f"{result.by} (group)" if result.by in numbers else result.by
+            yield {**({by: label} if by else {}), **numbers}
+
+
+def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, Any]:
+    """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
+    expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "measure": lambda measure: {"measure": name_of(measure)},
+        "interval": lambda interval: ends("", interval),
+        "intervals": lambda found: (
+            ends("mean_", found["mean"]) | ends("baseline_mean_", found["baseline_mean"])
+        ),
+        "tests": lambda found: {
+            f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
+        },
+        "reasons": lambda _: {"reasons": _reasons(row)},
+        "people": lambda found: (
+            {f"people_{name}": each for name, each in flat(found).items()} if people else {}
+        ),
+    }
+    columns: dict[str, Any] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        columns |= expanded[each.name](value) if each.name in expanded else {each.name: value}
+    return columns
+
+
+_OF_TESTS = ("p", "adjusted", "statistic")
+
+
+def _reasons(row: ComparisonRow) -> str | None:
+    """Say why values of a row are missing."""
+    reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) or None
+
+
+def comparison_content(result: Comparison) -> dict[str, Any]:
+    """Return what the JSON has, apart from the provenance."""
+    return {
+        "baseline": result.baseline,
+        "clusters": result.paired.clusters or None,
+        **{name: value for name, value in asdict(result.options).items() if name != "tests"},
+        "interval_method": interval_method(result) or None,
+        "deciding_test": deciding(result.rows[0].tests) or None,
+        **_part(result),
+        "by": result.by or None,
+        "groups": [
+            {"group": value if type(value) in (int, str) else str(value), **_part(group)}
+            for value, group in result.groups.items()
+        ],
+        "agreement": agreement_json(result.agreement) if result.agreement else None,
+        "orders": orders_json(result.orders, [*map(name_of, result.measures)]),
+        "sentences": findings(result),
+        "notes": result.notes,
+    }
+
+
+def _part(result: Comparison) -> dict[str, Any]:
+    """Return the part of the JSON that a group and the whole have alike."""
+    return {
+        "queries": result.n_queries,
+        "n_clusters": result.n_clusters,
+        "families": result.families,
+        "means": {
+            run: {name_of(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
+            for run, values in result.paired.values.items()
+        },
+        "judged": judged_shares(result),
+        "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
+    }
+
+
+def _data(result: Comparison) -> dict[str, Any]:
+    origin = provenance(result.measures, result.origin, result.options.seed, ["scipy"])
+    return {**comparison_content(result), "provenance": origin}
+
+
+_MOST_RUNS = 50
+"""The number of runs of which a forest plot can be read, at most."""
+
+
+def _forest(result: Comparison) -> Iterator[Section]:
+    """Yield the forest plots, where they can be read."""
+    if len(result.paired.values) <= _MOST_RUNS:
+        shown = f"Differences to {result.baseline}" if result.baseline else "Means"
+        said = about_marks(result, panels_of(result, range(len(result.measures))))
+        note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+        yield Section(shown, note, plots=forest_plots(result))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from permed_measures.comparisons.orders import order_sentences
 from permed_measures.comparisons.results import (
     LEVEL,
     Comparison,
@@ -26,98 +24,9 @@ from permed_measures.comparisons.tables import (
 from permed_measures.comparisons.tests import direction_of
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
-from permed_measures.people.corrected import Labelled, People
 from permed_measures.people.tables import DIFFERENCES, Line, section_of
 from permed_measures.results.findings import best_of, grouped, highest
 from permed_measures.results.report import Section
-
-_NAMED = 5
-"""So many differences are named in the sentence, and others counted."""
-
-
-def labelled_runs(result: Comparison, people: People) -> dict[str, Labelled]:
-    """Return each run by the labels of the qrels and by those of people."""
-    paired = result.paired
-    return {
-        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
-    }
-
-
-def corrected_rows(
-    result: Comparison, people: People, runs: Mapping[str, Labelled]
-) -> Iterator[ComparisonRow]:
-    """Yield the rows with corrected differences, with simultaneous intervals if p-values are corrected.
-
-    These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
-    """
-    paired, n = result.paired, 1 if result.options.correction == "none" else len(result.rows)
-    level = 1 - (1 - result.options.level) / n
-    found = {pair: list(people.corrected(runs[pair[0]], level, runs[pair[1]])) for pair in paired.pairs}
-    for number in range(len(result.measures)):
-        for row in result.rows_of(number):
-            yield replace(row, people=found[row.run, row.baseline][number])
-
-
-def corrected_section(result: Comparison) -> list[Section]:
-    """Return the differences as they are and corrected, if people's labels were given."""
-    if result.agreement is None:
-        return []
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    headings = ["measure", "run", *(["against"] if result.baseline is None else [])]
-    lines = [
-        Line([short[row.measure], row.run, row.baseline][: len(headings)], row.difference, row.people)
-        for row in result.rows
-        if row.people
-    ]
-    heading, n = interval_heading(result), len(lines)
-    of_all = result.options.correction != "none" and n > 1
-    interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    section = section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)
-    if why_no_differences(result):
-        return [section._replace(instead=section._replace(tables=section.tables[:1]))]
-    return [section]
-
-
-def what_changes(result: Comparison) -> Iterator[str]:
-    """Say which differences people's labels turn round, and which significant ones they leave open."""
-    known = [row for row in result.rows if row.people and row.people.value is not None]
-    significant = [row for row in known if row.people and row.people.interval and outcome(row)]
-    opposite = [row for row in known if _direction(row) * direction_of(row.difference) < 0]
-    open_, interval = [row for row in significant if _side(row) == 0], interval_heading(result)
-    said = []
-    if opposite:
-        n = sum(_side(row) * row.difference < 0 for row in opposite)
-        surely = f", {n:,} of them surely (0 is outside the {interval})" if n else ""
-        said += [f"{named_rows(result, opposite, known, 'difference')} the opposite sign{surely}"]
-    if open_:
-        of = named_rows(result, open_, significant, "significant difference")
-        said += [f"{of} 0 inside the {interval}"]
-    if said:
-        yield f"Corrected by people's labels, {', and '.join(said)}."
-
-
-def _direction(row: ComparisonRow) -> int:
-    """Return the sign of the difference by people's labels."""
-    return direction_of(row.people.value or 0.0) if row.people else 0
-
-
-def _side(row: ComparisonRow) -> int:
-    """Return on which side of 0 the interval by people's labels is; 0 where 0 is inside."""
-    low, high = row.people.interval if row.people and row.people.interval else (0.0, 0.0)
-    return (low > 0) - (high < 0)
-
-
-def named_rows(
-    result: Comparison,
-    rows: Sequence[ComparisonRow],
-    of: Sequence[ComparisonRow],
-    noun: str,
-    verb: tuple[str, str] = ("has", "have"),
-) -> str:
-    """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    named = listed((f"{row.run} against {row.baseline} on {short[row.measure]}" for row in rows), _NAMED)
-    return f"{len(rows):,} of {counted(len(of), noun)} ({named}) {verb[len(rows) > 1]}"
 
 
 def findings(result: Comparison) -> list[str]:
@@ -143,7 +52,7 @@ def findings(result: Comparison) -> list[str]:
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]
-    return [*said, *others, *_verdicts(result, best), *what_changes(result), *order_sentences(result)]
+    return [*said, *others, *_verdicts(result, best), *_what_changes(result), *_orders(result)]
 
 
 def _margin(result: Comparison, run: str, other: str) -> str:
@@ -187,7 +96,7 @@ def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
         else:
             yield from _ahead(result, best)
         if untested:
-            yield f"{named_rows(result, untested, result.rows, 'difference')} no p-value ({test})."
+            yield f"{_named_rows(result, untested, result.rows, 'difference')} no p-value ({test})."
     yield from _contradictions(result)
 
 
@@ -221,7 +130,7 @@ def _contradictions(result: Comparison) -> Iterator[str]:
         if against:
             test = deciding(against[0].tests)
             name, where = test_name(test), f"{result.by} {label}: " * (part is not result)
-            said = named_rows(result, against, significant, "significant difference", ("is", "are"))
+            said = _named_rows(result, against, significant, "significant difference", ("is", "are"))
             yield (
                 f"{where}{said} in favour of the run whose mean is not higher: {name} goes by the ranks of "
                 "the differences, not by their mean."
@@ -248,3 +157,105 @@ def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str, n
         where = "any measure" if k == 0 and 1 < len(on) == n_measures else listed(on)
         return f"{k:,} of {counted(n, noun)} on {where}"
     return listed(f"{k:,} of {counted(n, noun)} ({', '.join(on)})" for (k, n), on in measures.items())
+
+
+_NAMED = 5
+"""So many are named in a sentence, and others counted."""
+
+
+def _named(names: Sequence[str], of: str, verbs: tuple[str, str]) -> str:
+    """Count and name some of many, such as ``2 of 3 verdicts (a, b) change``."""
+    return f"{len(names):,} of {of} ({listed(names, _NAMED)}) {verbs[len(names) > 1]}"
+
+
+def _named_rows(
+    result: Comparison,
+    rows: Sequence[ComparisonRow],
+    of: Sequence[ComparisonRow],
+    noun: str,
+    verbs: tuple[str, str] = ("has", "have"),
+) -> str:
+    """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    names = [f"{row.run} against {row.baseline} on {short[row.measure]}" for row in rows]
+    return _named(names, counted(len(of), noun), verbs)
+
+
+# --- by people's labels --------------------------------------------------------------------------------
+
+
+def corrected_section(result: Comparison) -> list[Section]:
+    """Return the differences as they are and corrected, if people's labels were given."""
+    if result.agreement is None:
+        return []
+    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    headings = ["measure", "run", *(["against"] if result.baseline is None else [])]
+    lines = [
+        Line([short[row.measure], row.run, row.baseline][: len(headings)], row.difference, row.people)
+        for row in result.rows
+        if row.people
+    ]
+    heading, n = interval_heading(result), len(lines)
+    of_all = result.options.correction != "none" and n > 1
+    interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
+    section = section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)
+    if why_no_differences(result):
+        return [section._replace(instead=section._replace(tables=section.tables[:1]))]
+    return [section]
+
+
+def _what_changes(result: Comparison) -> Iterator[str]:
+    """Say which differences people's labels turn round, and which significant ones they leave open."""
+    known = [row for row in result.rows if row.people and row.people.value is not None]
+    significant = [row for row in known if row.people and row.people.interval and outcome(row)]
+    opposite = [row for row in known if _direction(row) * direction_of(row.difference) < 0]
+    open_, interval = [row for row in significant if _side(row) == 0], interval_heading(result)
+    said = []
+    if opposite:
+        n = sum(_side(row) * row.difference < 0 for row in opposite)
+        surely = f", {n:,} of them surely (0 is outside the {interval})" if n else ""
+        said += [f"{_named_rows(result, opposite, known, 'difference')} the opposite sign{surely}"]
+    if open_:
+        of = _named_rows(result, open_, significant, "significant difference")
+        said += [f"{of} 0 inside the {interval}"]
+    if said:
+        yield f"Corrected by people's labels, {', and '.join(said)}."
+
+
+def _direction(row: ComparisonRow) -> int:
+    """Return the sign of the difference by people's labels."""
+    return direction_of(row.people.value or 0.0) if row.people else 0
+
+
+def _side(row: ComparisonRow) -> int:
+    """Return on which side of 0 the interval by people's labels is; 0 where 0 is inside."""
+    low, high = row.people.interval if row.people and row.people.interval else (0.0, 0.0)
+    return (low > 0) - (high < 0)
+
+
+def _orders(result: Comparison) -> Iterator[str]:
+    """Say which runs change places by people's labels, and which verdicts change, or that none do."""
+    orders = result.orders
+    if orders is None or not orders.of_measures:
+        return
+    of_measures = [*zip(headings_of(result.measures), orders.of_measures, strict=True)]
+    exchanged = [f"{a} and {b} on {on}" for on, each in of_measures for a, b in each.exchanged]
+    changed = [
+        f"{run} against {other} on {on} from {before} to {after}"
+        for on, each in of_measures
+        for run, other, before, after in each.changed
+    ]
+    n_pairs, n_verdicts = (
+        sum(each) for each in zip(*((e.pairs, e.verdicts) for _, e in of_measures), strict=True)
+    )
+    pairs = f"{counted(n_pairs, 'pair')} of runs"
+    said = [
+        _named(exchanged, pairs, ("changes places", "change places"))
+        if exchanged
+        else "no pair of runs changes places"
+    ]
+    if n_verdicts:
+        verdicts = counted(n_verdicts, "verdict")
+        said += [_named(changed, verdicts, ("changes", "change")) if changed else "no verdict changes"]
+    judged = counted(orders.queries, "query")
+    yield f"On the {judged} that people judged, by their labels {', and '.join(said)}."

@@ -14,9 +14,8 @@ from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
-from permed_measures.people.agreement import Agreement
+from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
-from permed_measures.people.orders import Orders
 from permed_measures.results.report import FORMATS, Report, Result
 
 

@@ -1,15 +1,16 @@
-"""The rows of a comparison: estimates, tests, their correction, and intervals."""
+"""The rows of a comparison: estimates, tests, their correction, intervals; also by people's labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import ComparisonRow, Options
+from permed_measures.comparisons.results import Comparison, ComparisonRow, Options, deciding, outcome
 from permed_measures.comparisons.tests import (
     CORRECTIONS,
     MAX_T,
@@ -37,6 +38,8 @@ from permed_measures.intervals import (
     no_variance,
 )
 from permed_measures.markup import plural
+from permed_measures.people.agreement import Order, Orders, too_few
+from permed_measures.people.corrected import Labelled, People
 
 Tests = dict[str, list[SignificanceTest]]
 """The outcomes of each test, by its name: a list with those of each row."""
@@ -212,3 +215,64 @@ def _needed(paired: PairedRuns, error: float, options: Options) -> tuple[int | N
         return None, no_variance(paired.n_clusters, paired.unit)
     units = needed(error, paired.n_clusters, options.detect, options.level)
     return units, "" if units else f"more than {MOST_UNITS:,} {plural(paired.unit)}"
+
+
+# --- by people's labels --------------------------------------------------------------------------------
+
+_FEWEST_RUNS = 3
+"""Of two runs the corrected difference says all of their order."""
+
+
+def with_people(result: Comparison, people: People) -> Comparison:
+    """Return the comparison with differences corrected by people's labels, and the orders of the runs."""
+    paired = result.paired
+    runs = {
+        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
+    }
+    return replace(
+        result,
+        rows=_corrected(result, people, runs),
+        notes=[*result.notes, *people.notes],
+        agreement=people.agreement,
+        orders=_orders(result, people, runs) if len(runs) >= _FEWEST_RUNS else None,
+    )
+
+
+def _corrected(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> list[ComparisonRow]:
+    """Return the rows with corrected differences, with simultaneous intervals if p-values are corrected.
+
+    These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
+    """
+    n = 1 if result.options.correction == "none" else len(result.rows)
+    level = 1 - (1 - result.options.level) / n
+    of_pairs = [people.corrected(runs[run], level, runs[other]) for run, other in result.paired.pairs]
+    of_rows = chain.from_iterable(zip(*of_pairs, strict=True))  # by measure, as the rows
+    return [replace(row, people=each) for row, each in zip(result.rows, of_rows, strict=True)]
+
+
+def _orders(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> Orders:
+    """Compare the orders of the runs by both sets of labels, on the queries that people judged as a whole."""
+    queries, n = people.queries, int(people.queries.sum())
+    ours = result.paired.of_queries(queries)
+    if reason := too_few(n, ours.n_clusters if n else 0, ours.unit):
+        return Orders(n, len(runs), [], reason)
+    ours = replace(ours, among=None)  # these are all clusters that are tested
+    theirs = replace(ours, values={run: each.by_people[:, queries] for run, each in runs.items()})
+    verdicts = [_verdicts(each, result.options) for each in (ours, theirs)]
+    orders = []
+    for number in range(len(result.measures)):
+        before, after = (
+            {run: float(values[number].mean()) for run, values in each.values.items()}
+            for each in (ours, theirs)
+        )
+        orders.append(Order.of(before, after, *(each[number] for each in verdicts)))
+    return Orders(n, len(runs), orders)
+
+
+def _verdicts(paired: PairedRuns, options: Options) -> list[dict[tuple[str, str], int]]:
+    """Return the outcome of each pair, by measure; of none where no test decides."""
+    [rows], _, _ = rows_of([paired], options)
+    n = len(paired.pairs)
+    found = [rows[start : start + n] for start in range(0, len(rows), n)]
+    decided = deciding(rows[0].tests)
+    return [{(row.run, row.baseline): outcome(row) for row in each if decided} for each in found]

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from permed_measures.markup import counted, plural
-from permed_measures.people.agreement import Agreement
+from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
-from permed_measures.people.orders import Orders
 from permed_measures.results.report import Section, ends
 from permed_measures.results.table import NONE, Cell, Table, as_text
 

@@ -20,7 +20,7 @@ from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
 from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Table
-from permed_measures.uncertainties.label_errors import Floats, LabelErrors
+from permed_measures.uncertainties.labels import Floats, LabelErrors
 
 Range = tuple[float, float] | None
 

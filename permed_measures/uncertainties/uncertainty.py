@@ -28,9 +28,8 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming, notes_of
 from permed_measures.people.agreement import relabelled
 from permed_measures.people.corrected import People
-from permed_measures.uncertainties.label_errors import LabelErrors
+from permed_measures.uncertainties.labels import Floats, LabelErrors, check_scale, over_gradings, scale_of
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
-from permed_measures.uncertainties.unjudged import Floats, check_scale, over_gradings, scale_of
 
 
 def uncertainty(

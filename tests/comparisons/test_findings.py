@@ -9,7 +9,7 @@ from reporting import loaded, made
 
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.findings import findings
-from permed_measures.comparisons.plots.forest import panels_of
+from permed_measures.comparisons.plots import panels_of
 from permed_measures.comparisons.tables import differences_table, means_table
 from permed_measures.measures.headings import headings_of
 

@@ -8,7 +8,7 @@ import polars as pl
 from cases import rows_of
 from effort import effort
 
-from permed_measures.comparisons.first_documents import first_documents
+from permed_measures.comparisons.queries import first_documents
 from permed_measures.engine.inputs import Frames
 
 SCORES = [0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-7, 1e39, -1e300, math.inf, -math.inf, 1e-50, 16777217, 3]

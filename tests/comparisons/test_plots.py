@@ -15,10 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import permed_measures as pm
+from permed_measures.comparisons import plots
 from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.plots import forest
-from permed_measures.comparisons.plots.by_query import plot_queries
-from permed_measures.comparisons.plots.forest import plot_forest
+from permed_measures.comparisons.plots import plot_forest, plot_queries
 from permed_measures.comparisons.tables import means_table
 from permed_measures.plots.drawing import LOSS, PLOT_ENDINGS, WIN, inline_svg, save_plot
 
@@ -365,10 +364,10 @@ def seen():
     figures = {"differences": plot_forest(made())[0].figure}
     figures["means"] = plot_forest(made(baseline=None))[0].figure
     figures["queries"] = plot_queries(made())[0].figure
-    plot, _ = forest.forest_plots(made())
-    [equal] = forest.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
+    plot, _ = plots.forest_plots(made())
+    [equal] = plots.forest_plots(made({"old": {}, "copy": {}}, "P@1"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forest, "inline_svg", lambda figure: figure)
+        patch.setattr(plots, "inline_svg", lambda figure: figure)
         figures |= {"on a page": plot.svg(), "of equal runs": equal.svg()}
     lines = [f"{name}: {look}" for name, figure in figures.items() for look in dict.fromkeys(looks(figure))]
     return "".join(f"{line}\n" for line in [*lines, f"on a page: {plot.about}"])

@@ -7,7 +7,7 @@ from commands import run_cli
 from matplotlib.figure import Figure
 
 import permed_measures as pm
-from permed_measures.plots.means import plot_means
+from permed_measures.plots.panels import plot_means
 
 QRELS = {f"{c}_{turn}": {"a": 1, "b": 1} for c in "uvwxyz" for turn in (1, 2, 3)}
 HALF = {q: {"a": 2.0, "x": 1.0} for q in QRELS if q[0] in "uvw"}

@@ -21,7 +21,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.intervals import measure_intervals
 from permed_measures.people.agreement import relabelled
-from permed_measures.uncertainties.label_errors import LabelErrors
+from permed_measures.uncertainties.labels import LabelErrors
 
 MEASURES = list(map(pm.parse_measure, ["nDCG@10", "GradedAP@10", "P@1", "Coverage@3"]))
 DOCUMENTS = [f"d{number}" for number in range(20)]

@@ -12,7 +12,7 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.intervals import measure_intervals
-from permed_measures.uncertainties.label_errors import LabelErrors
+from permed_measures.uncertainties.labels import LabelErrors
 
 MEASURES = ["nDCG@3", "AP@3", "P@1"]
 

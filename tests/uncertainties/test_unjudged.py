@@ -13,7 +13,7 @@ import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.measures.parameters import values_of
-from permed_measures.uncertainties.unjudged import over_gradings, scale_of
+from permed_measures.uncertainties.labels import over_gradings, scale_of
 
 SCALES = [[0, 1, 2, 3], [0, 1], [0, 2], [1, 2, 3], [0, 1, 2]]
 

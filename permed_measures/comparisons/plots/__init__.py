@@ -1,1 +1,0 @@
-"""Plots of comparisons, for papers: differences with their intervals, and query by query."""
