@@ -25,11 +25,11 @@ engine: ranks hits from_spark rankings
 engine/kernels: binary graded __init__
 engine: evaluator ties groups
 evaluation
-files: sources formats cleaning order text streams read inspection whole write provenance
+files: sources formats order text streams read inspection write provenance
 datasets: __init__ readers downloads catalogue loading pyterrier
 datasets/sample: script
 intervals named_runs
-results: latex table page report findings evaluations evaluation_report collections
+results: latex table page report evaluations evaluation_report collections
 spark
 plots: drawing panels
 people: agreement corrected tables
@@ -43,7 +43,7 @@ identities: scripts cases identify
 limits: formulas bounds row_conventions rows
 limits: reports possible
 uncertainties: labels results uncertainty
-records: record verify baseline evidence gate leaderboard
+records: record verify evidence gate leaderboard
 cli: messages parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__

@@ -19,8 +19,7 @@ from permed_measures.files.formats import Kind
 from permed_measures.files.read import kind_of, load
 from permed_measures.files.sources import Source
 from permed_measures.files.text import TextFile
-from permed_measures.files.whole import STDOUT
-from permed_measures.files.write import FORMATS, write_qrels, write_run
+from permed_measures.files.write import FORMATS, STDOUT, write_qrels, write_run
 
 
 def run(args: Namespace) -> None:

@@ -24,8 +24,8 @@ from permed_measures.datasets.loading import (
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, PermedError
-from permed_measures.files.cleaning import Cleaning
 from permed_measures.files.provenance import Origin
+from permed_measures.files.read import Cleaning
 from permed_measures.files.sources import parquet_parts
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel

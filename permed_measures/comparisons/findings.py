@@ -25,7 +25,7 @@ from permed_measures.comparisons.tests import direction_of
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.people.tables import DIFFERENCES, Line, section_of
-from permed_measures.results.findings import best_of, grouped, highest
+from permed_measures.results.evaluation_report import best_of, grouped, highest
 from permed_measures.results.report import Section
 
 

@@ -19,8 +19,8 @@ from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
-    from permed_measures.files.cleaning import Cleaning
     from permed_measures.files.formats import Kind
+    from permed_measures.files.read import Cleaning
 
 
 @contextmanager
@@ -132,8 +132,7 @@ def read_run(
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    from permed_measures.files.cleaning import Cleaning
-    from permed_measures.files.read import load, nested
+    from permed_measures.files.read import Cleaning, load, nested
 
     path = existing(path)
     loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
@@ -171,8 +170,7 @@ def loaded_run(
     What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
-        from permed_measures.files.cleaning import Cleaning
-        from permed_measures.files.read import load
+        from permed_measures.files.read import Cleaning, load
 
         path = existing(run)
         loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())

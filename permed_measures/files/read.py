@@ -1,15 +1,14 @@
-"""Reading judgments and runs from files of any known format, as dicts or frames."""
+"""Reading judgments and runs from files of any known format, as dicts or frames; runs may be cleaned."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import Frames, location, number, string_id
-from permed_measures.errors import InputError, shown
-from permed_measures.files.cleaning import Cleaning, cleaned
+from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
 from permed_measures.files.sources import Source
@@ -19,6 +18,32 @@ from permed_measures.frames import pl
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
+
+
+DUPLICATES = ("refuse", "first", "best")
+
+
+class Cleaning(NamedTuple):
+    """What is made of a run while it is read.
+
+    Attributes
+    ----------
+    duplicates : {'refuse', 'first', 'best'}
+        Of a document that is listed twice for a query the first row is kept, or the one that ranks best.
+    max_passage : str
+        Documents are named by the part of the id before this text, such as ``#``, as Pyserini's
+        ``--max-passage-delimiter`` has it; the best part of a document is kept. Empty: ids are whole.
+    ignore_self : bool
+        Leave out a document whose id is that of the query, as BEIR does for ArguAna and Quora.
+    """
+
+    duplicates: str = "refuse"
+    max_passage: str = ""
+    ignore_self: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether anything is changed."""
+        return self != Cleaning()
 
 
 class Loaded(NamedTuple):
@@ -169,19 +194,6 @@ def _load_run(file: TextFile, by_list: bool) -> Loaded:
     return Loaded(table, [note] if note else [])
 
 
-def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
-    if source.is_parquet:
-        scanned = parquet_run(source)
-        rows = (row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows())
-        table, ranks = cleaned(rows, how, by_list, scanned.duplicate_error)
-    else:
-        file = TextFile.recognised(source, "run", by_list)
-        by_list = by_list or file.format.kind == "qrels"
-        table, ranks = cleaned(file.rows(), how, by_list, file.duplicate_error)
-    _score_by_order(table, ranks, source, by_list)
-    return table
-
-
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
     """Give lists without scores the order as scores; return those that have scores."""
     given = {}
@@ -199,3 +211,71 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
             )
         table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
     return given
+
+
+# --- documents that are ranked twice, parts of them, the query itself -----------------------------------
+
+
+def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
+    if source.is_parquet:
+        scanned = parquet_run(source)
+        rows = (row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows())
+        table, ranks = cleaned(rows, how, by_list, scanned.duplicate_error)
+    else:
+        file = TextFile.recognised(source, "run", by_list)
+        by_list = by_list or file.format.kind == "qrels"
+        table, ranks = cleaned(file.rows(), how, by_list, file.duplicate_error)
+    _score_by_order(table, ranks, source, by_list)
+    return table
+
+
+Row = tuple[str, str | None, Any, int]
+"""Query, document (None for an empty list), score if there is one, and rank or `NO_RANK`."""
+
+
+def cleaned(
+    rows: Iterable[Row], how: Cleaning, by_list: bool, duplicate_error: Callable[[str, str], InputError]
+) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+    """Return ``{query_id: {doc_id: score or None}}`` in the order of the rows, and the ranks.
+
+    With `by_list` the row with the smallest rank is the best, otherwise that with the highest score; where
+    there is neither, the first.
+    """
+    check_choice("duplicates", how.duplicates, DUPLICATES)
+    listed: dict[str, dict[str, tuple[Any, int]]] = {}
+    for query_id, given, score, rank in rows:
+        kept = listed.setdefault(query_id, {})
+        if given is None:
+            continue
+        if given in kept and how.duplicates == "refuse":
+            raise duplicate_error(query_id, given)
+        better = (
+            given in kept and how.duplicates == "best" and _is_better((score, rank), kept[given], by_list)
+        )
+        if given not in kept or better:
+            kept[given] = (score, rank)
+    run = {query_id: _documents(query_id, kept, how, by_list) for query_id, kept in listed.items()}
+    table = {query_id: {doc_id: row[0] for doc_id, row in kept.items()} for query_id, kept in run.items()}
+    ranks = {query_id: [rank for _, rank in kept.values() if rank >= 0] for query_id, kept in run.items()}
+    return table, ranks
+
+
+def _documents(
+    query_id: str, passages: dict[str, tuple[Any, int]], how: Cleaning, by_list: bool
+) -> dict[str, tuple[Any, int]]:
+    """Return the best passage of each document, without the query itself if it is to be left out."""
+    found: dict[str, tuple[Any, int]] = {}
+    for given, row in passages.items():
+        doc_id = given.partition(how.max_passage)[0] if how.max_passage else given
+        if how.ignore_self and doc_id == query_id:
+            continue
+        if doc_id not in found or _is_better(row, found[doc_id], by_list):
+            found[doc_id] = row
+    return found
+
+
+def _is_better(new: tuple[Any, int], old: tuple[Any, int], by_list: bool) -> bool:
+    (score, rank), (old_score, old_rank) = new, old
+    if by_list or score is None or old_score is None:
+        return NO_RANK < rank < old_rank
+    return bool(score > old_score)

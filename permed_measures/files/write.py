@@ -7,7 +7,11 @@ import gzip
 import io
 import json
 import os
+import shutil
+import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +22,6 @@ from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, QrelsLike, RunLi
 from permed_measures.errors import InputError, shown, warn
 from permed_measures.files.order import ranked
 from permed_measures.files.sources import check_path
-from permed_measures.files.whole import write_whole
 from permed_measures.markup import counted
 
 
@@ -308,3 +311,44 @@ _WRITERS: dict[str, Callable[[_Output, Nested], str]] = {
 """What writes each format, by the ending of the file."""
 FORMATS = tuple(_WRITERS)
 """The formats that can be written, by the ending of the file."""
+
+
+# --- bytes --------------------------------------------------------------------------------------------
+
+STDOUT = Path("/dev/stdout")
+"""Standard output, on any system."""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    The content goes to a hidden temporary file in the same folder, which then replaces the target. As with
+    ``cp``, a read-only target is refused, a link stays a link, and a pipe or a device is written into.
+    """
+    try:
+        if path == STDOUT:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+            return
+        with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
+            if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
+                existing.write(content)
+                return
+        _replace(path.resolve(), content)
+    except OSError as error:
+        # It may be about the temporary file, which nobody knows, or name no file.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Put a new file in the place of the target."""
+    temporary = target.with_name(f".{os.urandom(8).hex()}.part")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()

@@ -16,7 +16,7 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
 from permed_measures.papers.arithmetic import wholes_in
-from permed_measures.results.findings import grouped
+from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 

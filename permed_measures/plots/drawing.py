@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.errors import InputError, warn
-from permed_measures.files.whole import write_whole
+from permed_measures.files.write import write_whole
 from permed_measures.markup import listed, one_line
 
 if TYPE_CHECKING:

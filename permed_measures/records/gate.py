@@ -22,8 +22,19 @@ from permed_measures.intervals import Ints
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.records.baseline import Values, baseline_of, evaluated_run, is_count
-from permed_measures.records.evidence import LEVEL, SEED, Evidence, is_random, method, of_changes, of_means
+from permed_measures.records.evidence import (
+    LEVEL,
+    SEED,
+    Evidence,
+    Values,
+    baseline_of,
+    evaluated_run,
+    is_count,
+    is_random,
+    method,
+    of_changes,
+    of_means,
+)
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 

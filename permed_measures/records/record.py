@@ -22,7 +22,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, nearest, shown
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.files.whole import write_whole
+from permed_measures.files.write import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias

@@ -14,8 +14,8 @@ from ir_measures.measures import Measure
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.results.evaluation_report import apart, best_of
 from permed_measures.results.evaluations import Evaluations
-from permed_measures.results.findings import apart, best_of
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table, is_same, ranked
 

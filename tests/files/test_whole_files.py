@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import permed_measures as pm
-from permed_measures.files import whole
+from permed_measures.files import write
 
 RUN = {"q": {"a": 1.0}}
 TEXT = "q Q0 a 1 1.0 permed-measures\n"
@@ -83,7 +83,7 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError) as caught:
         pm.write_run(RUN, tmp_path / "none" / "run")
     assert caught.value.filename == str(tmp_path / "none" / "run")
-    monkeypatch.setattr(whole.shutil, "copymode", full)
+    monkeypatch.setattr(write.shutil, "copymode", full)
     (tmp_path / "run").write_text("before")
     with pytest.raises(OSError, match=r"No space left on device: '.*/run'$"):
         pm.write_run(RUN, tmp_path / "run")
