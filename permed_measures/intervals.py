@@ -234,7 +234,7 @@ def _effective_size(values: Floats, cluster: Ints, level: float) -> float:
 
 _SHARES = {
     *("P", "R", "RR", "AP", "nDCG", "Success", "Judged", "Rprec", "SetP", "SetR", "SetF", "SetAP", "IPrec"),
-    *("Bpref", "infAP", "ERR", "RBP", "Coverage", "GAP", "QMeasure"),
+    *("Bpref", "infAP", "ERR", "RBP", "Coverage", "GAP", "QMeasure", "F1"),
 }
 """Measures between 0 and 1, whatever their parameters."""
 
@@ -242,7 +242,7 @@ _SOMETIMES: dict[str, Callable[[dict[str, Any]], bool]] = {
     "GradedAP": lambda given: given["norm"] != "none" and given["gains"] is None,
     "VariantNDCG": lambda given: given["negative"] == "zero",
 }
-"""Measures between 0 and 1 with some of their parameters."""
+"""Measures between 0 and 1 with some of their parameters; with others VariantNDCG may also be below 0."""
 
 
 def range_of(measure: Measure) -> Range:
@@ -257,7 +257,9 @@ def range_of(measure: Measure) -> Range:
     """
     name = str(measure.NAME)
     share = name in _SHARES or (name in _SOMETIMES and _SOMETIMES[name](values_of(measure)))
-    return (0.0, 1.0) if share else (-np.inf, np.inf)
+    if share:
+        return 0.0, 1.0
+    return (-np.inf if name == "VariantNDCG" else 0.0), np.inf
 
 
 def difference_range(measure: Measure) -> Range:

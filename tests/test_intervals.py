@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import PARAMETERS
 from ir_measures import P, nDCG
 from scipy import stats
 from scipy.stats import binomtest
@@ -54,14 +55,14 @@ def test_values_that_are_all_the_same_and_one_unit_have_no_interval(values, clus
     assert (found.value, found.reason) == (None, reason)
 
 
-SHARES = ["P@10", "nDCG@10", "AP", "GradedAP@10", "Coverage@10", "VariantNDCG"]
-COUNTS = ["NumRet", "NumRel", "GradedAP(norm=none)@5", "GradedAP(gains={2:9})", "VariantNDCG(negative=keep)"]
+COUNTS = ["NumQ", "NumRet", "NumRel", "GradedAP(norm=none)@5", "GradedAP(gains={2:9})"]
+SHARES = [*({*PARAMETERS} - {*COUNTS}), "GradedAP@10"]
 
 
-@pytest.mark.parametrize("text", SHARES + COUNTS)
-def test_shares_are_between_0_and_1_and_their_differences_between_minus_1_and_1(text):
+@pytest.mark.parametrize("text", [*sorted(SHARES), *COUNTS, "VariantNDCG(negative=keep)"])
+def test_shares_are_between_0_and_1_and_nothing_but_kept_negative_grades_is_below_0(text):
     measure, most = pm.parse_measure(text), 1 if text in SHARES else math.inf
-    assert range_of(measure) == (0 if text in SHARES else -math.inf, most)
+    assert range_of(measure) == (-math.inf if "keep" in text else 0, most)
     assert difference_range(measure) == (-most, most)
 
 
