@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 from permed_measures.audits.audit import audit
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
@@ -18,13 +17,11 @@ from permed_measures.papers.tables import read_claims
 def run(args: Namespace) -> int:
     """Find the conventions that give published numbers."""
     files = find_runs(args.runs)
-    read = {"claims": args.claims, "conventions": args.conventions}
-    others = {role: path for role, path in read.items() if path}
-    form = format_of(args, [Path(args.qrels), *files.values(), *others.values()])
+    form = format_of(args, files.values())
     rows = read_claims(args.claims, args.claim, list(files), args.columns)
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
-    result = replace(result, origin=origin_of(args, files)._replace(others=others))
+    result = replace(result, origin=origin_of(args, files))
     write_report(result.report(), form, args, counted(len(files), "run"))
     return int(not result.ok)
 

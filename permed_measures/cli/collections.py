@@ -71,10 +71,10 @@ def run(args: Namespace) -> None:
     collections = collections_of(path)
     read = {f"{name} qrels": Path(qrels) for name, (qrels, _) in collections.items()}
     read |= {f"{name} {run}": file for name, (_, files) in collections.items() for run, file in files.items()}
-    form = format_of(args, [path, *read.values()])
+    form = format_of(args, read.values())
     said: set[str] = set()
     found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
-    origin = origin_of(args, {})._replace(others=read)
+    origin = origin_of(args, {}, read)
     result = CollectionMeans(found, 4 if args.digits is None else args.digits, origin)
     write_report(result.report(), form, args, counted(len(collections), "collection"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 from permed_measures.cli.arguments import (
@@ -36,8 +35,7 @@ from permed_measures.markup import counted
 def run(args: Namespace) -> None:
     """Compare runs."""
     files = find_runs(args.runs)
-    read = [Path(args.qrels), *files.values()]
-    form = format_of(args, read, others=FIGURES)
+    form = format_of(args, files.values(), FIGURES)
     if args.figure and form != FIGURE:
         raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
     if args.figure == "queries":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 
 from permed_measures.cli.arguments import ASKED_MEASURES, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
@@ -17,7 +16,7 @@ from permed_measures.markup import counted
 def run(args: Namespace) -> int:
     """Compare our values with pytrec_eval's."""
     files = find_runs(args.runs)
-    form = format_of(args, [Path(args.qrels), *files.values()])
+    form = format_of(args, files.values())
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         chosen = chosen_measures(args, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())

@@ -48,9 +48,8 @@ def run(args: Namespace) -> None:
     if not args.runs:
         raise InputError("no run was named", hint="Name files of runs after the qrels")
     files = find_runs(args.runs)
-    read = [Path(args.qrels), *files.values()]
-    check_record(args.record, args.output, read)
-    form = format_of(args, read, others=FIGURES)
+    check_record(args, files.values())
+    form = format_of(args, files.values(), FIGURES)
     _check_together(args, form)
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         groups = None if args.by is None else _groups(args.by, inputs)

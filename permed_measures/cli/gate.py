@@ -30,12 +30,12 @@ def run(args: Namespace) -> int:
     if args.baseline:
         baseline, path = named_run(args.baseline, "")
         files, before = [file, path], {baseline: path} if baseline and is_record(path) else path
-    form = format_of(args, [Path(args.qrels), *files])
+    form = format_of(args, files)
     how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
     with reading(args.qrels, {}, args.order, args.query_ids) as inputs:
         found = gate(inputs.source, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
-    found = replace(found, origin=origin_of(args, {name: file})._replace(others=others))
+    found = replace(found, origin=origin_of(args, {name: file}, others))
     write_report(found.report(), form, args, counted(len(found.rules), "rule"), found.notes)
     return int(not found.ok)
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
+from permed_measures.cli.inputs import origin_of
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
 from permed_measures.identities.identify import identify
 from permed_measures.identities.scripts import FORMS, load_function
 
@@ -30,13 +30,12 @@ def run(args: Namespace) -> int:
     path = Path(place)
     if place == _PACKAGED and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
-    others = {"script": path, **({"conventions": Path(args.conventions)} if args.conventions else {})}
-    form = format_of(args, others.values())
+    form = format_of(args, [path])
     with _run_as_python_would(path):
         function = load_function(f"{path}:{name}" if colon else args.function)
         result = identify(function, args.measure, form=args.form, conventions=args.conventions)
-    origin = Origin(args.command, others=others, options={"form": args.form}, line=args.line)
-    write_report(replace(result, origin=origin).report(), form, args, args.function)
+    result = replace(result, origin=origin_of(args, {}, {"script": path}))
+    write_report(result.report(), form, args, args.function)
     return int(not result.ok)
 
 

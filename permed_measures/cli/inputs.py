@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,20 +64,36 @@ def _is_graded(inputs: Inputs) -> bool:
 
 
 ELSEWHERE = {
-    *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure"),
+    *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure", "function"),
     *("format", "output", "label", "caption", "record", "quiet"),
 }
 """What a provenance says in other words than as options, and where the result was written."""
 
 
-def origin_of(args: Namespace, runs: Mapping[str, Path]) -> Origin:
+_OTHERS = {"claims": "claims", "conventions": "conventions", "human": "human qrels"}
+"""The arguments that name a file besides qrels and runs, and its role."""
+
+
+def _others_of(args: Namespace) -> dict[str, Path]:
+    given = vars(args)
+    return {role: Path(given[name]) for name, role in _OTHERS.items() if given.get(name)}
+
+
+def files_read(args: Namespace, runs: Iterable[Path]) -> list[Path]:
+    """Return the files that a command reads, and so must not write."""
+    qrels = [Path(args.qrels)] if vars(args).get("qrels") else []
+    return [*qrels, *runs, *_others_of(args).values()]
+
+
+def origin_of(args: Namespace, runs: Mapping[str, Path], others: Mapping[str, Path] | None = None) -> Origin:
     """Describe the command, its files and its options, for the provenance of a result."""
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in vars(args).items()
         if name not in ELSEWHERE
     }
-    return Origin(args.command, args.qrels, runs, options=options, line=args.line)
+    others = {**_others_of(args), **(others or {})}
+    return Origin(args.command, vars(args).get("qrels") or "", runs, others, options, args.line)
 
 
 # --- runs --------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -27,7 +26,7 @@ from permed_measures.records.leaderboard import leaderboard
 def run(args: Namespace) -> None:
     """Order runs by the first measure."""
     files = find_runs(args.runs)
-    form = format_of(args, [Path(args.qrels), *files.values()])
+    form = format_of(args, files.values())
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         chosen = measures_asked(args, inputs)
         board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from permed_measures.cli.inputs import files_read
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.errors import InputError
 from permed_measures.files.write import write_whole
@@ -32,18 +33,14 @@ WITHOUT_NOTES = ("csv", "tsv", "jsonl")
 """The formats that have rows and nothing else."""
 
 
-def format_of(
-    args: Namespace,
-    read: Iterable[Path],
-    others: Mapping[str, str] | None = None,
-) -> str:
+def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] | None = None) -> str:
     """Return the format that is asked for; refuse what does not go with it, before any work.
 
     Parameters
     ----------
     args : Namespace
-    read : iterable of Path
-        The files that the command reads, and must not write.
+    runs : iterable of Path
+        The files that the command reads besides those that other arguments name, and must not write.
     others : mapping of str to str, optional
         Formats by ending that no report has.
     """
@@ -60,8 +57,8 @@ def format_of(
                 where=str(output),
                 hint=f"End the name in {', '.join(known)}, or choose the format: --format",
             )
-        if _is_among(output, read):
-            raise InputError("the output would overwrite the qrels or a run", where=str(output))
+        if _is_among(output, files_read(args, runs)):
+            raise InputError("the output would overwrite a file that is read", where=str(output))
     if form == FIGURE:
         matplotlib()  # before any work: an error where it is missing
     if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
@@ -88,12 +85,13 @@ def _is_one_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
 
 
-def check_record(record: Path | None, output: Path | None, read: Iterable[Path]) -> None:
+def check_record(args: Namespace, runs: Iterable[Path]) -> None:
     """Refuse a record that would overwrite a file of the command, or stands in no folder."""
+    record, output = args.record, args.output
     if record is None:
         return
     check_folder(record)
-    if (output is not None and _is_one_file(record, output)) or _is_among(record, read):
+    if (output is not None and _is_one_file(record, output)) or _is_among(record, files_read(args, runs)):
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 

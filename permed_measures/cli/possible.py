@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
@@ -17,12 +16,11 @@ from permed_measures.papers.tables import read_claims
 
 def run(args: Namespace) -> int:
     """Say which conventions cannot have given a published row."""
-    others = {"claims": args.claims} if args.claims else {}
-    form = format_of(args, [Path(args.qrels), *others.values()])
+    form = format_of(args, [])
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
     with reading(args.qrels, {}) as inputs:
         result = possible(inputs.qrels, rows, conventions=args.conventions)
-    result = replace(result, origin=origin_of(args, {})._replace(others=others))
+    result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))
     return int(not result.ok)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 from permed_measures.cli.arguments import QRELS, READING, WRITING
 from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
@@ -17,7 +16,7 @@ def run(args: Namespace) -> None:
     """Show what a reranking changed."""
     (first, file), (second, other) = named_run(args.before, "before"), named_run(args.after, "after")
     files, names = {first: file, second: other}, (first, second)
-    form = format_of(args, [Path(args.qrels), file, other])
+    form = format_of(args, files.values())
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], None, inputs) if args.measure else "nDCG@10"

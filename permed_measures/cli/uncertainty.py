@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -28,7 +27,7 @@ from permed_measures.uncertainties.uncertainty import uncertainty
 def run(args: Namespace) -> None:
     """Show how sure each mean is."""
     files = find_runs(args.runs)
-    form = format_of(args, [Path(args.qrels), *files.values()])
+    form = format_of(args, files.values())
     with reading(args.qrels, files, args.order, args.query_ids) as inputs:
         result = uncertainty(
             inputs.source,

@@ -151,7 +151,7 @@ def test_options_are_said(command, line, said):
         ),
         (f"{COMPARE} bm25 lsa --correction sidak", "--correction: invalid choice: 'sidak' (choose from "),
         (f"{COMPARE} bm25 lsa --format pdf", "--format: invalid choice: 'pdf' (choose from "),
-        (f"{COMPARE} bm25 lsa --output lsa --format csv", "error: lsa: the output would overwrite the qrels"),
+        (f"{COMPARE} bm25 lsa --output lsa --format csv", "error: lsa: the output would overwrite a file"),
         (f"{COMPARE} bm25 --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
         (
             f"{COMPARE} bm25 --output out.gif",
@@ -180,6 +180,31 @@ def test_what_is_refused_is_one_message_and_nothing_is_written(command, tmp_path
     assert (status, out) == (2, "")
     assert message in err
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "role"),
+    [
+        (f"{COMPARE} bm25 lsa --human other", "human qrels"),
+        ("uncertainty permed-sample bm25 -m P@1 --human other", "human qrels"),
+        ("possible permed-sample --claim P@1=0.6458 --conventions other", "conventions"),
+        ("audit permed-sample bm25 --claims other", "claims"),
+    ],
+)
+def test_what_else_is_read_is_in_the_provenance_and_never_overwritten(command, tmp_path, line, role):
+    other = {
+        "human qrels": MEDICAL.qrels.read_text(),
+        "claims": "| | P@1 |\n|---|---|\n| bm25 | 0.6458 |\n",
+        "conventions": '[[convention]]\nname = "ours"\nsource = "here"\noptions = { ties = "input" }\n',
+    }[role]
+    (tmp_path / "other").write_text(other)
+    status, out, err = command(f"{line} --format json --output other")
+    assert (status, out) == (2, "")
+    assert err == "error: other: the output would overwrite a file that is read\n"
+    assert (tmp_path / "other").read_text() == other
+    status, out, err = command(f"{line} --format json")
+    [found] = [each for each in json.loads(out)["provenance"]["inputs"] if each["role"] == role]
+    assert (found["path"], found["bytes"]) == ("other", len(other))
 
 
 @pytest.mark.thorough
