@@ -128,12 +128,14 @@ def need_data_for(text, request):
         request.getfixturevalue("data")
 
 
-@pytest.mark.parametrize("block", **parameters(lambda page: page.blocks("python")))
-def test_python_runs_pasted_into_a_fresh_session(block, place, request, monkeypatch):
+def python_blocks(page):
+    """Return the Python of a page; `tests/spark` runs that of Spark, in the session that it has."""
+    return [block for block in page.blocks("python") if "pyspark" not in block]
+
+
+@pytest.mark.parametrize("block", **parameters(python_blocks))
+def test_python_runs_pasted_into_a_fresh_session(block, place, request):
     need_data_for(block, request)
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # of this environment, wherever python3 may be
-    if "pyspark" in block:
-        pytest.importorskip("pyspark", reason="PySpark is not installed: pip install '.[spark]'")
     done = subprocess.run(
         [sys.executable, "-c", block], cwd=place, capture_output=True, text=True, check=False
     )
