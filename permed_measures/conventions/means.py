@@ -146,7 +146,7 @@ class QuerySets:
         found: Floats = np.where(self.sizes > 0, (self.weights > 0) @ values, np.nan)
         return found
 
-    def ratios(self, numerator: Floats, denominator: Floats) -> Floats:
+    def ratios(self, numerator: Floats, denominator: Floats | Ints) -> Floats:
         """Return a micro average: the sum of all numerators over that of all denominators."""
         total = self.weights @ denominator
         empty = np.where(self.pooled, 0.0, np.nan)

@@ -112,16 +112,6 @@ class Ranked(NamedTuple):
     spans: Spans | None = None
     tells_ties: bool = True
 
-    def returned(self, cutoff: Cutoff) -> Ints:
-        """Return how many documents each query has within the cutoff."""
-        retrieved = self.rankings.retrieved
-        return retrieved if cutoff is None else np.minimum(retrieved, cutoff)
-
-    def num_rel(self, options: Options, cutoff: Cutoff = None) -> Ints:
-        """Return how many relevant documents each query has, at most the cutoff."""
-        found: Ints = self.rankings.judgments.num_rel(options["level"])
-        return found if cutoff is None else np.minimum(found, cutoff)
-
     @property
     def upside_down(self) -> Ranked:
         """The same lists, the last document first."""
@@ -131,20 +121,69 @@ class Ranked(NamedTuple):
         return Ranked(self.labels, replace(found, row=found.row[order], rank=rank[order]))
 
 
+class Asked(NamedTuple):
+    """A measure of a ranking: its cutoff, the value of each of its options, and what is ranked."""
+
+    cutoff: Cutoff
+    options: Options
+    ranked: Ranked
+
+    @property
+    def labels(self) -> Labels:
+        """The judgments under the label policy."""
+        return self.ranked.labels
+
+    @property
+    def rankings(self) -> JudgedRankings:
+        """The judged documents that were retrieved."""
+        return self.ranked.rankings
+
+    @property
+    def hits(self) -> Relevant:
+        """The relevant documents within the cutoff."""
+        return self.rankings.relevant(self.options["level"], self.cutoff)
+
+    @property
+    def found(self) -> Floats:
+        """How many relevant documents each query has within the cutoff."""
+        return self.rankings.num_rel_ret(self.options["level"], self.cutoff)
+
+    @property
+    def num_rel(self) -> Ints:
+        """How many relevant documents each query has."""
+        return self.labels.judgments.num_rel(self.options["level"])
+
+    @property
+    def returned(self) -> Ints:
+        """How many documents each query has within the cutoff."""
+        return self.at_most(self.rankings.retrieved)
+
+    @property
+    def ranks(self) -> Ints:
+        """How many ranks each query has: the cutoff, or as many as there are documents."""
+        retrieved = self.rankings.retrieved
+        return retrieved if self.cutoff is None else np.full_like(retrieved, self.cutoff)
+
+    @property
+    def ones(self) -> Floats:
+        """A one for each query."""
+        return np.ones(self.rankings.n_queries)
+
+    def at_most(self, numbers: Ints) -> Ints:
+        """Return the smaller of a number and the cutoff."""
+        return numbers if self.cutoff is None else np.minimum(numbers, self.cutoff)
+
+
 class Ratio(NamedTuple):
     """What is summed for each query, and what the sum is divided by."""
 
     numerator: Floats
-    denominator: Floats
+    denominator: Floats | Ints
 
     @property
     def values(self) -> Floats:
         """The value of each query: 0 where there is nothing to divide by."""
         return divide(self.numerator, self.denominator)
-
-
-def _ratio(numerator: Floats, denominator: Floats | Ints) -> Ratio:
-    return Ratio(numerator, np.asarray(denominator, np.float64))
 
 
 # --- average precision -----------------------------------------------------------------------------
@@ -166,27 +205,21 @@ def weights_of(weights: str, labels: Labels) -> dict[float, float]:
     return {grade: WEIGHTS[weights](grade, labels.top) for grade in labels.grades}
 
 
-class _Hits(NamedTuple):
-    """The relevant documents of a ranking within the cutoff, their weights, and the length of each list."""
-
-    hits: Relevant
-    weight: Floats
-    lengths: Ints
-
-    def to_the_end(self, ends: Ints) -> Floats:
-        """Return the sum of 1/i from the rank of each hit to the end of its list."""
-        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, ends.max(initial=1) + 1))])
-        last = np.maximum(ends[self.hits.query], self.hits.rank)
-        found: Floats = harmonic[last] - harmonic[self.hits.rank - 1]
-        return found
+def _to_the_end(hits: Relevant, ends: Ints) -> Floats:
+    """Return the sum of 1/i from the rank of each hit to the end of its list."""
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, ends.max(initial=1) + 1))])
+    found: Floats = harmonic[ends[hits.query]] - harmonic[hits.rank - 1]
+    return found
 
 
-PER_HIT: dict[str, Callable[[_Hits, Cutoff], Floats]] = {
-    "precision": lambda of, _: of.hits.found / of.hits.rank * of.weight,
-    "reciprocal_rank": lambda of, _: 1 / of.hits.rank * of.weight,
-    "summed_weights": lambda of, _: running_sum(of.hits.query, of.weight, len(of.lengths)) / of.hits.rank,
-    "every_rank": lambda of, k: of.weight * of.to_the_end(np.full_like(of.lengths, k) if k else of.lengths),
-    "every_document": lambda of, _: of.weight * of.to_the_end(of.lengths),
+PER_HIT: dict[str, Callable[[Relevant, Floats, Asked], Floats]] = {
+    "precision": lambda hits, weight, _: hits.found / hits.rank * weight,
+    "reciprocal_rank": lambda hits, weight, _: 1 / hits.rank * weight,
+    "summed_weights": lambda hits, weight, of: (
+        running_sum(hits.query, weight, of.rankings.n_queries) / hits.rank
+    ),
+    "every_rank": lambda hits, weight, of: weight * _to_the_end(hits, of.ranks),
+    "every_document": lambda hits, weight, of: weight * _to_the_end(hits, of.returned),
 }
 """What each hit adds to AP: its part of the precision at every rank from its own on, where that is summed."""
 
@@ -202,58 +235,45 @@ def _summed(labels: Labels, cutoff: Cutoff, level: float, weights: str | None) -
     return sums(query[top], weight[order][top], judgments.n_queries)
 
 
-_Denominator = Callable[[Cutoff, Options, Ranked], Floats | Ints]
+_Denominator = Callable[[Asked], Floats | Ints]
 DENOMINATORS: dict[str, _Denominator] = {
-    "num_rel": lambda _, options, ranked: ranked.num_rel(options),
-    "min": lambda cutoff, options, ranked: ranked.num_rel(options, cutoff),
-    "num_rel_ret": lambda cutoff, options, ranked: ranked.rankings.num_rel_ret(options["level"], cutoff),
-    "gain": lambda _, options, ranked: ranked.labels.once(
-        _summed, None, options["level"], options["weights"]
-    ),
-    "ideal": lambda cutoff, options, ranked: ranked.labels.once(
-        _summed, cutoff, options["level"], options["weights"]
-    ),
-    "ideal_grades": lambda cutoff, options, ranked: ranked.labels.once(
-        _summed, cutoff, options["level"], None
-    ),
-    "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
-    "cutoff": lambda cutoff, _, ranked: (
-        np.full(ranked.rankings.n_queries, cutoff) if cutoff else np.maximum(ranked.returned(None), 1)
-    ),
-    "returned": lambda cutoff, _, ranked: ranked.returned(cutoff),
-    "min_returned": lambda cutoff, options, ranked: np.minimum(
-        ranked.num_rel(options), ranked.returned(cutoff)
-    ),
+    "num_rel": lambda of: of.num_rel,
+    "min": lambda of: of.at_most(of.num_rel),
+    "num_rel_ret": lambda of: of.found,
+    "gain": lambda of: of.labels.once(_summed, None, of.options["level"], of.options["weights"]),
+    "ideal": lambda of: of.labels.once(_summed, of.cutoff, of.options["level"], of.options["weights"]),
+    "ideal_grades": lambda of: of.labels.once(_summed, of.cutoff, of.options["level"], None),
+    "none": lambda of: of.ones,
+    "cutoff": lambda of: of.ranks,
+    "returned": lambda of: of.returned,
+    "min_returned": lambda of: np.minimum(of.num_rel, of.returned),
 }
 """What AP is divided by."""
 
 
-def _in_order(cutoff: Cutoff, options: Options, ranked: Ranked) -> Relevant:
-    return ranked.rankings.relevant(options["level"], cutoff)
-
-
-def _as_one_step(cutoff: Cutoff, options: Options, ranked: Ranked) -> Relevant:
+def _as_one_step(of: Asked) -> Relevant:
     """Return hits with the rank and the count at the end of the documents with their score."""
-    hits, rankings = _in_order(cutoff, options, ranked), ranked.rankings
-    if ranked.spans is None:
+    hits, rankings, spans = of.hits, of.rankings, of.ranked.spans
+    if spans is None:
         return hits
-    last = ranked.spans.last[(rankings.grade >= options["level"]) & (rankings.rank <= (cutoff or np.inf))]
+    cutoff = of.cutoff or spans.last.max(initial=0)
+    last = spans.last[(rankings.grade >= of.options["level"]) & (rankings.rank <= cutoff)]
     start = hits.query * (last.max(initial=0) + 1)
     every = np.sort(start + last)
     found = np.searchsorted(every, start + last, "right") - np.searchsorted(every, start)
-    return hits._replace(rank=np.minimum(last, cutoff or last.max(initial=0)).astype(np.int32), found=found)
+    return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
 
 
-HITS = {"in_order": _in_order, "one_step": _as_one_step}
+HITS: dict[str, Callable[[Asked], Relevant]] = {"in_order": lambda of: of.hits, "one_step": _as_one_step}
 """The hits of AP, by what tied scores do."""
 
 
-def _ap(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
-    hits = HITS[options["tied"]](cutoff, options, ranked)
-    weight = look_up(hits.grade, weights_of(options["weights"], ranked.labels))
-    added = PER_HIT[options["per_hit"]](_Hits(hits, weight, ranked.returned(cutoff)), cutoff)
-    total = sums(hits.query, added, ranked.rankings.n_queries)
-    return _ratio(total, DENOMINATORS[options["denominator"]](cutoff, options, ranked))
+def _ap(of: Asked) -> Ratio:
+    hits = HITS[of.options["tied"]](of)
+    weight = look_up(hits.grade, weights_of(of.options["weights"], of.labels))
+    added = PER_HIT[of.options["per_hit"]](hits, weight, of)
+    total = sums(hits.query, added, of.rankings.n_queries)
+    return Ratio(total, DENOMINATORS[of.options["denominator"]](of))
 
 
 # --- discounted cumulated gain ---------------------------------------------------------------------
@@ -266,8 +286,6 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 """What a grade gains in nDCG; of ``first``, the first relevant document only."""
 DISCOUNTS = {**graded.DISCOUNTS}
 """The discount of each rank."""
-
-
 NEGATIVE: dict[str, Callable[[Floats], Floats]] = {
     "zero": lambda grade: np.maximum(grade, 0),
     "keep": lambda grade: grade,
@@ -275,8 +293,7 @@ NEGATIVE: dict[str, Callable[[Floats], Floats]] = {
 """What becomes of negative grades."""
 
 
-def gain_of(grade: Floats, gain: str, negative: str) -> Floats:
-    """Return what grades gain in nDCG."""
+def _gain_of(grade: Floats, gain: str, negative: str) -> Floats:
     grade = NEGATIVE[negative](grade)
     return look_up(grade, gain.gains) if isinstance(gain, GainTable) else GAINS[gain](grade)
 
@@ -287,27 +304,31 @@ def _of_dcg(options: Options) -> tuple[str, str, str]:
 
 def _dcg(rows: JudgedRankings, gain: str, negative: str, discount: str) -> Floats:
     """Compute DCG."""
-    gained = gain_of(rows.grade, gain, negative)
+    gained = _gain_of(rows.grade, gain, negative)
     if gain == "first":
         gained *= running_sum(rows.query, gained, rows.n_queries) == 1
     return graded.dcg(rows, gained, DISCOUNTS[discount])
 
 
-def _dcg_in_order(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
-    return _dcg(ranked.rankings.within(cutoff), *_of_dcg(options))
+def _dcg_in_order(of: Asked) -> Floats:
+    return _dcg(of.rankings.within(of.cutoff), *_of_dcg(of.options))
 
 
-def _averaged_dcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+def _discounts_up_to(n: int, discount: str) -> Floats:
+    """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
+    discounts = DISCOUNTS[discount](np.arange(1, n + 1, dtype=np.int32))
+    return np.concatenate([[0.0], np.cumsum(discounts)])
+
+
+def _averaged_dcg(of: Asked) -> Floats:
     """Compute DCG where each document gains the mean over the ranks that it could have."""
-    rankings, spans = ranked.rankings, ranked.spans
+    rankings, spans = of.rankings, of.ranked.spans
     if spans is None:
-        return _dcg_in_order(cutoff, options, ranked)
-    discounts = DISCOUNTS[options["discount"]](np.arange(1, spans.last.max(initial=0) + 1, dtype=np.int32))
-    if cutoff is not None:
-        discounts[cutoff:] = 0
-    before = np.concatenate([[0.0], np.cumsum(discounts)])
-    share = (before[spans.last] - before[spans.first - 1]) / (spans.last - spans.first + 1)
-    gained = gain_of(rankings.grade, options["gain"], options["negative"])
+        return _dcg_in_order(of)
+    before = _discounts_up_to(spans.last.max(initial=0), of.options["discount"])
+    first, last = of.at_most(spans.first - 1), of.at_most(spans.last)
+    share = (before[last] - before[first]) / (spans.last - spans.first + 1)
+    gained = _gain_of(rankings.grade, of.options["gain"], of.options["negative"])
     return sums(rankings.query, gained * share, rankings.n_queries)
 
 
@@ -315,13 +336,9 @@ DCGS = {"in_order": _dcg_in_order, "averaged": _averaged_dcg}
 """DCG, by what tied scores do."""
 
 
-def _of_ones(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+def _of_ones(of: Asked) -> Floats:
     """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
-    rankings = ranked.rankings
-    length = rankings.retrieved if cutoff is None else np.full(rankings.n_queries, cutoff)
-    ranks = np.arange(1, int(length.max(initial=0)) + 1, dtype=np.int32)
-    total: Floats = np.concatenate([[0.0], np.cumsum(DISCOUNTS[options["discount"]](ranks))])[length]
-    return total
+    return _discounts_up_to(of.ranks.max(initial=0), of.options["discount"])[of.ranks]
 
 
 def _of_qrels(labels: Labels, cutoff: Cutoff, *options: str) -> Floats:
@@ -329,101 +346,71 @@ def _of_qrels(labels: Labels, cutoff: Cutoff, *options: str) -> Floats:
     return _dcg(labels.ideal.within(cutoff), *options)
 
 
-def _as_long_as_returned(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+def _as_long_as_returned(of: Asked) -> Floats:
     """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
-    best = ranked.labels.ideal.within(cutoff)
-    return _dcg(best.keep(best.rank <= ranked.rankings.retrieved[best.query]), *_of_dcg(options))
+    best = of.labels.ideal
+    return _dcg(best.keep(best.rank <= of.returned[best.query]), *_of_dcg(of.options))
 
 
-def _ideal(of: Callable[[JudgedRankings, Cutoff], JudgedRankings]) -> _Denominator:
+def _ideal(best: Callable[[JudgedRankings, Cutoff], JudgedRankings]) -> _Denominator:
     """Return what computes the DCG of an ideal list that depends on what is ranked."""
-    return lambda cutoff, options, ranked: _dcg(of(ranked.rankings, cutoff), *_of_dcg(options))
+    return lambda of: _dcg(best(of.rankings, of.cutoff), *_of_dcg(of.options))
 
 
 IDEALS: dict[str, _Denominator] = {
-    **{name: _ideal(of) for name, of in graded.IDEALS.items()},
-    "qrels": lambda cutoff, options, ranked: ranked.labels.once(_of_qrels, cutoff, *_of_dcg(options)),
-    "uncut": lambda _, options, ranked: ranked.labels.once(_of_qrels, None, *_of_dcg(options)),
+    **{name: _ideal(best) for name, best in graded.IDEALS.items()},
+    "qrels": lambda of: of.labels.once(_of_qrels, of.cutoff, *_of_dcg(of.options)),
+    "uncut": lambda of: of.labels.once(_of_qrels, None, *_of_dcg(of.options)),
     "returned": _as_long_as_returned,
     "full": _of_ones,
-    "none": lambda _, __, ranked: np.ones(ranked.rankings.n_queries),
+    "none": lambda of: of.ones,
 }
 """What DCG is divided by."""
 
 
-def _ndcg(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
-    gained = DCGS[options["tied"]](cutoff, options, ranked)
-    return _ratio(gained, IDEALS[options["ideal"]](cutoff, options, ranked))
+def _ndcg(of: Asked) -> Ratio:
+    return Ratio(DCGS[of.options["tied"]](of), IDEALS[of.options["ideal"]](of))
 
 
 # --- hits within the cutoff ------------------------------------------------------------------------
 
-
-def _found(cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
-    return ranked.rankings.num_rel_ret(options["level"], cutoff)
-
-
-def _yes(which: NDArray[np.bool_]) -> Ratio:
-    return _ratio(which.astype(np.float64), np.ones(len(which)))
-
-
-_Kind = Callable[[Cutoff, Options, Ranked], Ratio]
+_Kind = Callable[[Asked], Ratio]
 PRECISION: dict[str, _Kind] = {
-    "cutoff": lambda cutoff, options, ranked: _ratio(
-        _found(cutoff, options, ranked), np.full(ranked.rankings.n_queries, cutoff)
-    ),
-    "returned": lambda cutoff, options, ranked: _ratio(
-        _found(cutoff, options, ranked), ranked.returned(cutoff)
-    ),
-    "min": lambda cutoff, options, ranked: _ratio(
-        _found(cutoff, options, ranked), ranked.num_rel(options, cutoff)
-    ),
+    "cutoff": lambda of: Ratio(of.found, of.ranks),
+    "returned": lambda of: Ratio(of.found, of.returned),
+    "min": lambda of: Ratio(of.found, of.at_most(of.num_rel)),
 }
 RECALL: dict[str, _Kind] = {
-    "num_rel": lambda cutoff, options, ranked: _ratio(
-        _found(cutoff, options, ranked), ranked.num_rel(options)
-    ),
+    "num_rel": lambda of: Ratio(of.found, of.num_rel),
     "min": PRECISION["min"],
-    "any": lambda cutoff, options, ranked: _yes(_found(cutoff, options, ranked) > 0),
-    "all": lambda cutoff, options, ranked: _yes(
-        (_found(cutoff, options, ranked) == ranked.num_rel(options)) & (ranked.num_rel(options) > 0)
-    ),
+    "any": lambda of: Ratio((of.found > 0).astype(np.float64), of.ones),
+    "all": lambda of: Ratio(((of.found == of.num_rel) & (of.num_rel > 0)).astype(np.float64), of.ones),
 }
 SUCCESS: dict[str, _Kind] = {"any": RECALL["any"], "num_rel": RECALL["num_rel"]}
 
 
 def _reciprocal(hits: Relevant, n: Floats | Ints) -> Ratio:
-    return _ratio(sums(hits.query, 1 / hits.rank, len(n)), n)
+    return Ratio(sums(hits.query, 1 / hits.rank, len(n)), n)
 
 
-def _first(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
-    hits = ranked.rankings.relevant(options["level"], cutoff)
-    first = Relevant(*(each[hits.found == 1] for each in hits))
-    return _reciprocal(first, np.ones(ranked.rankings.n_queries))
+def _first(of: Asked) -> Ratio:
+    hits = of.hits
+    return _reciprocal(Relevant(*(each[hits.found == 1] for each in hits)), of.ones)
 
 
-def _best(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+def _best(of: Asked) -> Ratio:
     """Return RR of the first document with the highest grade of its list."""
-    rankings = ranked.rankings
+    rankings = of.rankings
     highest = np.zeros(rankings.n_queries)
     np.maximum.at(highest, rankings.query, rankings.grade)
-    best = rankings.keep((rankings.grade >= options["level"]) & (rankings.grade == highest[rankings.query]))
-    return _first(cutoff, options, Ranked(ranked.labels, best))
-
-
-def _of_hits(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
-    hits = ranked.rankings.relevant(options["level"], cutoff)
-    return _reciprocal(hits, _found(cutoff, options, ranked))
-
-
-def _of_relevant(cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
-    return _reciprocal(ranked.rankings.relevant(options["level"], cutoff), ranked.num_rel(options))
+    best = rankings.keep(rankings.grade == highest[rankings.query])
+    return _first(of._replace(ranked=of.ranked._replace(rankings=best)))
 
 
 RANKS: dict[str, _Kind] = {
     "first": _first,
-    "found": _of_hits,
-    "relevant": _of_relevant,
+    "found": lambda of: _reciprocal(of.hits, of.found),
+    "relevant": lambda of: _reciprocal(of.hits, of.num_rel),
     "best": _best,
 }
 
@@ -432,10 +419,10 @@ RANKS: dict[str, _Kind] = {
 _RATIOS: dict[str, _Kind] = {
     "AP": _ap,
     "nDCG": _ndcg,
-    "P": lambda cutoff, options, ranked: PRECISION[options["precision"]](cutoff, options, ranked),
-    "R": lambda cutoff, options, ranked: RECALL[options["recall"]](cutoff, options, ranked),
-    "RR": lambda cutoff, options, ranked: RANKS[options["ranks"]](cutoff, options, ranked),
-    "Success": lambda cutoff, options, ranked: SUCCESS[options["success"]](cutoff, options, ranked),
+    "P": lambda of: PRECISION[of.options["precision"]](of),
+    "R": lambda of: RECALL[of.options["recall"]](of),
+    "RR": lambda of: RANKS[of.options["ranks"]](of),
+    "Success": lambda of: SUCCESS[of.options["success"]](of),
 }
 
 
@@ -443,4 +430,4 @@ def ratio_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Ra
     """Return what a measure other than F1 sums for each query, and what it divides the sum by."""
     if isinstance(cutoff, tuple):
         raise ValueError(f"{measure} has one cutoff (found {cutoff})")
-    return _RATIOS[measure](cutoff, options, ranked)
+    return _RATIOS[measure](Asked(cutoff, options, ranked))
