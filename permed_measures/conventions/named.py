@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +65,10 @@ def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...
         table = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # of bytes that are no text, of too many digits
         raise InputError(f"is no TOML ({error})", where=str(path)) from None
     return _conventions(table, str(path))
 
@@ -85,6 +88,8 @@ def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...
     return tuple(found)
 
 
+_LARGEST = 1e100
+"""Larger numbers are none: TOML has infinite ones, and whole ones with as many digits as one likes."""
 _KEYS = ("name", "source", "measures", "options", *MEASURES)
 
 
@@ -120,38 +125,33 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
     for option, value in table.items():
         if option not in (OPTIONS if measure is None else (*SHARED, *OPTIONS_OF[measure])):
             raise _not_one_of("option", option, OPTIONS if measure is None else OPTIONS_OF[measure], where)
-        yield option, _value(option, value, measure, where)
+        yield option, _value(option, value, MEASURES if measure is None else (measure,), where)
 
 
-def _value(option: str, value: Any, measure: str | None, where: str) -> str | float:
+def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str | float:
     """Return the value of an option, checked."""
-    values = OPTIONS[option].values
     if option in TABLED and isinstance(value, dict):
-        return _table(option, value, where)
-    if values:
-        known = [
-            name for name, each in values.items() if measure in (None, *each.measures) or not each.measures
-        ]
-        if not isinstance(value, str) or value not in known:
+        return GainTable.of(dict(_gain(option, *each, where) for each in value.items()))
+    if OPTIONS[option].values:
+        known = list(map(str, OPTIONS[option].values_for(measures, ())))
+        if value not in known:
             raise _not_one_of(f"option {option}", value, known, where)
-        return value
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        return str(value)
+    if not _is_number(value) or not value > 0:
         raise InputError(f"option {option} must be a grade above 0 (found {value!r})", where=where)
     return float(value)
 
 
-def _table(option: str, table: dict[str, Any], where: str) -> GainTable:
-    """Return the gains of grades, checked."""
-    gains = {}
-    for grade, gain in table.items():
-        is_number = isinstance(gain, (int, float)) and not isinstance(gain, bool)
-        if not is_number or not grade.replace(".", "", 1).isdigit():
-            problem = (
-                f"option {option} as a table must have a number for each grade (found {grade!r}: {gain!r})"
-            )
-            raise InputError(problem, where=where, hint="Write { 1 = 1, 2 = 10 }")
-        gains[float(grade)] = float(gain)
-    return GainTable.of(gains)
+def _gain(option: str, grade: str, gain: Any, where: str) -> tuple[float, float]:
+    """Return a grade and its gain in a table of grades, checked."""
+    if not _is_number(gain) or not grade.replace(".", "", 1).isdecimal():
+        problem = f"option {option} as a table must have a number for each grade (found {grade!r}: {gain!r})"
+        raise InputError(problem, where=where, hint="Write { 1 = 1, 2 = 10 }")
+    return float(grade), float(gain)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:
@@ -173,7 +173,5 @@ def conventions_with(path: str | os.PathLike[str] | None) -> tuple[NamedConventi
     if path is None:
         return NAMED
     own = read_conventions(path)
-    names = {each.name for each in own}
-    left = [each for each in NAMED if each.name not in names]
-    first = left[:1] if COMMUNITY.name not in names else []
-    return (*first, *own, *left[len(first) :])
+    found = {each.name: each for each in (COMMUNITY, *own, *NAMED)}  # in this order
+    return tuple((found | {each.name: each for each in own}).values())

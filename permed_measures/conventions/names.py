@@ -11,7 +11,6 @@ from permed_measures.conventions.means import is_possible
 from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
-    OPTIONS,
     OPTIONS_OF,
     GainTable,
     Options,
@@ -141,18 +140,9 @@ def with_cutoff(measure: str, rank: Rank) -> str:
 
 def in_a_paper(names: list[str], measure: str, options: Options) -> str:
     """Write measures as a paper says how they are computed: nDCG@10 with linear gains, log2 discount."""
-    phrases = [
-        value_of(option, value).phrase
-        or (f"relevant from grade {value:g} on" if _is_level(option, value) else "")
-        for option, value in options.items()
-    ]
-    said = [each for each in phrases if each]
+    said = list(filter(None, (value_of(option, value).phrase for option, value in options.items())))
     what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"{what} {_JOINED.get(measure, '')}{', '.join(said)}" if said else what
 
 
 _JOINED = {"AP": "with ", "nDCG": "with "}
-
-
-def _is_level(option: str, value: Any) -> bool:
-    return not OPTIONS[option].values and value != 1

@@ -5,12 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from itertools import combinations
-from math import prod
+from itertools import combinations, product
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from permed_measures.papers.names import Rank
 
@@ -55,7 +51,7 @@ class Value(NamedTuple):
     description: str
     used_by: str
     phrase: str = ""
-    measures: tuple[str, ...] = ()
+    measures: Sequence[str] = ()
 
 
 class Option(NamedTuple):
@@ -81,14 +77,9 @@ class Option(NamedTuple):
         return [name for name, each in self.values.items() if not each.measures or {*each.measures} & wanted]
 
 
-def _lists_as_tuples(table: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(each) if isinstance(each, list) else each for key, each in table.items()}
-
-
 def _option(table: dict[str, Any]) -> Option:
-    values = {name: Value(**_lists_as_tuples(each)) for name, each in table.get("values", {}).items()}
-    measures = tuple(table.get("measures", ()))
-    return Option(table["title"], measures, values)
+    values = {name: Value(**each) for name, each in table.get("values", {}).items()}
+    return Option(table["title"], tuple(table.get("measures", ())), values)
 
 
 OWN_FILE: dict[str, Any] = tomllib.loads(
@@ -145,12 +136,22 @@ def option_of(name: str) -> Option | None:
 
 def describe(option: str, value: Any) -> str:
     """Describe the value of an option, as part of a sentence."""
+    return value_of(option, value).description
+
+
+def value_of(option: str, value: Any) -> Value:
+    """Return the texts of a value; cutoffs, relevance levels and tables of grades are told by themselves."""
     known = option_of(option)
-    if known is None:
-        return in_words(value)
     if value == SAME:
-        return SAME
-    return value_of(option, value).description if known.values else f"relevant from grade {value:g} on"
+        return Value(SAME, "")
+    if known is None:
+        return Value(in_words(value), "")
+    if isinstance(value, GainTable):
+        what = "weights" if OF_ALL.get(option, option) == "weights" else "gains"
+        return Value(text := f"{what} of the grades {value}", "", text)
+    if known.values:
+        return known.values[value]
+    return Value(text := f"relevant from grade {value:g} on", "", text if value != known.default else "")
 
 
 def in_words(rank: Rank) -> str:
@@ -168,18 +169,6 @@ def title(option: str) -> str:
     return known.title + (option.removeprefix(OF_ALL[option]) if option in OF_ALL else "")
 
 
-def value_of(option: str, value: Any) -> Value:
-    """Return what is known of a value; nothing of a cutoff or a relevance level."""
-    known = option_of(option)
-    if isinstance(value, GainTable):
-        what = "weights" if OF_ALL.get(option, option) == "weights" else "gains"
-        return Value(f"{what} of the grades {value}", "", f"{what} of the grades {value}")
-    return known.values.get(value, _UNKNOWN) if known else _UNKNOWN
-
-
-_UNKNOWN = Value("", "")
-
-
 def changes_of(ours: Options, theirs: Options) -> list[str]:
     """Return the differences of a convention from another."""
     texts = []
@@ -190,27 +179,6 @@ def changes_of(ours: Options, theirs: Options) -> list[str]:
     return texts
 
 
-def changes(sizes: Sequence[int], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all ways to change `n` options that have so many values.
-
-    Returns
-    -------
-    options, values : ndarray of int, shape (number of ways, n)
-        The numbers of the options that are changed, and those of their new values.
-    """
-    every = list(combinations(range(len(sizes)), n))
-    values = [_all_of([sizes[each] for each in chosen]) for chosen in every]
-    options = np.repeat(
-        np.array(every, np.int64).reshape(len(every), n), [len(each) for each in values], axis=0
-    )
-    return options, np.concatenate(values) if values else options
-
-
-def _all_of(sizes: list[int]) -> NDArray[np.int64]:
-    """Return all rows of numbers below these."""
-    return np.indices(sizes).reshape(len(sizes), prod(sizes)).T.astype(np.int64)
-
-
 def differing(base: Options, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Options]:
     """Yield each convention that differs from another in exactly `n` options, by the values of each option.
 
@@ -219,8 +187,6 @@ def differing(base: Options, values: Mapping[str, Sequence[Any]], n: int) -> Ite
     >>> list(differing({"gain": "exp", "ideal": "run"}, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
     [{'gain': 'linear', 'ideal': 'run'}]
     """
-    names, known = list(values), list(values.values())
-    for where, new in zip(*changes([len(each) for each in known], n), strict=True):
-        changed = {names[i]: known[i][j] for i, j in zip(where.tolist(), new.tolist(), strict=True)}
-        if all(value != base[option] for option, value in changed.items()):
-            yield {**base, **changed}
+    for changed in combinations(values, n):
+        others = ([value for value in values[option] if value != base[option]] for option in changed)
+        yield from ({**base, **dict(zip(changed, new, strict=True))} for new in product(*others))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, product
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,7 +22,6 @@ from permed_measures.conventions.options import (
     SAME,
     SHARED,
     Options,
-    changes,
     differing,
     seen_by,
 )
@@ -240,7 +240,7 @@ class Space(Generic[Q]):
     def _with_changes(self, n: int) -> Iterator[Near]:
         """Yield the conventions with so many changes of options that are not one measure's for itself."""
         options = np.flatnonzero(~self._is_apart)
-        where, values = changes([self._n_tried[option] for option in options], n)
+        where, values = _changes([self._n_tried[option] for option in options], n)
         where, n_at_once = options[where], max(_AT_ONCE // max(len(where), 1), 1)
         for start in range(0, len(self._bases), n_at_once):
             near = []
@@ -337,3 +337,20 @@ class Space(Generic[Q]):
         for other in differing(convention, self.values, 1):
             [option] = [each for each, value in other.items() if value != convention[each]]
             yield option, other[option], other
+
+
+def _changes(sizes: Sequence[int], n: int) -> tuple[Codes, Codes]:
+    """Return all ways to change `n` options that have so many values.
+
+    Returns
+    -------
+    options, values : ndarray of int64, shape (number of ways, n)
+        The numbers of the options that are changed, and those of their new values.
+    """
+    ways = [
+        (options, values)
+        for options in combinations(range(len(sizes)), n)
+        for values in product(*(range(sizes[option]) for option in options))
+    ]
+    options, values = np.array(ways, np.int64).reshape(len(ways), 2, n).swapaxes(0, 1)
+    return options, values

@@ -121,8 +121,8 @@ class Ranked(NamedTuple):
         return Ranked(self.labels, replace(found, row=found.row[order], rank=rank[order]))
 
 
-class Asked(NamedTuple):
-    """A measure of a ranking: its cutoff, the value of each of its options, and what is ranked."""
+class Given(NamedTuple):
+    """What a measure is computed from: its cutoff, the value of each of its options, and what is ranked."""
 
     cutoff: Cutoff
     options: Options
@@ -212,7 +212,7 @@ def _to_the_end(hits: Relevant, ends: Ints) -> Floats:
     return found
 
 
-PER_HIT: dict[str, Callable[[Relevant, Floats, Asked], Floats]] = {
+PER_HIT: dict[str, Callable[[Relevant, Floats, Given], Floats]] = {
     "precision": lambda hits, weight, _: hits.found / hits.rank * weight,
     "reciprocal_rank": lambda hits, weight, _: 1 / hits.rank * weight,
     "summed_weights": lambda hits, weight, of: (
@@ -235,7 +235,7 @@ def _summed(labels: Labels, cutoff: Cutoff, level: float, weights: str | None) -
     return sums(query[top], weight[order][top], judgments.n_queries)
 
 
-_Denominator = Callable[[Asked], Floats | Ints]
+_Denominator = Callable[[Given], Floats | Ints]
 DENOMINATORS: dict[str, _Denominator] = {
     "num_rel": lambda of: of.num_rel,
     "min": lambda of: of.at_most(of.num_rel),
@@ -251,7 +251,7 @@ DENOMINATORS: dict[str, _Denominator] = {
 """What AP is divided by."""
 
 
-def _as_one_step(of: Asked) -> Relevant:
+def _as_one_step(of: Given) -> Relevant:
     """Return hits with the rank and the count at the end of the documents with their score."""
     hits, rankings, spans = of.hits, of.rankings, of.ranked.spans
     if spans is None:
@@ -264,11 +264,11 @@ def _as_one_step(of: Asked) -> Relevant:
     return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
 
 
-HITS: dict[str, Callable[[Asked], Relevant]] = {"in_order": lambda of: of.hits, "one_step": _as_one_step}
+HITS: dict[str, Callable[[Given], Relevant]] = {"in_order": lambda of: of.hits, "one_step": _as_one_step}
 """The hits of AP, by what tied scores do."""
 
 
-def _ap(of: Asked) -> Ratio:
+def _ap(of: Given) -> Ratio:
     hits = HITS[of.options["tied"]](of)
     weight = look_up(hits.grade, weights_of(of.options["weights"], of.labels))
     added = PER_HIT[of.options["per_hit"]](hits, weight, of)
@@ -310,7 +310,7 @@ def _dcg(rows: JudgedRankings, gain: str, negative: str, discount: str) -> Float
     return graded.dcg(rows, gained, DISCOUNTS[discount])
 
 
-def _dcg_in_order(of: Asked) -> Floats:
+def _dcg_in_order(of: Given) -> Floats:
     return _dcg(of.rankings.within(of.cutoff), *_of_dcg(of.options))
 
 
@@ -320,7 +320,7 @@ def _discounts_up_to(n: int, discount: str) -> Floats:
     return np.concatenate([[0.0], np.cumsum(discounts)])
 
 
-def _averaged_dcg(of: Asked) -> Floats:
+def _averaged_dcg(of: Given) -> Floats:
     """Compute DCG where each document gains the mean over the ranks that it could have."""
     rankings, spans = of.rankings, of.ranked.spans
     if spans is None:
@@ -336,7 +336,7 @@ DCGS = {"in_order": _dcg_in_order, "averaged": _averaged_dcg}
 """DCG, by what tied scores do."""
 
 
-def _of_ones(of: Asked) -> Floats:
+def _of_ones(of: Given) -> Floats:
     """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
     return _discounts_up_to(of.ranks.max(initial=0), of.options["discount"])[of.ranks]
 
@@ -346,7 +346,7 @@ def _of_qrels(labels: Labels, cutoff: Cutoff, *options: str) -> Floats:
     return _dcg(labels.ideal.within(cutoff), *options)
 
 
-def _as_long_as_returned(of: Asked) -> Floats:
+def _as_long_as_returned(of: Given) -> Floats:
     """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
     best = of.labels.ideal
     return _dcg(best.keep(best.rank <= of.returned[best.query]), *_of_dcg(of.options))
@@ -368,13 +368,13 @@ IDEALS: dict[str, _Denominator] = {
 """What DCG is divided by."""
 
 
-def _ndcg(of: Asked) -> Ratio:
+def _ndcg(of: Given) -> Ratio:
     return Ratio(DCGS[of.options["tied"]](of), IDEALS[of.options["ideal"]](of))
 
 
 # --- hits within the cutoff ------------------------------------------------------------------------
 
-_Kind = Callable[[Asked], Ratio]
+_Kind = Callable[[Given], Ratio]
 PRECISION: dict[str, _Kind] = {
     "cutoff": lambda of: Ratio(of.found, of.ranks),
     "returned": lambda of: Ratio(of.found, of.returned),
@@ -393,12 +393,12 @@ def _reciprocal(hits: Relevant, n: Floats | Ints) -> Ratio:
     return Ratio(sums(hits.query, 1 / hits.rank, len(n)), n)
 
 
-def _first(of: Asked) -> Ratio:
+def _first(of: Given) -> Ratio:
     hits = of.hits
     return _reciprocal(Relevant(*(each[hits.found == 1] for each in hits)), of.ones)
 
 
-def _best(of: Asked) -> Ratio:
+def _best(of: Given) -> Ratio:
     """Return RR of the first document with the highest grade of its list."""
     rankings = of.rankings
     highest = np.zeros(rankings.n_queries)
@@ -430,4 +430,4 @@ def ratio_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked) -> Ra
     """Return what a measure other than F1 sums for each query, and what it divides the sum by."""
     if isinstance(cutoff, tuple):
         raise ValueError(f"{measure} has one cutoff (found {cutoff})")
-    return _RATIOS[measure](Asked(cutoff, options, ranked))
+    return _RATIOS[measure](Given(cutoff, options, ranked))

@@ -185,6 +185,13 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
         ("[[convention]]\nname = 'lab'", "convention 'lab': source must be a text (found None)"),
         ("[[convention]]\nsource = 'lab'", "convention 1: name must be a text (found None)"),
         (BLOCK + BLOCK, "convention 'lab': there are two of this name"),
+        (BLOCK + f"options = {{ level = 1{'0' * 400} }}", "option level must be a grade above 0 (found 10"),
+        (BLOCK + f"options = {{ level = {'1' * 5000} }}", "mine.toml: is no TOML (Exceeds the limit"),
+        (BLOCK + "nDCG = { gain = { 1 = inf } }", "must have a number for each grade (found '1': inf)"),
+        (
+            BLOCK + "nDCG = { gain = { '\u00b2' = 1 } }",
+            "a number for each grade (found '\u00b2': 1)",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_convention_and_key(tmp_path, text, message):
