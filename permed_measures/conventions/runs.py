@@ -33,10 +33,6 @@ TIES = {each.value: each for each in TieBreak}
 """The tie rules."""
 
 
-def _positive(_: Lists, rows: ScoredHits, __: list[str]) -> Bools:
-    return rows.score > 0
-
-
 def _without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools:
     kept = np.ones(len(rows.score), bool)
     for query_id, start in zip(query_ids, rows.start.tolist(), strict=True):
@@ -46,7 +42,7 @@ def _without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bool
 
 
 KEPT: dict[str, Callable[[Lists, ScoredHits, list[str]], Bools]] = {
-    "positive": _positive,
+    "positive": lambda _, rows, __: rows.score > 0,
     "removed": _without_query,
 }
 """Which rows stay in their list, by the values of options that leave some out."""
@@ -113,20 +109,19 @@ class RankedLists:
         """Those of all hits, in the order of the judgments."""
         return Spans(*spans_of(self._rows, self._judgments, np.float64))
 
-
-def labels_of_list(rankings: JudgedRankings) -> tuple[Labels, Ints]:
-    """Return labels as if only the documents were judged that the lists have, and the new row of each."""
-    judgments = rankings.judgments
-    listed = np.zeros(len(judgments.query), bool)
-    listed[rankings.row] = True
-    kept = replace(
-        judgments,
-        query=judgments.query[listed],
-        grade=judgments.grade[listed],
-        order=np.arange(listed.sum()),
-        given=judgments.ids(np.flatnonzero(listed)),
-    )
-    return Labels.of("listed", kept), np.cumsum(listed) - 1
+    @cached_property
+    def listed(self) -> tuple[Labels, Ints]:
+        """Labels as if only the documents were judged that the lists have, and the new row of each."""
+        judgments, listed = self._judgments, np.zeros(len(self._judgments.query), bool)
+        listed[self._rows.row] = True
+        kept = replace(
+            judgments,
+            query=judgments.query[listed],
+            grade=judgments.grade[listed],
+            order=np.arange(listed.sum()),
+            given=judgments.ids(np.flatnonzero(listed)),
+        )
+        return Labels.of("listed", kept), np.cumsum(listed) - 1
 
 
 def condensed(rankings: JudgedRankings) -> JudgedRankings:
@@ -197,7 +192,6 @@ class RunVariants:
         self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[str, ...], RankedLists] = {}
-        self._labels_of: dict[RankedLists, tuple[Labels, Ints]] = {}
         query = np.flatnonzero(self.in_run).tolist()
         self._rows = scores_of(
             self.judgments, query, [lists[self.judgments.query_ids[each]] for each in query]
@@ -245,7 +239,7 @@ class RunVariants:
         """Return the ranking by a convention as a measure sees it; None if there is none."""
         key = tuple(convention[option] for option in OF_RANKINGS)
         if key not in self._found:
-            found = self._ranked(TIES[convention["ties"]], convention)
+            found = self._ranked(convention)
             self._found[key] = found and self._known_as(found)
         return self._found[key]
 
@@ -254,29 +248,22 @@ class RunVariants:
         ranked = self.ranked(convention)
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
-    def _ranked(self, ties: TieBreak, convention: Options) -> Ranked | None:
-        policy, depth = convention["labels"], convention["depth"]
-        listed = policy == "listed"
-        labels = self._policies.get("grades" if listed else policy)
+    def _ranked(self, convention: Options) -> Ranked | None:
+        policy, documents, depth = (convention[option] for option in ("labels", "documents", "depth"))
+        labels = self._policies.get("grades" if policy == "listed" else policy)
         if labels is None:
             return None
-        part = self._part(depth, convention["documents"], convention["self_match"])
-        ties = ties if self._all_ties or part.mixed(labels).any() else TieBreak.OPTIMISTIC
-        rankings = part.rankings(labels, ties)
-        if convention["documents"] in CONDENSED:
-            rankings = CONDENSED[convention["documents"]](rankings)
-        tells_ties = policy in _GRADED and convention["documents"] not in CONDENSED
+        part = self._part(depth, documents, convention["self_match"])
+        told = self._all_ties or part.mixed(labels).any()
+        rankings = part.rankings(labels, TIES[convention["ties"]] if told else TieBreak.OPTIMISTIC)
+        if documents in CONDENSED:
+            rankings = CONDENSED[documents](rankings)
+        tells_ties = policy in _GRADED and documents not in CONDENSED
         spans = part.spans(rankings) if part.has_ties and tells_ties else None
-        if listed:
-            labels, number = self._listed(self._part(depth))
+        if policy == "listed":
+            labels, number = self._part(depth).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
         return Ranked(labels, rankings, spans, tells_ties)
-
-    def _listed(self, lists: RankedLists) -> tuple[Labels, Ints]:
-        """Return the labels where only what is listed is judged."""
-        if lists not in self._labels_of:
-            self._labels_of[lists] = labels_of_list(lists.rankings(self.labels, TieBreak.OPTIMISTIC))
-        return self._labels_of[lists]
 
     def _known_as(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
@@ -373,7 +360,7 @@ class RunVariants:
         ranked, averaged = self.ranked(convention), convention["averaged"]
         if ranked is None or averaged not in self._groupings:
             return None
-        options = with_rounding(_options_of(measure, convention), convention)
+        options = with_rounding(options_for(measure, convention), convention)
         if options.get("tied", "in_order") != "in_order" and not ranked.tells_ties:
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
@@ -386,10 +373,7 @@ class RunVariants:
 
 def options_for(measure: str, convention: Options) -> Options:
     """Return the options of a measure by a convention, the community's where it has none for the measure."""
-    return _options_of(measure, seen_by(measure, convention))
-
-
-def _options_of(measure: str, convention: Options) -> Options:
+    convention = seen_by(measure, convention)
     return {
         option: _meant(measure, option, convention.get(option, DEFAULT[option]))
         for option in OPTIONS_OF.get(measure, ())
