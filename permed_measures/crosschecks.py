@@ -261,6 +261,8 @@ def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | s
     if any(grade != int(grade) for grade in grades):
         return "pytrec_eval takes whole grades only"
     given = values_of(measure)
+    if (rel := given.get("rel") or 1) != int(rel):
+        return ABSENT
     same: _Finder = _SAME.get(str(measure.NAME), _itself)
     found = same(measure, dict(given), grades, longest)
     if isinstance(found, str):
@@ -276,17 +278,13 @@ def _itself(measure: Measure, *_: object) -> Same | str:
     return Same(measure) if ir_measures.pytrec_eval.supports(measure) else ABSENT
 
 
-def _success(_: Measure, given: dict[str, Any], __: set[float], longest: int) -> Same | str:
+def _success(_: Measure, given: dict[str, Any], __: set[float], longest: int) -> Same:
     """Coverage is success; without a cutoff, that of the longest list."""
-    if given["rel"] != int(given["rel"]):
-        return ABSENT
     return Same(ir_measures.Success(**{**given, "cutoff": given["cutoff"] or max(longest, 1)}))
 
 
-def _f1(_: Measure, given: dict[str, Any], *__: object) -> Same | str:
+def _f1(_: Measure, given: dict[str, Any], *__: object) -> Same:
     """F1@k is the harmonic mean of P@k and R@k."""
-    if given["rel"] != int(given["rel"]):
-        return ABSENT
     return Same(ir_measures.P(**given), recall=ir_measures.R(**given))
 
 

@@ -114,7 +114,7 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
         warnings.warn(warning, stacklevel=level)
 
 
-_FOLDER = str(Path(__file__).parent)
+_FOLDER = str(Path(__file__).parent / "_")[:-1]  # with the separator: a neighbour may begin alike
 
 
 def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:
@@ -136,16 +136,17 @@ def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:
 
 def check_choice(name: str, value: object, options: Collection[str]) -> None:
     """Raise InputError unless the value is one of the options."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise InputError(
-            f"{name} must be one of {', '.join(options)} (found {value!r})", hint=nearest(str(value), options)
+            f"{name} must be one of {', '.join(options)} (found {shown(value)})",
+            hint=nearest(str(value), options),
         )
 
 
 def check_whole_number(name: str, value: object, least: int) -> None:
     """Raise InputError unless the value is an int of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least} (found {value!r})")
+        raise InputError(f"{name} must be a whole number of at least {least} (found {shown(value)})")
 
 
 def files_beside(path: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Warnings belong to the call: nothing that the whole process shares is changed for them."""
 
-import ast
 import random
+import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,16 +13,14 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.errors import PermedWarning, warn, warnings_about, warnings_shown_by
 
+FOLDER = Path(pm.__file__).parent
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
 RUNS = {"one": {"q1": {"a": 1.0, "b": 1.0}, "q2": {"x": 1.0}}, "other": {"q1": {"b": 2.0}, "q2": {"c": 1.0}}}
 
 
 def test_nothing_of_the_package_touches_the_filters_of_the_process():
-    found = []
-    for path in Path(pm.__file__).parent.rglob("*.py"):
-        names = {getattr(node, "attr", "") for node in ast.walk(ast.parse(path.read_text()))}
-        found += [(path.name, name) for name in names & {"catch_warnings", "simplefilter", "showwarning"}]
-    assert not found
+    touching = re.compile(r"catch_warnings|simplefilter|filterwarnings|showwarning")
+    assert not [path for path in FOLDER.rglob("*.py") if touching.search(path.read_text())]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +69,20 @@ def test_silence_holds_for_what_is_named_inside_it_and_ends_with_the_block():
         warn("it is empty")
     with warnings_about("a"), pytest.warns(PermedWarning, match=r"^a\.run: it is empty$"):
         warn("a.run: it is empty", path="a.run")
+
+
+def test_a_warning_is_of_the_user_s_line_also_beside_the_folder_of_the_package():
+    script = f"{FOLDER}_of_mine/script.py"
+    with pytest.warns(pm.NoSharedQueryWarning) as caught:
+        exec(
+            compile("pm.calc_aggregate('RR', {'q': {'a': 1}}, {'x': {'a': 1.0}})", script, "exec"), {"pm": pm}
+        )
+    assert [each.filename for each in caught] == [script]
+
+
+def test_a_choice_that_is_no_string_is_an_error_of_ours():
+    with pytest.raises(pm.InputError, match=r"^form must be one of table, .*\(found \['table'\]\)"):
+        pm.crosscheck(QRELS, RUNS["one"], ["P@1"]).to(["table"])
 
 
 def test_python_warns_of_no_text_that_is_parsed():

@@ -62,6 +62,9 @@ def as_mapping_or_frames(data: QrelsLike | RunLike, column: str) -> Nested | Fra
         return data
     for form in FORMS:
         if form.has(data):
+            if form.column not in ("", column):
+                expected, found = ("a run", "qrels") if column == "score" else ("qrels", "a run")
+                raise InputError(f"expected {expected} (found {found})", hint=QRELS_FIRST)
             table: Nested | Frames = form.read(data, column)
             return table
     raise _unknown(data)
@@ -113,12 +116,6 @@ def _of_spark(data: Any, column: str) -> Frames:
         )
     columns = columns_of(data.columns, column).values()
     return Frames([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)])
-
-
-def _of_frames(data: Frames, column: str) -> Frames:
-    if column == "relevance":
-        raise _swapped("qrels", "a run")
-    return data
 
 
 _ROWS = 1 << 20
@@ -196,15 +193,7 @@ def _of_arrow(data: Any, column: str) -> Frames:
 # --- what else holds rows --------------------------------------------------------------------------
 
 
-def _of_ranx(data: Any, column: str) -> Nested:
-    if (type(data).__name__ == "Qrels") != (column == "relevance"):
-        raise _swapped(*(("qrels", "a run") if column == "relevance" else ("a run", "qrels")))
-    return data.to_dict()  # type: ignore[no-any-return]
-
-
-def _of_dataset(data: Any, column: str) -> Nested:
-    if column == "score":
-        raise _swapped("a run", "qrels")
+def _of_dataset(data: Any, _: str) -> Nested:
     if (dataset := dataset_of(data)) is None:
         raise _unknown(data)
     try:
@@ -282,10 +271,6 @@ def _no_record(record: object, column: str) -> InputError:
     )
 
 
-def _swapped(expected: str, found: str) -> InputError:
-    return InputError(f"expected {expected} (found {found})", hint=QRELS_FIRST)
-
-
 # --- all forms -------------------------------------------------------------------------------------
 
 
@@ -301,12 +286,15 @@ class Form(NamedTuple):
         Takes the data and the column of numbers.
     is_frame : bool
         Whether an iterable of such data is one of frames.
+    column : {'', 'relevance', 'score'}
+        The column that all such data have; empty where they may be qrels or a run.
     """
 
     library: str
     kind: str
     read: Callable[[Any, str], Any]
     is_frame: bool = True
+    column: str = ""
 
     def has(self, data: Any) -> bool:
         """Return whether the data are of this form."""
@@ -318,15 +306,15 @@ class Form(NamedTuple):
 
 FORMS = [
     Form("pyspark.sql", "DataFrame", _of_spark, is_frame=False),  # first: those of Connect have any attribute
-    Form(Frames.__module__, Frames.__name__, _of_frames, is_frame=False),
+    Form(Frames.__module__, Frames.__name__, lambda frames, _: frames, is_frame=False, column="score"),
     Form("pandas", "DataFrame", _of_pandas),
     Form("polars", "LazyFrame", _of_lazy_frame),
     Form("duckdb", "DuckDBPyRelation", _of_relation),
     Form("", "__arrow_c_stream__", _of_arrow),
-    Form("ranx", "Run", _of_ranx, is_frame=False),
-    Form("ranx", "Qrels", _of_ranx, is_frame=False),
-    Form("", "qrels_iter", _of_dataset, is_frame=False),
-    Form("", "irds_ref", _of_dataset, is_frame=False),
+    Form("ranx", "Run", lambda run, _: run.to_dict(), is_frame=False, column="score"),
+    Form("ranx", "Qrels", lambda qrels, _: qrels.to_dict(), is_frame=False, column="relevance"),
+    Form("", "qrels_iter", _of_dataset, is_frame=False, column="relevance"),
+    Form("", "irds_ref", _of_dataset, is_frame=False, column="relevance"),
     Form("", "__iter__", _of_items, is_frame=False),
 ]
 """All forms but a mapping. To add one is to add a row."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.inputs import FileRun, Frames, Nested, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.frames import pl
 
 _TURN = r"(.+)_turn_([0-9]+)"
@@ -105,8 +105,7 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
 
 def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Nested | Frames:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
-    if rewriting not in REWRITINGS:
-        raise InputError(f"a rewriting must be one of {', '.join(REWRITINGS)} (found {shown(rewriting)})")
+    check_choice("a rewriting", rewriting, REWRITINGS)
     table, qrels_ids = as_mapping_or_frames(run, "score"), Judgments.of(qrels).query_ids
     if not isinstance(table, Mapping):
         return _RenamedFrames(table, rewriting, qrels_ids)

@@ -25,7 +25,7 @@ MeasuresLike = Mapping[str, MeasureLike] | Iterable[MeasureLike] | MeasureLike
 
 def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measure]:
     """Return measures given in any form, each once; `rel` is set where a measure takes it and has none."""
-    if isinstance(measures, (str, Measure)):
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         measures = [measures]
     if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
         # A dict of measure to value is what calc_aggregate returns: its measures are meant.

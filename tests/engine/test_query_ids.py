@@ -61,6 +61,7 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
         ("litsearch", ["litsearch_001", "litsearch_003"], ["1", "2", "3"], "litsearch_003 would be beyond"),
         ("permed", ["x"], ["1"], "when rewritten by 'permed' (found 'x' in the run, '1' in the qrels)"),
         ("suffix", ["x"], ["1"], "a rewriting must be one of permed, litsearch (found 'suffix')"),
+        (["permed"], ["x"], ["1"], "a rewriting must be one of permed, litsearch (found ['permed'])"),
     ],
 )
 def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):

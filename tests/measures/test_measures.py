@@ -48,6 +48,12 @@ def test_a_hostile_measure_is_one_short_error(text):
     assert len(str(error.value)) < 400
 
 
+@pytest.mark.parametrize("measures", [None, 5, type(pm.GradedAP)], ids=["None", "5", "a class"])
+def test_what_is_no_measure_and_no_list_of_them_is_an_error(measures):
+    with pytest.raises(pm.MeasureError, match="an object of ir_measures or a string"):
+        pm.calc_aggregate(measures, {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
 def test_the_highest_cutoff_is_that_of_a_rank():
     measures = [ir_measures.P @ MOST, pm.GradedAP @ MOST, ir_measures.nDCG @ MOST]
     values = pm.calc_aggregate(measures, {"q": {"a": 2}}, {"q": {"a": 1.0}})
