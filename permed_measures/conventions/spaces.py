@@ -147,12 +147,8 @@ class Space(Generic[Q]):
         ]
         runs = {id(trial.run): trial.run for trial in trials}.values()
         self._alike = {
-            option: [
-                v
-                for v in self.values[option]
-                if all(v in run.alike(OF_ALL.get(option, option)) for run in runs)
-            ]
-            for option in self.options
+            option: [v for v in values if all(v in run.alike(OF_ALL.get(option, option)) for run in runs)]
+            for option, values in self.values.items()
         }
         self._is_apart = np.array([OF_ALL.get(option) in apart for option in self.options])
         self._number_values()
@@ -169,18 +165,18 @@ class Space(Generic[Q]):
     def _number_values(self) -> None:
         """Give numbers to the values of each option, first to those to change to; write the bases in them."""
         bases = [self.first(base) for _, base in self.bases]
-        changed = [dict.fromkeys(self._first(each, v) for v in self.values[each]) for each in self.options]
-        self._n_tried = [len(values) for values in changed]
-        self._numbered: list[list[Any]] = [
-            list(values | dict.fromkeys(base[option] for base in bases))
-            for option, values in zip(self.options, changed, strict=True)
-        ]
-        for own, numbered in zip(self.options, self._numbered, strict=True):
-            if own in OF_ALL:
-                of_all = self._numbered[self.options.index(OF_ALL[own])]
-                of_all += [value for value in numbered if value not in (SAME, *of_all)]
+        self._numbered: dict[str, list[Any]] = {
+            option: list(dict.fromkeys(self._first(option, value) for value in values))
+            for option, values in self.values.items()
+        }
+        self._n_tried = list(map(len, self._numbered.values()))
+        for option, numbered in self._numbered.items():
+            numbered += dict.fromkeys(base[option] for base in bases if base[option] not in numbered)
+        for own in (each for each in self.options if each in OF_ALL):
+            of_all = self._numbered[OF_ALL[own]]
+            of_all += [value for value in self._numbered[own] if value not in (SAME, *of_all)]
         rows = dict.fromkeys(
-            tuple(values.index(base[each]) for each, values in zip(self.options, self._numbered, strict=True))
+            tuple(numbered.index(base[option]) for option, numbered in self._numbered.items())
             for base in bases
         )
         self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
@@ -202,24 +198,18 @@ class Space(Generic[Q]):
         if option.startswith(CUTOFF):
             trial = next(each for each in self.trials if CUTOFF + each.name == option)
             yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
-        elif option in OF_ALL:
+            return
+        of_all, trials = OF_ALL.get(option, option), self.trials
+        if option in OF_ALL:
             yield SAME
-            if OF_ALL[option] in apart:
-                measure = option.rpartition(" ")[2]
-                yield from self._known_values(
-                    OF_ALL[option], [t for t in self.trials if t.measure == measure]
-                )
-        else:
-            yield from self._known_values(option, self.trials)
-
-    @staticmethod
-    def _known_values(option: str, trials: Sequence[Q]) -> Iterator[object]:
-        if option in SHARED:
-            offered = [value for trial in trials for value in trial.run.offers(option)]
-            yield from (value for value in OPTIONS[option].values if value in offered)
-        else:
+            measure = option.rpartition(" ")[2]
+            trials = [trial for trial in trials if trial.measure == measure and of_all in apart]
+        if of_all in SHARED:
+            offered = {value for trial in trials for value in trial.run.offers(of_all)}
+            yield from (value for value in OPTIONS[of_all].values if value in offered)
+        elif trials:
             measures = [trial.measure for trial in trials]
-            yield from OPTIONS[option].values_for(measures, trials[0].run.labels.levels)
+            yield from OPTIONS[of_all].values_for(measures, trials[0].run.labels.levels)
 
     def within(self, most: int) -> Iterator[Near]:
         """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
@@ -264,12 +254,12 @@ class Space(Generic[Q]):
         """Return the convention of a row of codes."""
         return {
             option: values[code]
-            for option, values, code in zip(self.options, self._numbered, codes.tolist(), strict=True)
+            for (option, values), code in zip(self._numbered.items(), codes.tolist(), strict=True)
         }
 
     def numbered(self, option: str) -> list[Any]:
         """Return the values of an option, each at its number in codes."""
-        return self._numbered[self.options.index(option)]
+        return self._numbered[option]
 
     def codes(self, convention: Options) -> Codes:
         """Return the row of a convention, with the first of values that surely are the same."""
@@ -282,7 +272,7 @@ class Space(Generic[Q]):
         found: NDArray[np.int64] = near[:, at]
         own = f"{option} of {trial.measure}"
         if own in self.options:
-            of_own, of_all = self._numbered[self.options.index(own)], self._numbered[at]
+            of_own, of_all = self._numbered[own], self._numbered[option]
             number = np.array([-1 if value == SAME else of_all.index(value) for value in of_own])
             ours = number[near[:, self.options.index(own)]]
             found = np.where(ours < 0, found, ours)
@@ -293,18 +283,18 @@ class Space(Generic[Q]):
         found, size = np.zeros(len(near), np.int64), 1
         for option in options:
             found += size * self.numbers(trial, option, near)
-            size *= len(self._numbered[self.options.index(option)])
+            size *= len(self._numbered[option])
         return found
 
     def has(self, trial: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
         """Return which conventions have a value of an option for a measure."""
-        known = self._numbered[self.options.index(option)]
+        known = self._numbered[option]
         number = known.index(value) if value in known else -1
         return np.asarray(self.numbers(trial, option, near) == number)
 
     def computed(self, trial: Q, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one means nothing."""
-        places = np.array([place(each) for each in self._numbered[self.options.index("queries")]])
+        places = np.array([place(each) for each in self._numbered["queries"]])
         queries = places[self.numbers(trial, "queries", near)]
         found: Floats = self._means_of(trial, near)[np.arange(len(near)), queries]
         return found
