@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
-NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a", "n.a.", "na", "nan", "none"))
+_NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a", "n.a.", "na", "nan", "none"))
 """Cells that say that there is no number."""
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
@@ -67,7 +68,7 @@ def plain(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no number."""
-    return plain(text).strip(_MARKS).lower() in NO_CLAIM or not text.strip(_MARKS)
+    return plain(text).strip(_MARKS).lower() in _NO_CLAIM
 
 
 def title_of(text: str) -> str:
@@ -179,30 +180,25 @@ class PrintedTable(NamedTuple):
         return self._replace(titles=[(), *titles], rows=rows)
 
 
+def count_in(text: str | None) -> int:
+    """Return the count that a text is, such as how many columns a cell spans; 1 if it is none."""
+    digits = (text or "").strip()
+    return int(digits) if digits.isdecimal() and len(digits) < 9 else 1
+
+
 def spread(rows: Grid) -> Grid:
     """Repeat each cell in all columns and rows that it spans."""
-    below: dict[int, tuple[Cell, int]] = {}
+    below: dict[int, Cell] = {}
     whole = []
     for row in rows:
         cells: list[Cell] = []
-        for cell in row:
-            _fill(cells, below)
-            for _ in range(min(max(cell.columns, 1), MOST_COLUMNS)):
-                if cell.rows > 1:
-                    below[len(cells)] = (cell, cell.rows - 1)
-                cells.append(cell)
-        _fill(cells, below)
+        new = chain.from_iterable([cell] * min(max(cell.columns, 1), MOST_COLUMNS) for cell in row)
+        while (cell := below.pop(len(cells), None) or next(new, None)) is not None:
+            if cell.rows > 1:
+                below[len(cells)] = cell._replace(rows=cell.rows - 1)
+            cells.append(cell)
         whole.append(cells)
     return whole
-
-
-def _fill(cells: list[Cell], below: dict[int, tuple[Cell, int]]) -> None:
-    """Add the cells that reach down to the next columns of a row."""
-    while len(cells) in below:
-        cell, left = below.pop(len(cells))
-        if left > 1:
-            below[len(cells)] = (cell, left - 1)
-        cells.append(cell)
 
 
 def tables_of(found: list[Grid]) -> Iterator[PrintedTable]:

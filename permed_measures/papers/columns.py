@@ -18,13 +18,11 @@ _NO_MEASURE = re.compile(
     r"|(?i:std\.?(?: *dev\w*\.?)?|stdev|s\.?[de]\.?|var(?:iance)?|median|min|max)"
 )
 _INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
-_CHANGE = re.compile(
-    r"[Δ∆δ]|\bdelta\b|\bdiff(?:erence)?\b|\bimpr(?:ov)?\w*|\bgains?\b|\blift\b|\bchange\b|提升|提高|增幅|变化|差值|差异",
-    re.IGNORECASE,
-)
+_CHANGED = r"delta|diff(?:erence)?|impr(?:ov)?\w*|gains?|lift|change", r"[Δ∆δ]|提升|提高|增幅|变化|差值|差异"
+"""Words and signs of changes."""
+_CHANGE = re.compile(rf"\b(?:{_CHANGED[0]})\b|{_CHANGED[1]}", re.IGNORECASE)
 _CHANGE_ROW = re.compile(
-    r"(?:(?:abs|rel)\w*\.? *)?"
-    r"(?:[Δ∆δ]|delta|diff(?:erence)?|impr(?:ov)?\w*|gain|lift|change|提升|提高|增幅|变化|差值)\.? *"
+    rf"(?:(?:abs|rel)\w*\.? *)?(?:{'|'.join(_CHANGED)})\.? *"
     r"(?:%|[(\[].*|(?:vs|over|to|from|against|相对|比|对).*)?",
     re.IGNORECASE,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid
+from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid, count_in
 
 _ARGUMENTS = {"tabular*": 2, "tabularx": 2, "tabulary": 2, "xltabular": 2, "NiceTabular*": 2}
 """How many arguments a table has before its cells; others have one."""
@@ -116,8 +116,7 @@ class _Reader:
         elif name in ("begin", "end"):
             self._environment(name)
         elif name == "multicolumn":
-            digits = self._argument()
-            self.columns = min(int(digits), MOST_COLUMNS) if digits.isdecimal() and len(digits) < 9 else 1
+            self.columns = min(count_in(self._argument()), MOST_COLUMNS)
             self._argument()
         else:
             for _ in range(_SKIPPED.get(name, 0)):

@@ -32,10 +32,9 @@ _MEANING |= dict.fromkeys(
 )
 MEANT = frozenset(_MEANING.values())
 """The measures that loose names mean."""
-_ARROWS = "↑↓"
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
-MARKS = " *_†‡§¶△▲▽▼"
-"""Marks around a number in a table: the best one, or a significant one."""
+_MARKS = "↑↓ *_†‡§¶△▲▽▼"
+"""Arrows and marks around a title; those of numbers are more, and a prime is part of a name."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
@@ -64,12 +63,12 @@ def heading_of(title: str) -> tuple[str, bool]:
     >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*")
     (('MAP', True), ('MRR', True), ('P@10', False))
     """
-    name = unicodedata.normalize("NFKC", title).strip(_ARROWS + MARKS)
+    name = unicodedata.normalize("NFKC", title).strip(_MARKS)
     start = max(name.rfind("("), name.rfind("["))
     if name.endswith("%") and not share_of_list(name):
         start = len(name) - 1
     percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
-    return (name[:start] if percent else name).rstrip(_ARROWS + MARKS), percent
+    return (name[:start] if percent else name).rstrip(_MARKS), percent
 
 
 def split(name: str) -> tuple[str, str]:

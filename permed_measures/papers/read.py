@@ -11,7 +11,7 @@ from pathlib import Path
 
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
-from permed_measures.papers.cells import Cell, Grid, PrintedTable, spread, tables_of
+from permed_measures.papers.cells import Cell, Grid, PrintedTable, count_in, spread, tables_of
 from permed_measures.papers.latex import latex_tables, text_of
 
 # --- HTML ------------------------------------------------------------------------------------------
@@ -20,9 +20,10 @@ _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "
 _SILENT = ("script", "style", "annotation", "annotation-xml")
 """Elements whose text is not shown."""
 _CELLS = ("td", "th")
+_LINE = "data-line-of-markdown"
+"""The attribute that has the line of a cell that was written in Markdown."""
 _ENDS_A_CELL = (*_CELLS, "tr", "thead", "tbody", "table")
 _MATHS = re.compile(r"\$([^$]*)\$")
-_MOST_ROWS = 10_000
 
 
 def html_tables(text: str, first_line: int = 1) -> list[Grid]:
@@ -55,8 +56,8 @@ class _Table:
 
     def start_cell(self, line: int, given: dict[str, str | None]) -> None:
         """Open a cell."""
-        line = _number(given.get("data-line"), line)
-        self.cell = Cell("", line, _number(given.get("colspan")), _number(given.get("rowspan")))
+        line = count_in(given.get(_LINE, str(line)))
+        self.cell = Cell("", line, count_in(given.get("colspan")), count_in(given.get("rowspan")))
         self.parts = []
 
 
@@ -106,11 +107,6 @@ class _Reader(HTMLParser):
             self.open[-1].parts.append(text)
 
 
-def _number(text: str | None, default: int = 1) -> int:
-    digits = (text or "").strip()
-    return min(int(digits), _MOST_ROWS) if digits.isdecimal() and len(digits) < 9 else default
-
-
 # --- Markdown --------------------------------------------------------------------------------------
 
 
@@ -127,7 +123,7 @@ def markdown_tables(text: str) -> list[Grid]:
         if token.type == "table_open":
             start = number
         elif token.type in ("th_open", "td_open"):
-            token.attrSet("data-line", str(line))
+            token.attrSet(_LINE, str(line))
         elif token.type == "table_close":
             found += html_tables(markdown.renderer.render(tokens[start : number + 1], markdown.options, {}))
         elif token.type == "html_block":

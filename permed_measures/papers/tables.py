@@ -101,8 +101,36 @@ def read_claims(
 
 
 def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -> PrintedClaims:
-    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file, or some of their columns."""
-    return claims_in(read_tables(Path(path)), os.fspath(path), columns)
+    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file.
+
+    Parameters
+    ----------
+    path : path
+    columns : str, optional
+        What stands above the columns that are meant, such as a data set, or the name of a table.
+
+    Raises
+    ------
+    MeasureError
+        If no column of any table is a measure.
+    InputError
+        If there is no table or no such column, or a number is beyond what its measure can be.
+    """
+    path = os.fspath(path)
+    readers = [_Reader(table, path, columns is not None) for table in read_tables(Path(path))]
+    rows = [row for reader in readers for row in reader.rows]
+    if columns is not None and rows:
+        rows = _chosen(rows, columns, path)
+    notes = [note for reader in readers for note in reader.notes()]
+    if not rows and any(reader.measures for reader in readers):
+        raise InputError("no row has a claim", where=path)
+    if not rows and readers:
+        why = next((each.why for each in readers[0].left_out if each.why), "the headings name no measure")
+        raise MeasureError(why, where=f"{path}:{readers[0].table.line}")
+    if not rows:
+        what = "there is no table whose header names the runs and then the measures, with a row below"
+        raise InputError(what, where=path)
+    return PrintedClaims(path, rows, notes)
 
 
 def claims_of(
@@ -124,39 +152,6 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
             raise InputError(f"a claim must be NAME=VALUE, each name once (found {text!r})")
         claims[name] = value
     return claims
-
-
-def claims_in(tables: Iterable[PrintedTable], path: str, columns: str | None = None) -> PrintedClaims:
-    """Return the claims of printed tables.
-
-    Parameters
-    ----------
-    tables : iterable of PrintedTable
-    path : str
-    columns : str, optional
-        What stands above the columns that are meant, such as a data set, or the name of a table.
-
-    Raises
-    ------
-    MeasureError
-        If no column of any table is a measure.
-    InputError
-        If there is no table or no such column, or a number is beyond what its measure can be.
-    """
-    readers = [_Reader(table, path, columns is not None) for table in tables]
-    rows = [row for reader in readers for row in reader.rows]
-    if columns is not None and rows:
-        rows = _chosen(rows, columns, path)
-    notes = [note for reader in readers for note in reader.notes()]
-    if not rows and any(reader.measures for reader in readers):
-        raise InputError("no row has a claim", where=path)
-    if not rows and readers:
-        why = next((each.why for each in readers[0].left_out if each.why), "the headings name no measure")
-        raise MeasureError(why, where=f"{path}:{readers[0].table.line}")
-    if not rows:
-        what = "there is no table whose header names the runs and then the measures, with a row below"
-        raise InputError(what, where=path)
-    return PrintedClaims(path, rows, notes)
 
 
 def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:

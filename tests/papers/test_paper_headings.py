@@ -246,6 +246,19 @@ def test_of_several_tables_each_has_its_number(tmp_path, n, names):
     assert [table.name for table in read_tables(tmp_path / "paper.md")] == names
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.md", "\n" * 12_000 + "| run | P@1 |\n|---|---|\n| a | 0.1 |\n", 12_003),
+        ("a.html", "<table><tr><th>run<th>P@1\n<tr><td data-line=7>a<td data-line=7>0.1</table>", 2),
+    ],
+    ids=["a long file", "an attribute of other tools"],
+)
+def test_the_line_of_a_row_is_that_of_the_file(tmp_path, name, text, line):
+    (tmp_path / name).write_text(text)
+    assert [row.where for row in read_claims_file(tmp_path / name).rows] == [f"{tmp_path / name}:{line}"]
+
+
 def test_why_no_column_is_read_is_said(tmp_path):
     with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
