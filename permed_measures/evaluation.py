@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.inputs import QrelsLike, RunLike, openers
 from permed_measures.errors import warn
 from permed_measures.measures.definitions import MEASURES
-from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
+from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of, parse_measure
 
 if TYPE_CHECKING:
     from permed_measures.engine.evaluator import PermedEvaluator
@@ -157,7 +157,7 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     """
     from permed_measures.engine.evaluator import ideal_evaluation
 
-    [value] = ideal_evaluation(measure, qrels).aggregated.values()
+    [value] = ideal_evaluation(parse_measure(measure), qrels).aggregated.values()
     return value
 
 

@@ -191,6 +191,8 @@ def test_every_result_is_written_in_every_format(name):
     assert len(re.findall(r"(?m)^\|[-: |]+\|$", result.to("markdown"))) == len(tables)
     latex = result.to("latex")
     assert latex.count(r"\begin{tabular") == latex.count(r"\end{tabular") >= len(tables)
+    labels = re.findall(r"\\label\{.*?\}", latex)
+    assert len({*labels}) == len(labels) >= len(tables)
     assert "<h1" in result.to("html")
     assert {*FORMATS} == {"table", "markdown", "latex", "html", "csv", "tsv", "json", "jsonl"}
 

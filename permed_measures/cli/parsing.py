@@ -144,11 +144,14 @@ def _is_measure(word: str) -> bool:
     """Return whether a word among the runs is a measure; where there is a file of that name, it is not."""
     from permed_measures.measures.parsing import named_measures
 
+    is_file = Path(word).exists() or Path(word.rpartition("=")[2]).exists()
     try:
         named_measures(word)
     except PermedError:
+        if "@" in word and not is_file:  # as P@0
+            raise
         return False
-    if Path(word).exists() or Path(word.rpartition("=")[2]).exists():
+    if is_file:
         print_message(f"note: {word} is taken as a file; -m {shlex.quote(word)} is the measure")
         return False
     return True

@@ -14,7 +14,7 @@ from permed_measures.datasets import NAMES, OURS, SAMPLES, find, load
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
-from permed_measures.files.sources import check_path
+from permed_measures.files.sources import check_path, parquet_parts
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
@@ -267,6 +267,9 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
         return STDIN
     check_path(path)
     if os.path.lexists(path):
+        if text in NAMES and path.is_dir() and not parquet_parts(path):
+            problem = "this is a folder here, so that the data set of its name cannot be meant"
+            raise InputError(problem, where=text, hint="Go to another folder, or name a file in it")
         return path
     packaged = list(packaged_runs(text).values()) if "run" in kinds else []
     if len(packaged) == 1:

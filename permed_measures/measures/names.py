@@ -100,7 +100,8 @@ def understood(name: str) -> tuple[str, float | None] | None:
     if name.startswith(_INTERPOLATED):
         recall = name.removeprefix(_INTERPOLATED)
         return ("IPrec", float(recall)) if recall.replace(".", "", 1).isdecimal() else None
-    word, cutoff = word_and_cutoff(name)
+    whole = name.translate(_SEPARATORS)
+    word, cutoff = (whole, "") if whole in MEASURE_OF_WORD else word_and_cutoff(name)  # the 1 of f1 is none
     if word not in MEASURE_OF_WORD or f"({cutoff})" in name:  # which might be a parameter
         return None
     return MEASURE_OF_WORD[word], rank_of(cutoff, name) if cutoff.isdigit() else None

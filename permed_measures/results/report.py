@@ -277,9 +277,12 @@ def _latex(report: Report, label: str = "", caption: str = "") -> str:
         lines += [*filter(None, [each.note]), *each.texts]
     comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_noted(report.notes)])
     tables = [table for each in report.written for table in each.tables]
-    if label:
-        numbered = [label, *(f"{label}-{number}" for number in range(2, len(tables) + 1))]
-        tables = [table._replace(label=name) for table, name in zip(tables, numbered, strict=False)]
+    names = [label or table.label for table in tables]
+    numbers = [names[:place].count(name) for place, name in enumerate(names)]  # a label is that of one table
+    tables = [
+        table._replace(label=f"{name}-{number + 1}" if number else name)
+        for table, name, number in zip(tables, names, numbers, strict=True)
+    ]
     tables[:1] = [table._replace(own_caption=caption) for table in tables[:1]]
     return "\n".join([*(table.to("latex") for table in tables), comments])
 

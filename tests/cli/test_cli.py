@@ -139,6 +139,9 @@ def test_a_file_with_the_name_of_a_data_set_is_said(files):
     (files / "litsearch").write_text("q1 0 a 1\n")
     _, stderr = run_cli("evaluate", "litsearch", "run.trec", "-m", "P@1")
     assert "note: litsearch is a file here, and is used instead of the data set" in stderr
+    (files / "medcorpus").mkdir()
+    with pytest.raises(pm.InputError, match="medcorpus: this is a folder here, so that the data set of its"):
+        run_cli("evaluate", "medcorpus", "run.trec")
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,11 @@ def test_a_file_named_like_a_measure_is_a_file():
     assert "note: P@1 is taken as a file; -m P@1 is the measure" in stderr.splitlines()
 
 
+def test_a_bad_measure_among_the_files_is_no_missing_file():
+    with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number"):
+        run_cli("evaluate", "qrels", "run.trec", "P@0")
+
+
 def test_a_reranking_has_one_measure():
     shown, _ = run_cli("reranking", "qrels", "P@1", "run.trec", "other.trec")
     assert shown.startswith("P@1: ")

@@ -35,4 +35,6 @@ def test_the_ceiling_is_the_highest_value_of_all_runs(name, rng):
 def test_the_number_of_retrieved_documents_has_no_ceiling():
     with pytest.raises(pm.MeasureError, match="NumRet has no ceiling: a run can retrieve any number"):
         pm.ceiling("NumRet", {"q": {"a": 1}})
+    with pytest.raises(pm.MeasureError, match="there is no measure 'beir'"):
+        pm.ceiling("beir", {"q": {"a": 1}})
     assert pm.ceiling(ir_measures.NumRet(rel=1), {"q": {"a": 1, "b": 0}, "p": {"a": 2}}) == 2

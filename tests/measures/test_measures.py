@@ -118,6 +118,7 @@ NAME = "a measure is written Name(parameter=value,...)@cutoff"
         ("GradedAP(10)", NAME),
         ("P(rel=2)", "P needs a cutoff. Write P(rel=2)@10"),
         ("F1", "F1 needs a cutoff. Write F1@10"),
+        ("f1", "F1 needs a cutoff. Write F1@10"),
         ("IPrec(rel=2)", "IPrec needs a recall. Write IPrec(rel=2)@0.5"),
         ("rbp(p=0.9)@10", "for grades. The nearest is RBP(p=0.9,rel=1)@10"),
         (
