@@ -188,7 +188,7 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
     some_ids = sorted(query_ids)[:SOME]
     if len(shared) and not len(rank):
         some_ids = [row[0] for row in rows.select("doc_id").limit(SOME).collect()]
-    return RankedHits(hits.row, rank, retrieved, len(shared), query_ids, some_ids)
+    return RankedHits(hits.row, rank, retrieved, query_ids, some_ids)
 
 
 def _collected(frame: Any) -> pl.DataFrame:

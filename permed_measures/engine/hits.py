@@ -28,8 +28,6 @@ class RankedHits(NamedTuple):
         The judgment that each is, and its rank.
     retrieved : ndarray of int64, shape (n_queries,)
         How many documents were retrieved for each query of the judgments.
-    n_shared : int
-        Queries in common.
     query_ids : collection of str
         The queries of the run.
     some_ids : list of str
@@ -43,7 +41,6 @@ class RankedHits(NamedTuple):
     row: Ints
     rank: Ints
     retrieved: Ints
-    n_shared: int
     query_ids: Collection[str]
     some_ids: list[str]
     scores_differ: bool = True
@@ -62,17 +59,28 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     if not set(map(type, docs)) <= {dict} or _may_have_integers(judgments, query, docs):
         docs = list(map(_with_string_ids, query_ids, docs))
     rows = scores_of(judgments, query, docs)
-    ranks = ranks_of(rows, judgments, ties, depth)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
     grades = judgments.may_be_scores and may_be_grades(run)
-    retrieved, differ = rows.end - rows.start, scores_differ(rows)
-    return RankedHits(rows.row, ranks, retrieved, len(query), named, some_ids, differ, grades)
+    return _ranked(judgments, rows, ties, depth, named, some_ids, grades)
 
 
 def may_be_grades(run: Nested) -> bool:
     """Return whether all scores of a run look like grades."""
     scores = chain.from_iterable(documents.values() for documents in run.values())
     return any(run.values()) and all(score in USUAL_GRADES for score in scores)
+
+
+def _ranked(
+    judgments: Judgments,
+    rows: ScoredHits,
+    ties: TieBreak,
+    depth: int | None,
+    query_ids: Collection[str],
+    some_ids: list[str],
+    may_be_grades: bool,
+) -> RankedHits:
+    ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
+    return RankedHits(rows.row, ranks, retrieved, query_ids, some_ids, scores_differ(rows), may_be_grades)
 
 
 def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
@@ -172,11 +180,11 @@ def _merged(judgments: Judgments, parts: list[RankedHits]) -> RankedHits:
     row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
     retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
     query_ids = set().union(*(part.query_ids for part in parts))
-    of_documents = chain.from_iterable(part.some_ids for part in parts if part.n_shared)
+    of_documents = chain.from_iterable(part.some_ids for part in parts if part.retrieved.any())
     some_ids = list(islice(of_documents, SOME)) or sorted(query_ids)[:SOME]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
-    n_shared, differ = sum(part.n_shared for part in parts), any(part.scores_differ for part in parts)
-    return RankedHits(row, rank, retrieved, n_shared, query_ids, some_ids, differ, grades)
+    differ = any(part.scores_differ for part in parts)
+    return RankedHits(row, rank, retrieved, query_ids, some_ids, differ, grades)
 
 
 _NONE = np.zeros(0, np.int64)
@@ -201,9 +209,7 @@ def _of_frame(
     )
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
-    retrieved, n_shared = end - start, int(known.sum())
-    ranks = ranks_of(rows, judgments, ties, depth)
-    return RankedHits(row, ranks, retrieved, n_shared, set(query_ids), some_ids, scores_differ(rows), grades)
+    return _ranked(judgments, rows, ties, depth, set(query_ids), some_ids, grades)
 
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

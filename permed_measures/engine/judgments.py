@@ -175,22 +175,22 @@ class Judgments:
         """Where the rows of each query begin; shape (n_queries + 1,)."""
         return offsets_of(self.query, self.n_queries)
 
-    def ids(self, rows: Ints) -> list[str]:
+    def ids(self, rows: Ints | slice) -> list[str]:
         """Return the document ids of these rows."""
         return list(map(self.given.__getitem__, self.order[rows].tolist()))
 
     @cached_property
     def documents(self) -> list[str]:
         """The document id of each row."""
-        return list(map(self.given.__getitem__, self.order.tolist()))
+        return self.ids(slice(None))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The judged documents as a frame of query_id, doc_id, query and row, to join a run with."""
+        """The judged documents as a frame of query_id, doc_id and row, to join a run with."""
         documents = text_series("doc_id", self.documents)
         query_id = text_series("query_id", self.query_ids).gather(self.query)
         row = np.arange(len(self.query))
-        return pl.DataFrame([query_id, documents, pl.Series("query", self.query), pl.Series("row", row)])
+        return pl.DataFrame([query_id, documents, pl.Series("row", row)])
 
     def of_queries(self, query: Ints) -> pl.DataFrame:
         """Return the rows of `frame` that belong to these queries."""

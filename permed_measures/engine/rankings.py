@@ -118,7 +118,8 @@ class JudgedRankings:
             from permed_measures.engine.from_spark import find_in_spark
 
             found = find_in_spark(judgments, run, ties)
-        counts = found.retrieved, len(found.query_ids), found.n_shared, found.scores_differ
+        n_shared = sum(map(found.query_ids.__contains__, judgments.query_ids))
+        counts = found.retrieved, len(found.query_ids), n_shared, found.scores_differ
         rankings = cls.of_hits(judgments, found.row, found.rank, *counts).within(depth)
         if found.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, path_of(run))
