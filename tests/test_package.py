@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -102,24 +103,36 @@ def module_of(path):
     return ".".join(path.relative_to(FOLDER).with_suffix("").parts)
 
 
+@cache
+def imported_by(path):
+    """Return the pairs of module and name that a file imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    of_modules = [
+        (node.module, alias.name)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    return of_modules + [
+        (alias.name, "") for node in nodes if isinstance(node, ast.Import) for alias in node.names
+    ]
+
+
 def imports_of(path):
-    """Return the modules that a file imports, wherever in it, as `ORDER` names them."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "permed_measures":
-            inside = (node.module or "").partition(".")[2]
-            for alias in node.names:
-                names = [f"{inside}.{alias.name}".strip("."), inside, f"{inside}.__init__".strip(".")]
-                if name := next((name for name in names if name in ORDER), None):
-                    yield name
-                elif alias.name != "__version__":
-                    raise AssertionError(f"{path} imports {alias.name} from the package as a whole")
+    """Return the modules of the package that a file imports, as `ORDER` names them."""
+    for module, imported in imported_by(path):
+        package, _, inside = module.partition(".")
+        if package == "permed_measures":
+            names = [f"{inside}.{imported}".strip("."), inside, f"{inside}.__init__".strip(".")]
+            if name := next((name for name in names if name in ORDER), None):
+                yield name
+            elif imported != "__version__":
+                raise AssertionError(f"{path} imports {imported} from the package as a whole")
 
 
 def test_polars_is_had_in_one_way_which_checks_the_fork():
     for path in set(FOLDER.rglob("*.py")) - {FOLDER / "frames.py"}:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                assert "polars" not in [getattr(node, "module", ""), *(alias.name for alias in node.names)]
+        assert "polars" not in [module.partition(".")[0] for module, _ in imported_by(path)], path
 
 
 def test_folders_import_one_way():
@@ -139,13 +152,9 @@ CORE = ("progress", "errors", "markup", "frames", "measures", "engine", "evaluat
 
 
 def test_the_core_imports_only_itself():
-    for name in ORDER:
-        if name.partition(".")[0] in CORE:
-            imported = {
-                each.partition(".")[0]
-                for each in imports_of(FOLDER.joinpath(*name.split(".")).with_suffix(".py"))
-            }
-            assert imported <= set(CORE), name
+    for name in (each for each in ORDER if each.partition(".")[0] in CORE):
+        path = FOLDER.joinpath(*name.split(".")).with_suffix(".py")
+        assert {each.partition(".")[0] for each in imports_of(path)} <= set(CORE), name
 
 
 def python(code):
