@@ -12,7 +12,7 @@ import pytest
 from effort import ONLY_THOROUGH, THOROUGH, effort
 from hypothesis import settings
 
-settings.register_profile("permed", deadline=None, max_examples=effort(10, 60))
+settings.register_profile("permed", deadline=None, max_examples=effort(10, 40))
 settings.register_profile("ci", settings.get_profile("permed"), derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "permed"))
 

@@ -52,7 +52,7 @@ def with_own(rng, measure, how):
     return {**how, **others, **changed}
 
 
-@pytest.mark.parametrize("seed", range(effort(6, 40)))
+@pytest.mark.parametrize("seed", range(effort(6, 20)))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
     qrels, run = small_case(rng)

@@ -54,7 +54,7 @@ def test_every_option_and_every_named_convention_has_its_texts():
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 @pytest.mark.parametrize("name", sorted({*PARAMETERS} - {"Judged"}))
-@settings(max_examples=effort(2, 40))
+@settings(max_examples=effort(2, 10))
 @given(rng=RANDOMS, case=CASES)
 def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(name, rng, case):
     measure = str(random_measure(rng, name))
