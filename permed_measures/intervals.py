@@ -13,7 +13,8 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.markup import plural
+from permed_measures.errors import InputError
+from permed_measures.markup import counted, plural
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
@@ -22,8 +23,8 @@ Ints = NDArray[np.int64]
 TIE = 1e-12
 """Values of a query that differ by no more than this count as equal: the difference is rounding."""
 
-FEW = 5
-"""Fewer units than this have no bar in a plot."""
+FEW_UNITS = 20
+"""Of fewer units Student's interval of skewed values may have the truth less often than it says."""
 
 Range = tuple[float, float]
 
@@ -38,6 +39,25 @@ class Estimate(NamedTuple):
 def zero_rounding_noise(differences: Floats) -> Floats:
     """Set differences that are only rounding to 0."""
     return np.where(np.abs(differences) <= TIE, 0.0, differences)
+
+
+def check_level(level: float) -> None:
+    """Raise InputError unless it is between 0 and 1."""
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
+
+
+def percent(level: float) -> str:
+    """Write a level, such as ``95%``."""
+    return f"{100 * level:.10g}%"
+
+
+def coverage_notes(n_units: int, unit: str, level: float, values: str) -> list[str]:
+    """Note that intervals of so few units may hold the truth less often than they say, if so."""
+    if not 1 < n_units < FEW_UNITS:
+        return []
+    units = counted(n_units, unit)
+    return [f"interval: with {units} coverage may be below {percent(level)} where {values} are skewed"]
 
 
 def sums_of(values: Floats, cluster: Ints, n_clusters: int = 0) -> Floats:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.files.provenance import OF_QRELS
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
+from permed_measures.measures.parameters import values_of
 
 
 @contextmanager
@@ -60,6 +65,23 @@ def scored_without_results(measures: Iterable[Measure]) -> str:
 def _of_many(said: str) -> str:
     """Return the same of several queries."""
     return f"they {said.replace('scores', 'score').replace('counts', 'count')}"
+
+
+def every_label_is_relevant(measures: Iterable[Measure], judgments: Judgments) -> bool:
+    """Return whether no label is below what a measure calls relevant: then Judged@k is P@k."""
+    levels = [values_of(measure).get("rel") or 1 for measure in measures]
+    return bool((judgments.grade >= max(levels)).all())
+
+
+def judged_within(rankings: JudgedRankings, cutoff: int | None) -> NDArray[np.float64]:
+    """Return Judged@k of each query; NaN where nothing is retrieved, of which there is nothing to judge."""
+    return np.where(rankings.retrieved > 0, judged(replace(rankings), cutoff=cutoff), np.nan)
+
+
+def mean_judged(shares: NDArray[np.float64]) -> float | None:
+    """Return the mean of `judged_within` over the queries with an answer; None without any."""
+    answered = shares[~np.isnan(shares)]
+    return float(answered.mean()) if len(answered) else None
 
 
 # --- what values do not tell ------------------------------------------------------------------------

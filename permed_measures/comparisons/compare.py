@@ -18,7 +18,6 @@ from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow
 from permed_measures.comparisons.rows import rows_of, with_people
 from permed_measures.comparisons.tables import (
     differences_table,
-    every_label_is_relevant,
     interval_method,
     judged_notes,
     judged_shares,
@@ -31,6 +30,7 @@ from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
+from permed_measures.intervals import coverage_notes
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, headings_of, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -152,8 +152,6 @@ def compare(
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
     paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
-    if every_label_is_relevant(paired):  # then Judged@k is P@k
-        paired = replace(paired, judged={})
     groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
     if groups and not groups.values:
         raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
@@ -208,19 +206,14 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
     ]
 
 
-_FEW_UNITS = 20
-"""Of fewer units Student's interval of skewed differences may have the truth less often than it says."""
-
-
 def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
     """Note where there are too few clusters for what was asked."""
     units = counted(paired.n_clusters, paired.unit)
     least = 2.0 ** (1 - paired.n_clusters)  # of 2 of all sign patterns
     if "randomization" in options.tests and least >= LEVEL:
         yield f"randomization: with {units} no p-value is below {LEVEL}, whatever the runs"
-    if paired.n_clusters < _FEW_UNITS and any(row.interval for row in rows):
-        level = f"{100 * options.level:.10g}%"
-        yield f"interval: with {units} coverage may be below {level} where differences are skewed"
+    if any(row.interval for row in rows):
+        yield from coverage_notes(paired.n_clusters, paired.unit, options.level, "differences")
 
 
 def comparison_report(result: Comparison) -> Report:

@@ -8,19 +8,19 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from ir_measures import Judged
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of, factorized
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.engine.kernels.binary import judged as judged_share
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, nearest
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.named_runs import naming, notes_of
+from permed_measures.named_runs import every_label_is_relevant, judged_within, naming, notes_of
 from permed_measures.progress import tracked
 
 
@@ -45,9 +45,9 @@ class PairedRuns:
         Notes on the runs and the clusters.
     among : ndarray of int64, optional
         Of some of the queries, the cluster of each among those of all queries.
-    judged : dict of str to ndarray of float64, shape (n_measures, n_queries)
-        Of each run the share of documents within the measure's cutoff that are judged; NaN where it retrieves
-        nothing.
+    judged : dict of str to dict of str to ndarray of float64, shape (n_queries,)
+        Judged@k of each run, by heading; NaN where it retrieves nothing. Empty where all documents within the
+        cutoffs are judged, and where every label is relevant: then Judged@k is P@k.
     rankings : dict of str to JudgedRankings
         Of each run; empty for some of the queries.
     group : ndarray of int64, optional
@@ -62,7 +62,7 @@ class PairedRuns:
     cluster: NDArray[np.int64] = field(repr=False)
     notes: list[str]
     among: NDArray[np.int64] | None = field(default=None, repr=False)
-    judged: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+    judged: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict, repr=False)
     rankings: dict[str, JudgedRankings] = field(default_factory=dict, repr=False)
     group: NDArray[np.int64] | None = field(default=None, repr=False)
 
@@ -98,7 +98,7 @@ class PairedRuns:
             values[run_name], rankings[run_name], told = evaluate(run_name)
             notes += told
         asked = list(evaluator.measures)
-        judged = {name: _judged(ranked, asked) for name, ranked in rankings.items()}
+        judged = {} if every_label_is_relevant(asked, evaluator.judgments) else _judged(rankings, asked)
         parts = asked, query_ids, values, pairs, name, cluster, notes
         return cls(*parts, judged=judged, rankings=rankings)
 
@@ -129,7 +129,10 @@ class PairedRuns:
             cluster=cluster,
             notes=[],
             among=self.shared_cluster[chosen],
-            judged={name: each[:, chosen] for name, each in self.judged.items()},
+            judged={
+                heading: {name: each[chosen] for name, each in of_runs.items()}
+                for heading, of_runs in self.judged.items()
+            },
             rankings={},
             group=None,
         )
@@ -151,10 +154,19 @@ class PairedRuns:
         return np.concatenate([pairs + len(place) * number for number in range(len(self.measures))])
 
 
-def _judged(rankings: JudgedRankings, measures: list[Measure]) -> NDArray[np.float64]:
-    """Return the share of documents that are judged within the cutoff of each measure, by query."""
-    shares = np.array([judged_share(replace(rankings), cutoff=cutoff_of(each)) for each in measures])
-    return np.where(rankings.retrieved > 0, shares, np.nan)
+def _judged(
+    rankings: Mapping[str, JudgedRankings], measures: list[Measure]
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return Judged@k for each cutoff of the measures, unless it is one of these; none if all is judged."""
+    cutoffs = {cutoff_of(each) for each in measures if "cutoff" in each.SUPPORTED_PARAMS}
+    names = {cutoff: Judged @ cutoff if cutoff else Judged for cutoff in cutoffs}
+    found = {
+        str(names[cutoff]): {run: judged_within(ranked, cutoff) for run, ranked in rankings.items()}
+        for cutoff in sorted(cutoffs, key=lambda cutoff: cutoff or np.inf)
+        if names[cutoff] not in measures
+    }
+    is_partly = any((each < 1).any() for of_runs in found.values() for each in of_runs.values())
+    return found if is_partly else {}
 
 
 def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,21 +18,25 @@ from permed_measures.comparisons.results import (
     deciding,
     outcome,
 )
+from permed_measures.comparisons.tables import letters_of
 from permed_measures.errors import InputError, check_choice
-from permed_measures.intervals import FEW, no_variance
-from permed_measures.markup import counted, plural
+from permed_measures.intervals import no_variance
+from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, inline_svg, matplotlib, shown_name, wrapped
 from permed_measures.plots.panels import (
+    COLUMN,
     Chosen,
     Point,
+    about_bars,
     axes_of,
     draw_panel,
     explain,
     labelled,
     one_scale,
     rows_axes,
+    sorted_panels,
 )
 from permed_measures.results.report import Plot
 
@@ -130,12 +133,7 @@ def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
 def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Point]]:
     """Return the rows of each measure, in the order of the first."""
     drawn = _differences if comparison.baseline else _means
-    of_measures = [{point.label: point for point in drawn(comparison, index)} for index in measures]
-    order = sorted(of_measures[0].values(), key=lambda point: -point.value)
-    panels = [[points[first.label] for first in order] for points in of_measures]
-    if comparison.n_clusters < FEW:
-        return [[point._replace(interval=None) for point in panel] for panel in panels]
-    return panels
+    return sorted_panels([[*drawn(comparison, index)] for index in measures], comparison.n_clusters)
 
 
 def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
@@ -151,49 +149,36 @@ def _means(comparison: Comparison, index: int) -> Iterator[Point]:
     values, better = comparison.paired.values, better_pairs(rows)
     intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
     intervals |= {row.run: row.intervals["mean"] for row in rows}
-    letters = dict(zip(values, ascii_lowercase, strict=False)) if _has_letters(comparison) else {}
+    letters = dict(zip(values, letters_of(comparison), strict=False))
     for run in values:
         worse = "".join(letter for other, letter in letters.items() if (run, other) in better)
         mean = float(values[run][index].mean())
         yield Point(run, letters.get(run, ""), mean, intervals[run], "mean", worse)
 
 
-def _has_letters(comparison: Comparison) -> bool:
-    """Return whether letters say which means differ: there is a test, and a letter for each run."""
-    n_runs, tests = len(comparison.paired.values), comparison.rows[0].tests
-    return not comparison.baseline and bool(deciding(tests)) and n_runs <= len(ascii_lowercase)
-
-
 def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
+    n_units, unit = comparison.n_clusters, comparison.paired.unit
+    if comparison.baseline:
+        n_rows = sum(len(part.rows) for _, part in comparison.sections())
+        at_once = comparison.options.interval == "simultaneous" and n_rows > 1
+        whose = ", for all differences at once" * at_once
+        reasons = (row.reasons["interval"] for row in comparison.rows if not row.interval)
+        missing = " or ".join(dict.fromkeys(reasons))
+    else:
+        whose, missing = " of the mean", no_variance(n_units, unit)
+    said = about_bars(panels, f"{comparison.level_in_percent} CI{whose}", n_units, unit, missing)
     test = deciding(comparison.rows[0].tests)
-    n_rows = sum(len(part.rows) for _, part in comparison.sections())
-    at_once = ", for all differences at once" * (comparison.options.interval == "simultaneous" and n_rows > 1)
-    bar = f"bar: {comparison.level_in_percent} CI{at_once if comparison.baseline else ' of the mean'}"
-    bars = {point.interval is not None for point in chain(*panels)}
-    said = [bar] * (True in bars)
-    said += [f"no {'bar' if said else 'CI'}: {_why_no_bar(comparison)}"] * (False in bars)
     adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
     if not test:
         return [*said, "no significance test was run that is valid here"]
     if comparison.baseline:
         return [*said, f"filled: {adjusted}"]
     letters = f"letters: significantly better than these runs, {adjusted}"
-    return [*said, *[letters] * _has_letters(comparison)]
-
-
-def _why_no_bar(comparison: Comparison) -> str:
-    """Say why points have no bar."""
-    if comparison.n_clusters < FEW:
-        return f"fewer than {FEW} {plural(comparison.paired.unit)}"
-    if not comparison.baseline:
-        return no_variance(comparison.n_clusters, comparison.paired.unit)
-    return " or ".join(dict.fromkeys(row.reasons["interval"] for row in comparison.rows if not row.interval))
+    return [*said, *[letters] * bool(letters_of(comparison))]
 
 
 # --- drawing -----------------------------------------------------------------------------------------
-
-_WIDTH = 3.4  # inches: letters of ten points then have the size of a page's
 
 
 def forest_plots(comparison: Comparison) -> list[Plot]:
@@ -224,26 +209,21 @@ def _about(heading: str, panel: list[Point]) -> str:
 def _forest(
     comparison: Comparison, heading: str, panel: list[Point], limits: tuple[float, float] | None
 ) -> str:
-    ax = _small(0.24 * len(panel) + 0.8)
+    """Draw a forest plot for a page, in a figure that pyplot does not know."""
+    size = COLUMN, 0.24 * len(panel) + 0.8  # letters of ten points then have the size of a page's
+    figure = matplotlib(".figure").Figure(figsize=size, layout="constrained")
+    ax = figure.subplots()
     draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
     if comparison.baseline:
         ax.axvline(0.0, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=1)
     if limits:
         ax.set_xlim(*limits)
-    return _titled(ax, heading)
-
-
-def _small(height: float) -> Axes:
-    """Return the Axes of a figure that pyplot does not know."""
-    make: Callable[..., Any] = matplotlib(".figure").Figure
-    return make(figsize=(_WIDTH, height), layout="constrained").subplots()  # type: ignore[no-any-return]
-
-
-def _titled(ax: Axes, heading: str) -> str:
     ax.set_title(wrapped(heading), loc="left", fontweight="bold", fontsize="medium", **AS_WRITTEN)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    figure: Any = ax.figure
     return inline_svg(figure)
+
+
+# --- query by query ----------------------------------------------------------------------------------
 
 
 def plot_queries(
@@ -346,7 +326,7 @@ def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
     ax.axhline(0.0, color="black", linewidth=0.8, zorder=1)
     ax.set_xlim(0, len(values))
     ax.tick_params(labelsize="small")
-    ax.locator_params(nbins=5)
+    ax.locator_params(axis="x", integer=True)
 
 
 def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:

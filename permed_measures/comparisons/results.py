@@ -12,6 +12,7 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
 from permed_measures.errors import InputError, check_choice, check_whole_number
 from permed_measures.files.provenance import Origin
+from permed_measures.intervals import check_level, percent
 from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.people.agreement import Agreement, Orders
@@ -164,7 +165,7 @@ class Comparison(Result):
     @property
     def level_in_percent(self) -> str:
         """The level of the intervals, such as ``95%``."""
-        return f"{100 * self.options.level:.10g}%"
+        return percent(self.options.level)
 
     def rows_of(self, measure: int) -> list[ComparisonRow]:
         """Return the rows of a measure, by its number."""
@@ -290,10 +291,7 @@ class Options:
             _check_positive(name, getattr(self, name))
         check_whole_number("resamples", self.resamples, 1)
         check_whole_number("seed", self.seed, 0)
-        if not isinstance(self.level, (int, float)) or not 0 < self.level < 1:
-            raise InputError(
-                f"level must be between 0 and 1 (found {self.level!r})", hint="95 percent is 0.95"
-            )
+        check_level(self.level)
 
 
 def _check_positive(name: str, value: float | None) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from string import ascii_lowercase
 
 import numpy as np
-from ir_measures import Judged
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import (
@@ -23,7 +23,7 @@ from permed_measures.comparisons.results import (
 from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, SignificanceTest, correction_of
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import explained, headings_of
-from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.named_runs import mean_judged
 from permed_measures.results.table import NONE, Cell, Table, as_text, ranked
 
 CORRECTION_NAMES = {
@@ -80,7 +80,7 @@ def shown_p(value: float) -> str:
     return f"{value:.{next(enough, 4)}f}"
 
 
-def shown(result: Comparison, value: float, sign: str = "") -> str:
+def shown(result: Comparison, value: float | None, sign: str = "") -> str:
     """Format a mean, or with ``+`` as its sign a difference."""
     return as_text(value, f"{sign}.{result.decimals}f")
 
@@ -150,75 +150,41 @@ def is_random(result: Comparison, name: str) -> bool:
     return any(row.tests[name].draws for row in rows)
 
 
+# --- what is judged ------------------------------------------------------------------------------------
+
 _UNEQUAL = 0.05
 """The difference in Judged@k from which a note says so."""
 
 
-# --- what is judged ------------------------------------------------------------------------------------
-
-
-def every_label_is_relevant(paired: PairedRuns) -> bool:
-    """Return whether no label is below what a measure calls relevant."""
-    levels = [values_of(measure).get("rel") or 1 for measure in paired.measures]
-    rankings = next(iter(paired.rankings.values()))
-    return bool((rankings.judgments.grade >= max(levels)).all())
-
-
-def _judged_columns(paired: PairedRuns) -> dict[str, int]:
-    """Return the heading of Judged by cutoff, and a measure that has this cutoff; none if all is judged."""
-    if not any((each < 1).any() for each in paired.judged.values()):
-        return {}
-    columns: dict[int | None, int] = {}
-    for number, measure in enumerate(paired.measures):
-        if "cutoff" in measure.SUPPORTED_PARAMS and measure.NAME != "Judged":
-            columns.setdefault(cutoff_of(measure), number)
-    ascending = sorted(columns, key=lambda cutoff: cutoff or np.inf)
-    found = {Judged @ cutoff if cutoff else Judged: columns[cutoff] for cutoff in ascending}
-    return {str(judged): number for judged, number in found.items() if judged not in paired.measures}
-
-
-def _judged_share(paired: PairedRuns, run: str, number: int) -> float | None:
-    """Return the share over the queries for which the run retrieves something; None where there is none."""
-    values = paired.judged[run][number]
-    answered = values[~np.isnan(values)]
-    return float(answered.mean()) if len(answered) else None
-
-
-def judged_headings(result: Comparison) -> list[str]:
-    """Return Judged@k for each cutoff, where not all is judged."""
-    return list(_judged_columns(result.paired))
-
-
-def judged_cells(whole: Comparison, part: Comparison, run: str) -> list[Cell]:
-    """Return the share that is judged of a run, on the queries of a part."""
-    shares = [_judged_share(part.paired, run, number) for number in _judged_columns(whole.paired).values()]
-    return [Cell(NONE if share is None else shown(part, share), value=share) for share in shares]
-
-
 def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
     """Return the share that is judged of each run, by cutoff."""
-    columns = _judged_columns(result.paired).items()
+    judged = result.paired.judged
     return {
-        run: {heading: _judged_share(result.paired, run, number) for heading, number in columns}
-        for run in result.paired.judged
+        run: {heading: mean_judged(of_runs[run]) for heading, of_runs in judged.items()}
+        for run in result.paired.values
     }
 
 
-def about_judged(result: Comparison) -> list[str]:
+def _judged_cells(part: Comparison, run: str) -> list[Cell]:
+    """Return the share that is judged of a run, by cutoff."""
+    return [Cell(shown(part, share), value=share) for share in judged_shares(part)[run].values()]
+
+
+def _about_judged(result: Comparison) -> list[str]:
     """Say what Judged is a mean over, where that is not all queries."""
-    if not judged_headings(result) or not any(np.isnan(each).any() for each in result.paired.judged.values()):
-        return []
-    return ["Judged: over the queries for which a run retrieves something"]
+    judged = chain.from_iterable(of_runs.values() for of_runs in result.paired.judged.values())
+    partly = any(np.isnan(each).any() for each in judged)
+    return ["Judged: over the queries for which a run retrieves something"] if partly else []
 
 
 def judged_notes(paired: PairedRuns) -> list[str]:
     """Note the pair of runs that differs most in what is judged of it."""
     found = [
         (abs(ours - theirs), heading, run, ours, baseline, theirs)
-        for heading, number in _judged_columns(paired).items()
+        for heading, of_runs in paired.judged.items()
         for run, baseline in paired.pairs
-        if (ours := _judged_share(paired, run, number)) is not None
-        and (theirs := _judged_share(paired, baseline, number)) is not None
+        if (ours := mean_judged(of_runs[run])) is not None
+        and (theirs := mean_judged(of_runs[baseline])) is not None
     ]
     apart, heading, run, ours, baseline, theirs = max(found, default=(0.0, "", "", 0.0, "", 0.0))
     if apart < _UNEQUAL:
@@ -235,25 +201,25 @@ def judged_notes(paired: PairedRuns) -> list[str]:
 
 def means_table(result: Comparison) -> Table:
     """Build the table of means: a row for each run, by group of queries if there are groups."""
-    letters = _letters(result)
+    letters = letters_of(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
     return Table(
-        [*labels, *headings_of(result.measures), *judged_headings(result)],
+        [*labels, *headings_of(result.measures), *result.paired.judged],
         [
             list(_block(result, group, replace(part, digits=result.digits), letters))
             for group, part in result.sections()
         ],
         len(labels),
         about,
-        [_significance(result, letters), *about_judged(result), *explained(result.measures)],
-        judged_headings(result)[::-1],
+        [_significance(result, letters), *_about_judged(result), *explained(result.measures)],
+        [*result.paired.judged][::-1],
         "comparison",
     )
 
 
-def _letters(result: Comparison) -> list[str]:
+def letters_of(result: Comparison) -> list[str]:
     """Return the letters of the runs, where every pair is tested and there are letters for all."""
     n_runs = len(result.paired.values)
     tested = (
@@ -269,7 +235,7 @@ def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) 
     columns = [_column(part, number, letters) for number in range(len(part.measures))]
     for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
         labels = [*([group] if whole.by else []), *letters[number : number + 1], run]
-        yield [*map(Cell, labels), *cells, *judged_cells(whole, part, run)]
+        yield [*map(Cell, labels), *cells, *_judged_cells(part, run)]
 
 
 def _column(part: Comparison, number: int, letters: list[str]) -> list[Cell]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
@@ -14,8 +13,8 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
-from permed_measures.intervals import FEW, Floats, Ints, measure_intervals, no_variance
-from permed_measures.markup import counted
+from permed_measures.intervals import Floats, Ints, check_level, measure_intervals, no_variance, percent
+from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
@@ -53,8 +52,8 @@ COLUMN, PAGE = 3.3, 7.0
 _MOST_COLUMNS = 3
 """So many measures stand side by side; more make further lines of panels."""
 
-_LONG = 20
-"""Beside names of more letters there is room for three ticks."""
+_FEW = 5
+"""Fewer units than this have no bar."""
 
 _MANY = 35
 """More rows than this are lower, and have smaller letters, so that 60 of them fit on a page."""
@@ -92,10 +91,6 @@ def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
     return given
 
 
-_LETTERS = 16
-"""Small letters to an inch, about."""
-
-
 def explain(axes: Sequence[Axes], ax: Any, lines: Iterable[str]) -> None:
     """Say above the panels what they show: over the whole of a new figure, else over the first Axes."""
     look: dict[str, Any] = {"fontsize": "small", "color": "0.25", **AS_WRITTEN}
@@ -103,16 +98,24 @@ def explain(axes: Sequence[Axes], ax: Any, lines: Iterable[str]) -> None:
         axes[0].set_title("\n".join(lines), loc="left", **look)
         return
     figure: Any = axes[0].figure
-    width = int(_LETTERS * figure.get_figwidth())
-    figure.suptitle(
-        "\n".join(part for line in lines for part in wrap(line, width)), x=0.01, ha="left", **look
-    )
+    figure.suptitle("\n".join(lines), x=0.01, ha="left", wrap=True, **look)
+
+
+_LETTERS = 14
+"""Small letters to an inch, about."""
+
+_FEWEST_LETTERS = 14
+"""A label has lines of so many letters, however long the names beside it are."""
 
 
 def labelled(axes: Sequence[Axes], ax: Any, text: str, beside: Iterable[str] = ()) -> str:
     """Break the label of a panel into lines that are no wider than the panel, with names beside it."""
-    room = {1: 40, 2: 48}.get(len(axes), 32) - max((len(shown_name(each)) for each in beside), default=0)
-    return wrapped(text, None if ax is not None else max(room, 14))
+    if ax is not None:
+        return wrapped(text)
+    figure: Any = axes[0].figure
+    letters = _LETTERS * figure.get_figwidth() / min(len(axes), _MOST_COLUMNS)
+    names = max((len(shown_name(each)) for each in beside), default=0)
+    return wrapped(text, max(int(letters) - names, _FEWEST_LETTERS))
 
 
 def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
@@ -120,6 +123,24 @@ def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
     n_rows = len(panels[0])
     height = (0.135 if n_rows > _MANY else 0.19) * n_rows + 1.2
     return axes_of(ax, len(panels), height, sharey=True, sharex=one_scale(panels))
+
+
+def sorted_panels(panels: Sequence[Sequence[Point]], n_units: int) -> list[list[Point]]:
+    """Return panels with the rows in the order of the first, the highest on top, and no bars of few units."""
+    rows = sorted(zip(*panels, strict=True), key=lambda points: -points[0].value)
+    if n_units < _FEW:
+        rows = [tuple(point._replace(interval=None) for point in points) for points in rows]
+    return [*map(list, zip(*rows, strict=True))]
+
+
+def about_bars(
+    panels: Iterable[Iterable[Point]], bar: str, n_units: int, unit: str, missing: str
+) -> list[str]:
+    """Say what bars are, where there are any, and why points have none, where they have not."""
+    bars = {point.interval is not None for point in chain(*panels)}
+    said = [f"bar: {bar}"] * (True in bars)
+    why = f"fewer than {_FEW} {plural(unit)}" if n_units < _FEW else missing
+    return [*said, *[f"no {'bar' if said else 'CI'}: {why}"] * (False in bars)]
 
 
 def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
@@ -150,7 +171,6 @@ def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
     ax.set_ylim(len(panel) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize="small")
-    ax.locator_params(axis="x", nbins=3 if max(map(len, labels)) > _LONG else 5)
     ax.grid(axis="y", color="0.92", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.set_xlabel(about, fontsize="small", **AS_WRITTEN)
@@ -212,8 +232,7 @@ def plot_means(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['all', 'half']
     """
-    if not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
+    check_level(level)
     found, values = loaded_runs(runs), {}
     evaluator = PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels))
     query_ids = evaluator.judgments.query_ids
@@ -250,26 +269,18 @@ def draw_means(
         As in `plot_means`.
     """
     n_units, unit = int(cluster.max()) + 1, "cluster" if clusters else "query"
-    points: dict[str, list[Point]] = {}
-    for run, each in values.items():
-        found = measure_intervals(measures, each.T, cluster, level)
-        ends = [None if n_units < FEW else estimate.value for estimate in found]
-        means = zip(each.mean(axis=1).tolist(), ends, strict=True)
-        points[run] = [Point(run, "", mean, interval, "mean") for mean, interval in means]
-    order = sorted(points, key=lambda run: -points[run][0].value)
-    panels = [[points[run][number] for run in order] for number in range(len(measures))]
+    intervals = [measure_intervals(measures, each.T, cluster, level) for each in values.values()]
+    points = [
+        [
+            Point(run, "", float(each[number].mean()), found[number].value, "mean")
+            for (run, each), found in zip(values.items(), intervals, strict=True)
+        ]
+        for number in range(len(measures))
+    ]
+    panels = sorted_panels(points, n_units)
     axes = rows_axes(ax, panels)
     for each_ax, panel, heading in zip(axes, panels, headings_of(measures), strict=True):
-        draw_panel(each_ax, panel, labelled(axes, ax, f"mean {heading}", order))
-    explain(axes, ax, _about_bars(panels, n_units, unit, clusters, level))
+        draw_panel(each_ax, panel, labelled(axes, ax, f"mean {heading}", values))
+    bar = f"{percent(level)} CI of the mean{f', by {clusters}' * bool(clusters)}"
+    explain(axes, ax, about_bars(panels, bar, n_units, unit, no_variance(n_units, unit)))
     return axes
-
-
-def _about_bars(panels: list[list[Point]], n_units: int, unit: str, clusters: str, level: float) -> list[str]:
-    """Say what bars are, and why there are none."""
-    bars = {point.interval is not None for point in chain(*panels)}
-    whole = f", by {clusters}" if clusters else ""
-    said = [f"bar: {100 * level:.10g}% CI of the mean{whole}"] * (True in bars)
-    units = {"query": "queries", "cluster": "clusters"}[unit]
-    why = f"fewer than {FEW} {units}" if n_units < FEW else no_variance(n_units, unit)
-    return [*said, *[f"no {'bar' if said else 'CI'}: {why}"] * (False in bars)]

@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
+from permed_measures.intervals import percent
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
@@ -157,7 +158,7 @@ class Uncertainty(Result):
             for row in self.rows
             if row.people
         ]
-        interval = [f"{100 * self.level:.10g}% CI"]
+        interval = [f"{percent(self.level)} CI"]
         return [section_of(self.agreement, MEANS, headings, lines, interval, digits)]
 
 
@@ -250,7 +251,7 @@ def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
 
 def _explanations(result: Uncertainty) -> Iterator[str]:
     """Explain the columns."""
-    level, scale = f"{100 * result.level:.10g}%", ", ".join(f"{grade:g}" for grade in result.scale)
+    level, scale = percent(result.level), ", ".join(f"{grade:g}" for grade in result.scale)
     yield from explained(result.measures)
     yield f"Topics: {level} CI ({_method(result)})"
     yield f"Ties: {ALL_ORDERS}"

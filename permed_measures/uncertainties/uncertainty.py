@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,18 @@ from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.engine.judgments import Ints, Judgments
-from permed_measures.engine.kernels.binary import judged
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import over_ties
 from permed_measures.errors import InputError, check_whole_number
 from permed_measures.files.provenance import Origin
-from permed_measures.intervals import Estimate, measure_intervals
-from permed_measures.markup import counted
+from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
 from permed_measures.measures.headings import check_headings
-from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import naming, notes_of
+from permed_measures.named_runs import every_label_is_relevant, judged_within, mean_judged, naming, notes_of
 from permed_measures.people.agreement import relabelled
-from permed_measures.people.corrected import People
+from permed_measures.people.corrected import Corrected, People
 from permed_measures.uncertainties.labels import Floats, LabelErrors, check_scale, over_gradings, scale_of
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
 
@@ -140,16 +138,18 @@ def uncertainty(
     people = None if human is None else People.of(loaded_qrels(human), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
-    notes += [*evaluator.notes(), *(people.notes if people else ()), *_few(cluster, level)]
+    notes += [*evaluator.notes(), *(people.notes if people else ())]
     rows: list[UncertaintyRow] = []
     for name in runs:
         with naming(name):
             found = _Evaluated.of(asked, judgments, runs[name])
         intervals = measure_intervals(asked, found.values.T, cluster, level)
         labels = _labels(found, errors, draws, seed, level)
-        rows += _corrected(_rows(name, found, intervals, scale, labels), found, people, level)
+        rows += _rows(name, found, intervals, scale, labels, _by_people(found, people, level))
         notes += notes_of(name, found.rankings, asked)
     n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
+    if any(row.interval for row in rows):
+        notes += coverage_notes(n_clusters, "cluster" if clustered_by else "query", level, "values")
     how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
     return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))
 
@@ -158,8 +158,7 @@ def _check(draws: int, seed: int, level: float, label_error: Any, human: Any) ->
     """Raise InputError for options that cannot be."""
     check_whole_number("draws", draws, 1)
     check_whole_number("seed", seed, 0)
-    if not isinstance(level, (int, float)) or not 0 < level < 1:
-        raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
+    check_level(level)
     if human is not None and label_error is not None:
         raise InputError(
             "give human or label_error, not both: people's labels say how often labels are wrong"
@@ -175,26 +174,6 @@ def _label_errors(
         for each in (scale, *([errors.levels] if errors else [])):
             check_scale(measure, each)
     return errors
-
-
-def every_label_is_relevant(measures: list[Measure], judgments: Judgments) -> bool:
-    """Return whether no label is below what a measure calls relevant."""
-    levels = [values_of(measure).get("rel") or 1 for measure in measures]
-    return bool((judgments.grade >= max(levels)).all())
-
-
-_FEW = 20
-"""Of fewer units Student's interval of skewed values may be too short."""
-
-
-def _few(cluster: Ints, level: float) -> list[str]:
-    """Note that there are few independent units."""
-    n_units = int(cluster.max()) + 1
-    if not 1 < n_units < _FEW:
-        return []
-    units = counted(n_units, "query" if n_units == len(cluster) else "cluster")
-    percent = f"{100 * level:.10g}%"
-    return [f"with {units} the coverage of the {percent} CI may be below {percent} where values are skewed"]
 
 
 # --- the numbers of a run ------------------------------------------------------------------------------
@@ -234,10 +213,23 @@ def _labels(
     return [*zip(low, high, strict=True)]
 
 
+def _by_people(found: _Evaluated, people: People | None, level: float) -> Iterable[Corrected | None]:
+    """Return what each mean would be by people's labels, if there are any."""
+    if people is None:
+        return [None] * len(found.measures)
+    return people.corrected(people.on(found.measures, found.rankings, found.values), level)
+
+
 def _rows(
-    name: str, found: _Evaluated, intervals: list[Estimate], scale: Floats, labels: list[Range]
+    name: str,
+    found: _Evaluated,
+    intervals: list[Estimate],
+    scale: Floats,
+    labels: list[Range],
+    by_people: Iterable[Corrected | None],
 ) -> Iterator[UncertaintyRow]:
-    for i, measure in enumerate(found.measures):
+    """Yield a row for each measure."""
+    for i, (measure, corrected) in enumerate(zip(found.measures, by_people, strict=True)):
         reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
         exact, unjudged = {"ties": found.exact[i]}, None
         if measure.NAME == "Judged":
@@ -254,22 +246,7 @@ def _rows(
             unjudged,
             labels[i],
             exact,
-            _judged(found.rankings, cutoff_of(measure)),
+            mean_judged(judged_within(found.rankings, cutoff_of(measure))),
             reasons,
+            corrected,
         )
-
-
-def _corrected(
-    rows: Iterator[UncertaintyRow], found: _Evaluated, people: People | None, level: float
-) -> Iterator[UncertaintyRow]:
-    """Add what each mean would be by people's labels, if there are any."""
-    if people is None:
-        return rows
-    corrected = people.corrected(people.on(found.measures, found.rankings, found.values), level)
-    return (replace(row, people=each) for row, each in zip(rows, corrected, strict=True))
-
-
-def _judged(rankings: JudgedRankings, cutoff: int | None) -> float | None:
-    """Return the mean of Judged@k over the queries with an answer: of none there is nothing to judge."""
-    answered = rankings.retrieved > 0
-    return float(judged(rankings, cutoff=cutoff)[answered].mean()) if answered.any() else None

@@ -144,6 +144,11 @@ MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
         (MANY, {"baseline": None, "resamples": 1000}, ["bar: 95% CI of the mean"]),
         (dict([*MANY.items()][:26]), {"baseline": None}, ["bar: 95% CI of the mean", LETTERS]),
         (RUNS, {"baseline": None, "tests": ()}, ["bar: 95% CI of the mean", INVALID]),
+        (
+            {"old": {}, "good": GOOD},
+            {"baseline": None, "tests": "t-test"},
+            ["bar: 95% CI of the mean"],
+        ),  # there is no p
     ],
 )
 def test_bars_points_and_letters_are_explained_where_there_are_any(runs, options, said):

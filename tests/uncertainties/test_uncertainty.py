@@ -113,9 +113,7 @@ def test_whole_conversations_are_the_units():
     width = [np.diff(each.rows[0].interval)[0] for each in (alone, together)]
     assert width[1] > 1.7 * width[0]
     assert "30 queries in 6 clusters (^(.)_)" in str(together)
-    assert together.notes == [
-        "with 6 clusters the coverage of the 95% CI may be below 95% where values are skewed"
-    ]
+    assert together.notes == ["interval: with 6 clusters coverage may be below 95% where values are skewed"]
     assert alone.notes == []
 
 
