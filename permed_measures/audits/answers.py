@@ -12,17 +12,15 @@ from typing import Any
 from permed_measures.audits.chance import Chance, NearRows, other_means, reaches_of
 from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
-from permed_measures.conventions.names import in_a_paper, with_cutoff
+from permed_measures.conventions.names import in_a_paper, sentence_of, with_cutoff
 from permed_measures.conventions.options import (
     MEASURES,
     OF_ALL,
     OPTIONS,
     SAME,
-    SHARED,
     Options,
     changes_of,
     describe,
-    value_of,
 )
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Space
@@ -83,8 +81,7 @@ class Answer:
     @property
     def name(self) -> str:
         """The name, and the number of changes."""
-        n = len(self.changes)
-        return self.named.name + (f" with {n} change{'s' if n > 1 else ''}" if n else "")
+        return self.named.with_changes(len(self.changes))
 
     @cached_property
     def explained(self) -> list[Trial]:
@@ -180,9 +177,7 @@ class Answer:
             in_a_paper(list(dict.fromkeys(names)), measure, self._shown(measure, ours))
             for measure, names in by_measure.items()
         ]
-        phrases = [value_of(option, ours[option]).phrase for option in SHARED if option != "queries"]
-        averaged = f"averaged over {self._queries(ours)}"
-        return "; ".join([*parts, averaged, *filter(None, phrases), *self._of_one(ours)])
+        return "; ".join([sentence_of(parts, self._queries(ours), ours), *self._of_one(ours)])
 
     def _of_one(self, ours: Options) -> Iterator[str]:
         """Yield what one measure has for itself."""

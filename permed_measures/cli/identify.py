@@ -16,8 +16,9 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
+from permed_measures.identities.cases import FORMS
 from permed_measures.identities.identify import identify
-from permed_measures.identities.scripts import FORMS, load_function
+from permed_measures.identities.search import load_function
 
 _PACKAGED = "permed-sample/script.py"
 

@@ -169,14 +169,10 @@ _CAPPED_FROM = 2
 def is_possible(options: Options, labels: Labels) -> bool:
     """Return whether these options of a measure mean something on these labels, which no other ones do."""
     level = options.get("level", min(1, labels.top))  # of nDCG there is none
-    if labels.policy in ("pool", "strict") and level != 1:
-        return False  # where all that are relevant are alike, there is one grade
     tables = [each for each in options.values() if isinstance(each, GainTable)]
     if level > labels.top or not all(each.gains.keys() >= {*labels.grades} for each in tables):
         return False
-    if any(options.get(option) == value for option, value in _AS_MACRO if _is_micro(options)):
-        return False
-    if options.get("tied", "in_order") != "in_order" and not _may_be_tied(options):
+    if not is_defined(options, labels.policy):
         return False
     weights = options.get("weights")
     if weights == "half":
@@ -184,6 +180,16 @@ def is_possible(options: Options, labels: Labels) -> bool:
     if weights == "capped":
         return labels.top > _CAPPED_FROM  # else it is g/2
     return "exp" not in (weights, options.get("gain")) or labels.top <= MAX_EXPONENT
+
+
+def is_defined(options: Options, policy: str) -> bool:
+    """Return whether these options of a measure mean something on any labels, which no other ones do."""
+    has_grades = options.get("level", 1) != 1 or options.get("weights") == "capped"
+    if has_grades and policy in ("pool", "strict"):
+        return False  # where all that are relevant are alike, there is one grade
+    if any(options.get(option) == value for option, value in _AS_MACRO if is_micro(options)):
+        return False
+    return options.get("tied", "in_order") == "in_order" or _may_be_tied(options)
 
 
 def _may_be_tied(options: Options) -> bool:
@@ -198,8 +204,9 @@ _AS_MACRO = (
 """Values of options by which a micro average is no other than the mean."""
 
 
-def _is_micro(options: Options) -> bool:
-    return "micro" in (options.get("averaging"), options.get("pooling"))
+def is_micro(options: Options) -> bool:
+    """Return whether a mean is a micro average; that of hits in the list is none."""
+    return "micro" in (options.get("averaging"), options.get("pooling")) and options.get("success") != "any"
 
 
 def means_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:

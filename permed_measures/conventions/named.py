@@ -23,6 +23,7 @@ from permed_measures.conventions.options import (
     Options,
 )
 from permed_measures.errors import InputError
+from permed_measures.markup import counted
 from permed_measures.papers.names import Rank
 
 
@@ -50,6 +51,10 @@ class NamedConvention(NamedTuple):
     def at(self, cutoffs: dict[str, Rank]) -> Options:
         """Return its options, and these cutoffs of claims."""
         return {**self.options, **{CUTOFF + name: rank for name, rank in cutoffs.items()}}
+
+    def with_changes(self, n: int) -> str:
+        """Return its name, and a number of changes from it if there are any."""
+        return f"{self.name} with {counted(n, 'change')}" if n else self.name
 
 
 def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...]:

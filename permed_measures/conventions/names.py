@@ -12,6 +12,7 @@ from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
     OPTIONS_OF,
+    SHARED,
     GainTable,
     Options,
     value_of,
@@ -143,6 +144,12 @@ def in_a_paper(names: list[str], measure: str, options: Options) -> str:
     said = list(filter(None, (value_of(option, value).phrase for option, value in options.items())))
     what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"{what} {_JOINED.get(measure, '')}{', '.join(said)}" if said else what
+
+
+def sentence_of(measures: list[str], over: str, convention: Options) -> str:
+    """Say of measures what they are averaged over, if that is told, and what they share."""
+    shared = [value_of(option, convention[option]).phrase for option in SHARED if option != "queries"]
+    return "; ".join([*measures, *([f"averaged over {over}"] if over else []), *filter(None, shared)])
 
 
 _JOINED = {"AP": "with ", "nDCG": "with "}

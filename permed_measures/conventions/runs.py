@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import ROUNDED, Known, QuerySets, groupings_of, is_possible, means_of
+from permed_measures.conventions.means import (
+    ROUNDED,
+    Known,
+    QuerySets,
+    groupings_of,
+    is_defined,
+    is_micro,
+    is_possible,
+    means_of,
+)
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
 from permed_measures.conventions.values import Labels, Ranked, Spans
 from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
@@ -258,12 +267,11 @@ class RunVariants:
         rankings = part.rankings(labels, TIES[convention["ties"]] if told else TieBreak.OPTIMISTIC)
         if documents in CONDENSED:
             rankings = CONDENSED[documents](rankings)
-        tells_ties = policy in _GRADED and documents not in CONDENSED
-        spans = part.spans(rankings) if part.has_ties and tells_ties else None
+        spans = part.spans(rankings) if part.has_ties and _tells_ties(convention) else None
         if policy == "listed":
             labels, number = self._part(depth).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
-        return Ranked(labels, rankings, spans, tells_ties)
+        return Ranked(labels, rankings, spans, _tells_ties(convention))
 
     def _known_as(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
@@ -369,6 +377,22 @@ class RunVariants:
             sets = self.sets(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
         return self._means[key]
+
+
+def _tells_ties(convention: Options) -> bool:
+    """Return whether it is known which documents of its rankings are tied."""
+    return convention["labels"] in _GRADED and convention["documents"] not in CONDENSED
+
+
+def may_be(measure: str, convention: Options) -> bool:
+    """Return whether a convention means something for a measure on any run, which no other one does."""
+    convention = seen_by(measure, convention)
+    options = options_for(measure, convention)
+    if options.get("tied", DEFAULT["tied"]) != DEFAULT["tied"] and not _tells_ties(convention):
+        return False
+    if is_micro(options) and convention["averaged"] != DEFAULT["averaged"]:
+        return False
+    return is_defined(options, convention["labels"])
 
 
 def options_for(measure: str, convention: Options) -> Options:

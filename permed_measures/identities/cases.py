@@ -1,15 +1,79 @@
-"""Small collections on which conventions differ; how one of them is made smaller, and written."""
+"""Small collections on which conventions differ, for functions of each form; made smaller, and written."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from permed_measures.identities.scripts import Form, Qrels, Run
 from permed_measures.papers.names import Rank
+
+Qrels = dict[str, dict[str, float]]
+Run = dict[str, dict[str, float]]
+Function = Callable[..., Any]
+
+
+class Form(NamedTuple):
+    """What a function takes.
+
+    Attributes
+    ----------
+    call : callable
+        Calls a function with qrels and a run, whose lists are in ranked order.
+    hidden : str
+        What of them it does not see.
+    scores, ids, queries : bool
+        Whether it sees scores, ids, and queries that only the qrels or only the run has.
+    one_query : bool
+        Whether it takes one query.
+    """
+
+    call: Callable[[Function, Qrels, Run], Any]
+    hidden: str = ""
+    scores: bool = True
+    ids: bool = True
+    queries: bool = True
+    one_query: bool = False
+
+    def takes(self, qrels: Qrels, run: Run) -> bool:
+        """Return whether a function can be asked for what it sees of these."""
+        return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
+
+
+def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    return {query: dict(docs) for query, docs in lists.items()}
+
+
+def _lists(function: Function, qrels: Qrels, run: Run) -> Any:
+    return function({q: [qrels[q].get(doc, 0) for doc in docs] for q, docs in run.items()})
+
+
+def _of_one_query(function: Function, qrels: Qrels, run: Run) -> Any:
+    [(grades, docs)] = [(dict(qrels[query]), list(docs)) for query, docs in run.items()]
+    return function(grades, docs)
+
+
+FORMS = {
+    "dicts": Form(lambda function, qrels, run: function(_copied(qrels), _copied(run))),
+    "ranked": Form(
+        lambda function, qrels, run: function(_copied(qrels), {q: list(docs) for q, docs in run.items()}),
+        "scores",
+        scores=False,
+    ),
+    "lists": Form(
+        _lists,
+        "scores, ids, and judgments of what was not retrieved",
+        scores=False,
+        ids=False,
+        queries=False,
+    ),
+    "query": Form(
+        _of_one_query, "scores, and which queries are averaged", scores=False, queries=False, one_query=True
+    ),
+}
+"""By their names, the four forms of functions."""
 
 USUAL = 10
 """The cutoff to which lists are long and short where a measure has none."""
@@ -55,11 +119,8 @@ TRAITS = (
 
 def _seen(trait: str, form: Form) -> bool:
     """Return whether functions of a form can see it."""
-    if trait in (TIES, LOW):
-        return form.scores
-    if trait in (NOT_IN_RUN, NOT_JUDGED):
-        return form.queries
-    return form.ids or trait != OWN_ID
+    unseen = ((TIES, LOW), form.scores), ((NOT_IN_RUN, NOT_JUDGED), form.queries), ((OWN_ID,), form.ids)
+    return not any(trait in traits for traits, is_seen in unseen if not is_seen)
 
 
 # --- what a case can tell apart ----------------------------------------------------------------------
@@ -108,11 +169,6 @@ _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
 
 
-_N_PLAIN = 7
-"""How many plain cases: three or more with a grade of 3, for functions that need one, three or more without.
-
-What means nothing on three in a row is no answer; weights that need a grade of 3 do so on two in a row.
-"""
 _STABLE = 15
 """How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
@@ -123,7 +179,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     k, *others = dict.fromkeys(ranks or [USUAL])
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN,)] * _N_PLAIN + [()] * 30
+    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 7 + [()] * 30
     chosen += [(trait,) for trait in seen for _ in range(12 if trait == TIES else 6)]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     for number, traits in enumerate(chosen):
@@ -241,13 +297,12 @@ def shrunk(case: Case, holds: Callable[[Case], bool]) -> Case:
 def _smaller(case: Case) -> Iterator[Case]:
     """Yield cases with fewer queries, fewer documents, usual scores or smaller grades."""
     qrels, run = case.qrels, case.run
-    for query in dict.fromkeys([*qrels, *run]):
-        labels, found = ({q: docs for q, docs in lists.items() if q != query} for lists in (qrels, run))
-        yield from _those_with_labels(((labels, found), (qrels, found), (labels, run)), case)
-    for query, doc in dict.fromkeys((q, doc) for lists in (qrels, run) for q in lists for doc in lists[q]):
-        labels = {q: _without(docs, doc) if q == query else docs for q, docs in qrels.items()}
-        found = {q: _without(docs, doc) if q == query else docs for q, docs in run.items()}
-        yield from _those_with_labels(((labels, found), (qrels, found), (labels, run)), case)
+    lines = [(query, doc) for lists in (qrels, run) for query in lists for doc in lists[query]]
+    for line in dict.fromkeys([*((query, None) for query in [*qrels, *run]), *lines]):
+        without = Case(_without(qrels, *line), _without(run, *line))
+        for each in (without, Case(qrels, without.run), Case(without.qrels, run)):
+            if each.qrels and all(each.qrels.values()) and each[:2] != case[:2]:
+                yield each
     for query, docs in run.items():
         if docs != _ranked(docs):
             yield Case(qrels, {**run, query: _ranked(docs)})
@@ -258,16 +313,12 @@ def _smaller(case: Case) -> Iterator[Case]:
                     yield Case({**qrels, query: {**grades, doc: lower}}, run)
 
 
-def _those_with_labels(pairs: Iterable[tuple[Qrels, Run]], whole: Case) -> Iterator[Case]:
-    """Yield the cases that are others, and whose queries all have judgments."""
-    for qrels, run in pairs:
-        if qrels and all(qrels.values()) and (qrels, run) != whole[:2]:
-            yield Case(qrels, run)
-
-
-def _without(docs: dict[str, float], doc: str) -> dict[str, float]:
-    left = {each: number for each, number in docs.items() if each != doc}
-    return _ranked(left) if docs == _ranked(docs) else left
+def _without(lists: Qrels | Run, query: str, doc: str | None) -> Run:
+    """Leave out a document of a query, or the whole query."""
+    if doc is None or query not in lists:
+        return {each: docs for each, docs in lists.items() if each != query}
+    left = {each: number for each, number in lists[query].items() if each != doc}
+    return {**lists, query: _ranked(left) if lists[query] == _ranked(lists[query]) else left}
 
 
 def _ranked(docs: Iterable[str]) -> dict[str, float]:

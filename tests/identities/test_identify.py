@@ -2,7 +2,7 @@
 
 import math
 from functools import cache, partial
-from itertools import groupby, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from permed_measures.conventions.options import DEFAULT, OPTIONS
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.errors import InputError
 from permed_measures.identities.cases import (
+    FORMS,
     NOTHING_RELEVANT,
     PLAIN,
     SHOWN_BY,
@@ -24,8 +25,7 @@ from permed_measures.identities.cases import (
     described,
     shrunk,
 )
-from permed_measures.identities.identify import _SILENT_AT_FIRST, Claimed, number
-from permed_measures.identities.scripts import FORMS
+from permed_measures.identities.search import Claimed, number
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
 
@@ -220,16 +220,6 @@ def test_queries_without_relevant_documents_may_count_1(leaves_out, over):
 
 
 @pytest.mark.thorough
-def test_a_convention_that_only_means_nothing_on_some_cases_has_no_counterexample(monkeypatch):
-    monkeypatch.setattr("permed_measures.identities.identify._SILENT", 0)  # as if all were nothing too often
-    result = pm.identify(scripts.graded_map, "MAP@10")
-    assert (result.ok, result.counterexample) == (False, None)
-    assert "No convention gives the numbers of the function" in str(result)
-    assert "The smallest case on which they differ" not in str(result)
-    assert "The smallest case on which they differ" in str(found("graded_map_off", "MAP@10"))
-
-
-@pytest.mark.thorough
 def test_what_no_case_tells_apart_is_said_with_the_reason():
     seen = found("recall", "Recall@10").open
     assert "ties" not in seen
@@ -360,14 +350,6 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert all(scores == sorted(scores, reverse=True) for scores in falling)
     plain = all(scores == [float(n) for n in range(len(scores), 0, -1)] for scores in falling)
     assert plain == (not FORMS[form].scores)
-
-
-def test_plain_cases_are_enough_to_rule_out_what_never_means_anything():
-    """For functions that need a grade of 3 or take none; weights that need one stay possible."""
-    plain = [case for case in cases(FORMS["dicts"], (10,)) if PLAIN in case.traits]
-    high = [max(max(docs.values()) for docs in case.qrels.values()) == 3 for case in plain]
-    assert min(high.count(True), high.count(False)) >= _SILENT_AT_FIRST
-    assert max(len([*group]) for is_high, group in groupby(high) if not is_high) < _SILENT_AT_FIRST
 
 
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():

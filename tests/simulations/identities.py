@@ -22,7 +22,7 @@ from evaluation_scripts import SCRIPTS, Lists, ap, hit, mean, ndcg, p, r, rr
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identities.cases import Case, random_case
-from permed_measures.identities.identify import Claimed, number
+from permed_measures.identities.search import Claimed, number
 from permed_measures.papers.names import meaning_of
 
 NAMES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10")
