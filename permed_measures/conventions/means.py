@@ -268,9 +268,7 @@ def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Rank
         parsed = parse_measure(measure)
         found = KERNELS[str(parsed.NAME)](ranked.rankings, **values_of(parsed))
     elif measure == "F1":
-        found = _harmonic(
-            *(ratio_of(*part, ranked).values for part in _precision_and_recall(cutoff, options))
-        )
+        found = _f1(lambda part, k, of: ratio_of(part, k, of, ranked).values, cutoff, options)
     else:
         found = ratio_of(measure, cutoff, options, ranked).values
     return ROUNDED[options["rounding"]](found) if options.get("rounding") in ROUNDED else found
@@ -285,20 +283,25 @@ ROUNDED: dict[str, Callable[[Floats], Floats]] = {
 # --- F1 ----------------------------------------------------------------------------------------------
 
 
-def _precision_and_recall(cutoff: Rank, options: Options) -> list[tuple[str, Rank, Options]]:
+def _f1(of: Callable[[str, Rank, Options], Floats], cutoff: Rank, options: Options) -> Floats:
+    """Return the harmonic mean of precision and recall, each of which a function computes."""
     ranks = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
-    of = {each: options[each] for each in ("level", "averaging", "precision", "recall")}
-    return [("P", ranks[0], of), ("R", ranks[1], of)]
+    options = {each: options[each] for each in ("level", "averaging", "precision", "recall")}
+    precision, recall = of("P", ranks[0], options), of("R", ranks[1], options)
+    total = precision + recall
+    empty = np.where(np.isnan(total), np.nan, 0.0)
+    found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
+    return found
 
 
 def _f1_of_queries(cutoff: Rank, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:
     if options["averaging"] != "macro":
         return _f1_of_means(cutoff, options, ranked, sets)
-    return sets.means(values_of_queries("F1", cutoff, options, ranked))
+    return _macro("F1", cutoff, options, ranked, sets)
 
 
 def _f1_of_means(cutoff: Rank, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:
-    return _harmonic(*(means_of(*part, ranked, sets) for part in _precision_and_recall(cutoff, options)))
+    return _f1(lambda part, k, of: means_of(part, k, of, ranked, sets), cutoff, options)
 
 
 F1: dict[str, Callable[[Rank, Options, Ranked, QuerySets], Floats]] = {
@@ -306,10 +309,3 @@ F1: dict[str, Callable[[Rank, Options, Ranked, QuerySets], Floats]] = {
     "means": _f1_of_means,
 }
 """The mean of F1."""
-
-
-def _harmonic(precision: Floats, recall: Floats) -> Floats:
-    total = precision + recall
-    empty = np.where(np.isnan(total), np.nan, 0.0)
-    found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
-    return found
