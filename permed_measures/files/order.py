@@ -20,16 +20,12 @@ from permed_measures.markup import counted
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
     """Return documents with scores that rank them by their ranks, if all have one, or as they stand."""
-    ids, falling = list(documents), count(-1.0, -1.0)
-    if len(ranks) < len(ids):
-        return dict(zip(ids, falling, strict=False))
-    scores = dict(zip(_in_order(ranks), falling, strict=False))
-    return {doc_id: scores[place] for place, doc_id in enumerate(ids)}
-
-
-def _in_order(ranks: Sequence[int]) -> list[int]:
-    """Return the places of documents in the order of their ranks."""
-    return sorted(range(len(ranks)), key=ranks.__getitem__)
+    scores = dict(zip(documents, count(-1.0, -1.0), strict=False))
+    if len(ranks) < len(scores):
+        return scores
+    in_order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    by_rank = dict(zip(in_order, scores.values(), strict=True))
+    return {doc_id: by_rank[place] for place, doc_id in enumerate(scores)}
 
 
 def ranked(documents: Mapping[str, float]) -> list[str]:
@@ -47,20 +43,12 @@ def contradicted(
     """
     found = {}
     for query_id, documents in table.items():
-        ids, scores = list(documents), list(documents.values())
-        known: Sequence[int] = range(len(ids)) if ranks is None else ranks.get(query_id, ())
-        if len(known) < len(ids):
+        scores = list(documents.values())
+        if ranks is None and scores == sorted(scores, reverse=True):  # as in most files
             continue
-        if ranks is not None:
-            order = _in_order(known)
-            ids, scores = [ids[place] for place in order], [scores[place] for place in order]
-            known = [known[place] for place in order]
-        if scores == sorted(scores, reverse=True):  # as in most files
-            continue
-        narrow = _as_float32(scores)
-        rises = (narrow[1:] > narrow[:-1]) & (np.diff(known) > 0)
-        if rises.any():
-            found[query_id] = ids[rises.argmax() + 1]
+        known = range(len(scores)) if ranks is None else ranks.get(query_id, ())
+        if (first := _first_rise(list(documents), scores, known)) is not None:
+            found[query_id] = first
     return found
 
 
@@ -68,17 +56,20 @@ def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
     """Return what `contradicted` does, of rows with query_id, doc_id, score and rank."""
     if frame["rank"].null_count() == len(frame) or _falls(frame):
         return {}
-    rank, same = pl.col("rank"), pl.col("query_id") == pl.col("query_id").shift()
-    has_rank = pl.col("rank").fill_null(-1) >= 0
-    if not frame.select(has_rank.all()).item():
-        frame = frame.filter(has_rank.all().over("query_id"))
-    starts = frame.filter(~same.fill_null(False))["query_id"]
-    if starts.n_unique() < len(starts) or frame.select((same & (rank < rank.shift())).any()).item():
-        frame = frame.sort("query_id", "rank", maintain_order=True)
-    score = pl.col("score").cast(pl.Float32)
-    rises = frame.filter(same & (rank > rank.shift()) & (score > score.shift()))
-    first = rises.unique("query_id", keep="first", maintain_order=True)
-    return dict(first.select("query_id", "doc_id").iter_rows())
+    queries = frame.group_by("query_id", maintain_order=True).agg("doc_id", "score", "rank").iter_rows()
+    firsts = ((query_id, _first_rise(*documents)) for query_id, *documents in queries)
+    return {query_id: doc_id for query_id, doc_id in firsts if doc_id is not None}
+
+
+def _first_rise(ids: Sequence[str], scores: Sequence[float], ranks: Sequence[int | None]) -> str | None:
+    """Return the first document by rank that contradicts its score; none where not all have a rank."""
+    known = np.array(ranks, float)
+    if len(known) < len(ids) or not (known >= 0).all():
+        return None
+    order = known.argsort(kind="stable")
+    narrow = _as_float32(scores)[order]
+    rises = (narrow[1:] > narrow[:-1]) & (np.diff(known[order]) > 0)
+    return ids[order[rises.argmax() + 1]] if rises.any() else None
 
 
 def _falls(frame: pl.DataFrame) -> bool:

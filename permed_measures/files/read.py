@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import Frames, location, number, string_id
+from permed_measures.engine.forms import with_string_ids
+from permed_measures.engine.inputs import Frames, location, number
 from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
@@ -74,29 +75,31 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     Raises
     ------
     InputError
-        For lists without query ids, or a grade that is no finite number.
+        For lists without query ids, two ids that are the same as strings, or a grade that is no finite number.
 
     Examples
     --------
     >>> from_relevance_lists({"q1": [1, 0, None]})
     ({'q1': {'d1': 1, 'd2': 0}}, {'q1': {'d1': -1.0, 'd2': -2.0, 'd3': -3.0}})
     """
+    hint = "Give each list a query id: {'q1': [1, 0, 1]}"
     if not isinstance(lists, Mapping):
         raise InputError(
-            f"lists must be a dict {{query_id: grades}} (found {type(lists).__name__})",
-            hint="Give each list a query id: {'q1': [1, 0, 1]}",
+            f"lists must be a dict {{query_id: grades}} (found {type(lists).__name__})", hint=hint
         )
     qrels: Qrels = {}
     run: Run = {}
-    for query, grades in lists.items():
-        query_id = string_id(query)
-        named = [(f"d{position}", grade) for position, grade in enumerate(grades, start=1)]
+    for query_id, grades in with_string_ids(lists, "query ids").items():
+        if not isinstance(grades, Iterable):
+            problem = f"the grades of a query must be a list (found {shown(grades)})"
+            raise InputError(problem, where=f"query {shown(query_id)}", hint=hint)
+        named = {f"d{position}": grade for position, grade in enumerate(grades, start=1)}
         qrels[query_id] = {
             doc_id: number(grade, "relevance", where=location(query_id, doc_id))
-            for doc_id, grade in named
+            for doc_id, grade in named.items()
             if grade is not None
         }
-        run[query_id] = scores_by_order(doc_id for doc_id, _ in named)
+        run[query_id] = scores_by_order(named)
     return qrels, run
 
 
@@ -217,54 +220,53 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
 
 
 def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
+    """Return the run of a file, cleaned, in the order of its rows."""
+    check_choice("duplicates", how.duplicates, DUPLICATES)
     if source.is_parquet:
         scanned = parquet_run(source)
-        rows = (row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows())
-        table, ranks = cleaned(rows, how, by_list, scanned.duplicate_error)
+        rows: Iterable[Row] = (
+            row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows()
+        )
+        listed = _rows_kept(rows, how.duplicates, by_list, scanned.duplicate_error)
     else:
         file = TextFile.recognised(source, "run", by_list)
         by_list = by_list or file.format.kind == "qrels"
-        table, ranks = cleaned(file.rows(), how, by_list, file.duplicate_error)
+        listed = _rows_kept(file.rows(), how.duplicates, by_list, file.duplicate_error)
+    table: Run = {}
+    ranks: dict[str, list[int]] = {}
+    for query_id, kept in listed.items():
+        found = _documents(query_id, kept, how, by_list)
+        table[query_id] = {doc_id: score for doc_id, (score, _) in found.items()}
+        ranks[query_id] = [rank for _, rank in found.values() if rank >= 0]
     _score_by_order(table, ranks, source, by_list)
     return table
 
 
 Row = tuple[str, str | None, Any, int]
 """Query, document (None for an empty list), score if there is one, and rank or `NO_RANK`."""
+Kept = dict[str, tuple[Any, int]]
+"""Score and rank of the documents of a query."""
 
 
-def cleaned(
-    rows: Iterable[Row], how: Cleaning, by_list: bool, duplicate_error: Callable[[str, str], InputError]
-) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
-    """Return ``{query_id: {doc_id: score or None}}`` in the order of the rows, and the ranks.
-
-    With `by_list` the row with the smallest rank is the best, otherwise that with the highest score; where
-    there is neither, the first.
-    """
-    check_choice("duplicates", how.duplicates, DUPLICATES)
-    listed: dict[str, dict[str, tuple[Any, int]]] = {}
-    for query_id, given, score, rank in rows:
+def _rows_kept(
+    rows: Iterable[Row], duplicates: str, by_list: bool, duplicate_error: Callable[[str, str], InputError]
+) -> dict[str, Kept]:
+    """Return a row for each document by query: of several of a document the first, or the best."""
+    listed: dict[str, Kept] = {}
+    for query_id, doc_id, *row in rows:
         kept = listed.setdefault(query_id, {})
-        if given is None:
+        if doc_id is None:
             continue
-        if given in kept and how.duplicates == "refuse":
-            raise duplicate_error(query_id, given)
-        better = (
-            given in kept and how.duplicates == "best" and _is_better((score, rank), kept[given], by_list)
-        )
-        if given not in kept or better:
-            kept[given] = (score, rank)
-    run = {query_id: _documents(query_id, kept, how, by_list) for query_id, kept in listed.items()}
-    table = {query_id: {doc_id: row[0] for doc_id, row in kept.items()} for query_id, kept in run.items()}
-    ranks = {query_id: [rank for _, rank in kept.values() if rank >= 0] for query_id, kept in run.items()}
-    return table, ranks
+        if doc_id in kept and duplicates == "refuse":
+            raise duplicate_error(query_id, doc_id)
+        if doc_id not in kept or (duplicates == "best" and _is_better(row, kept[doc_id], by_list)):
+            kept[doc_id] = (row[0], row[1])
+    return listed
 
 
-def _documents(
-    query_id: str, passages: dict[str, tuple[Any, int]], how: Cleaning, by_list: bool
-) -> dict[str, tuple[Any, int]]:
+def _documents(query_id: str, passages: Kept, how: Cleaning, by_list: bool) -> Kept:
     """Return the best passage of each document, without the query itself if it is to be left out."""
-    found: dict[str, tuple[Any, int]] = {}
+    found: Kept = {}
     for given, row in passages.items():
         doc_id = given.partition(how.max_passage)[0] if how.max_passage else given
         if how.ignore_self and doc_id == query_id:
@@ -274,7 +276,8 @@ def _documents(
     return found
 
 
-def _is_better(new: tuple[Any, int], old: tuple[Any, int], by_list: bool) -> bool:
+def _is_better(new: Sequence[Any], old: Sequence[Any], by_list: bool) -> bool:
+    """Return whether a row ranks above another: by its rank if the list counts or a score is missing."""
     (score, rank), (old_score, old_rank) = new, old
     if by_list or score is None or old_score is None:
         return NO_RANK < rank < old_rank

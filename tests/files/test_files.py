@@ -104,11 +104,18 @@ def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):
         pm.read_run(write(TREC_RUN), order="rank")
 
 
-def test_lists_of_grades_are_checked():
-    with pytest.raises(pm.InputError, match="query 'q', document 'd2': a relevance must be a number"):
-        pm.from_relevance_lists({"q": [1, "x"]})
-    with pytest.raises(pm.InputError, match=r"\(found list\). Give each list a query id"):
-        pm.from_relevance_lists([[1, 0, 1]])
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ({"q": [1, "x"]}, "query 'q', document 'd2': a relevance must be a number"),
+        ([[1, 0, 1]], r"\(found list\)\. Give each list a query id"),
+        ({"q": 5}, r"query 'q': the grades of a query must be a list \(found 5\)"),
+        ({1: [1], "1": [0]}, "two query ids are the same as strings"),
+    ],
+)
+def test_lists_of_grades_are_checked(lists, message):
+    with pytest.raises(pm.InputError, match=message):
+        pm.from_relevance_lists(lists)
 
 
 @pytest.mark.parametrize("text", [r'"a\": b"', '"a:b"', '"\x7f"'])
