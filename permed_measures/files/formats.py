@@ -112,33 +112,17 @@ def _text(value: Any) -> str:
     return value if kind is str else str(value) if kind is int else string_id(value)
 
 
-def _texts(ids: list[Any]) -> list[str]:
-    """Return ids as texts; where all are of a type that ids have, that is told at once."""
-    kinds = set(map(type, ids))
-    return ids if kinds == {str} else list(map(str if kinds == {int} else _text, ids))
-
-
-def _json_number(value: Any, column: str) -> float | int:
+def _number(value: Any, column: str) -> float | int:
     """Return a number of a JSON file; not NaN, nor a text or a truth value."""
     if isinstance(value, bool):
         raise ValueError(f"a {column} must be a number (found {value!r})")
     return number(value, column, where="")
 
 
-def _json_score(value: Any) -> float:
-    return value if type(value) is float and value == value else float(_json_number(value, "score"))
-
-
-def _json_grade(value: Any) -> float | int:
-    return value if type(value) is int and -100 < value < 100 else _json_number(value, "relevance")
-
-
 def medcorpus(content: dict[str, Any], _: int) -> Row:
     """Read a label of MedCorpus: the query is conversation and turn."""
-    conversation, turn, doc_id = content["conversation_id"], content["turn_id"], content["doc_id"]
-    if not type(conversation) is type(doc_id) is str or type(turn) is not int:  # the usual is told at once
-        conversation, turn, doc_id = _text(conversation), _text(turn), _text(doc_id)
-    return f"{conversation}_{turn}", doc_id, _json_grade(content["rel"]), NO_RANK
+    query_id = f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
+    return query_id, _text(content["doc_id"]), _number(content["rel"], "relevance"), NO_RANK
 
 
 def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
@@ -152,7 +136,7 @@ def listed(key: str, grade: int | None, numbered: bool = True) -> Parse:
             if not line:
                 raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
             content["query_id"] = line
-        ids = _texts(_list_of(content, key))
+        ids = list(map(_text, _list_of(content, key)))
         return _text(content["query_id"]), ids, [grade] * len(ids)
 
     return parse
@@ -168,30 +152,27 @@ def _list_of(content: dict[str, Any], key: str) -> list[Any]:
 def permed_results(content: dict[str, Any], _: int) -> List:
     """Read ranked documents, as ids or as objects that may have a score."""
     items = _list_of(content, "ranked_results" if "ranked_results" in content else "results")
-    try:
-        ids, scores = [item["text_id"] for item in items], [item["score"] for item in items]
-    except (KeyError, TypeError):  # there may be ids alone
-        items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
-        ids, scores = [item["text_id"] for item in items], [item.get("score") for item in items]
-    if set(map(type, scores)) != {float} or math.isnan(sum(scores)):  # what is usual is told at once
-        scores = [None if score is None else _json_score(score) for score in scores]
-    return _text(content["query_id"]), _texts(ids), scores
+    items = [item if isinstance(item, dict) else {"text_id": item} for item in items]
+    scores = (item.get("score") for item in items)
+    numbers = [None if score is None else float(_number(score, "score")) for score in scores]
+    return _text(content["query_id"]), [_text(item["text_id"]) for item in items], numbers
 
 
-def documents_of(read: Callable[[Any], float | int]) -> Parse:
-    """Return how a query is read that has its documents as a tuple of pairs, with numbers."""
-
-    def parse(entry: tuple[str, Any], _: int) -> List:
-        query_id, documents = entry
-        if not isinstance(documents, tuple):
-            found = f"(found {shown(documents)})"
-            raise ValueError(f"query {shown(query_id)} must have an object of documents {found}")
-        return query_id, [doc_id for doc_id, _ in documents], [read(value) for _, value in documents]
-
-    return parse
+def json_scores(entry: tuple[str, Any], _: int) -> List:
+    """Read a query that has its documents as a tuple of pairs, with scores."""
+    query_id, ids, numbers = json_grades(entry, _, "score")
+    return query_id, ids, list(map(float, numbers))
 
 
-json_scores, json_grades = documents_of(_json_score), documents_of(_json_grade)
+def json_grades(entry: tuple[str, Any], _: int, column: str = "relevance") -> List:
+    """Read a query that has its documents as a tuple of pairs, with grades or other numbers."""
+    query_id, documents = entry
+    if not isinstance(documents, tuple):
+        raise ValueError(
+            f"query {shown(query_id)} must have an object of documents (found {shown(documents)})"
+        )
+    return query_id, [doc_id for doc_id, _ in documents], [_number(value, column) for _, value in documents]
+
 
 # --- formats ------------------------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     Raises
     ------
     InputError
-        For lists without query ids, two ids that are the same as strings, or a grade that is no finite number.
+        For lists without query ids, ids that are the same as strings, or a grade that is no finite number.
 
     Examples
     --------
@@ -280,5 +280,5 @@ def _is_better(new: Sequence[Any], old: Sequence[Any], by_list: bool) -> bool:
     """Return whether a row ranks above another: by its rank if the list counts or a score is missing."""
     (score, rank), (old_score, old_rank) = new, old
     if by_list or score is None or old_score is None:
-        return NO_RANK < rank < old_rank
+        return bool(NO_RANK < rank < old_rank)
     return bool(score > old_score)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -103,7 +104,7 @@ class TextFile(NamedTuple):
                 raise self.duplicate_error(query_id, None)
             documents = table[query_id] = dict(zip(ids, numbers, strict=True))
             if len(documents) < len(ids):
-                again = next(doc_id for place, doc_id in enumerate(ids) if doc_id in ids[:place])
+                [(again, _)] = Counter(ids).most_common(1)
                 raise self.duplicate_error(query_id, again)
         return table, {}
 
@@ -252,7 +253,7 @@ def _layout_of(line: str) -> tuple[Layout, Any]:
         header = _header_of(line)
         return (Layout.TABLE, header) if header else (Layout.COLUMNS, text)
     try:
-        content, _ = _DECODE(text)
+        content, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         # The first value of a file that is one object is an object; of a line that was cut, hardly.
         is_cut = re.match(r'\{\s*"[^"]*"\s*:\s*[^\s{]', text)
@@ -365,37 +366,25 @@ def _return_error(where: str) -> InputError:
 
 # --- JSON in which no key may stand twice ------------------------------------------------------------
 
-_DECODE = json.JSONDecoder().raw_decode
 
-
-def _json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a text is, or raise ValueError; no key may stand in it twice."""
-    content: dict[str, Any]
-    content, end = _DECODE(text)
-    if end < len(text):
-        json.loads(text)  # which says what is wrong
-    if type(content) is not dict:
-        raise ValueError("no JSON object")
-    n_more = text.count(":") - len(content)
-    if n_more and n_more > _keys_in_lists(content):  # a text has a colon, or a key stands twice
-        content = json.loads(text, object_pairs_hook=_object)
-    if "\\" in text:
-        _check_characters(text, content)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        [(again, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{shown(again)} is listed twice")
     return content
 
 
-def _keys_in_lists(content: dict[str, Any]) -> int:
-    """Return the number of keys of the objects in the lists of an object."""
-    lists = (value for value in content.values() if type(value) is list)
-    return sum(sum(map(len, items)) for items in lists if set(map(type, items)) == {dict})
+_DECODE = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in content:
-            raise ValueError(f"{shown(key)} is listed twice")
-        content[key] = value
+def _json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is, or raise ValueError."""
+    content = _DECODE(text)
+    if type(content) is not dict:
+        raise ValueError("no JSON object")
+    if "\\" in text:
+        _check_characters(text, content)
     return content
 
 

@@ -155,6 +155,7 @@ def test_long_values_are_cut_in_messages(write, content):
 
 def test_a_key_that_stands_twice_is_found_in_linear_time(write):
     keys = ",".join(f'"{number}":1' for number in range(100_000))
-    path = write(f'{{"query_id":"q","results":[],{keys},"99999":1}}\n')
-    with pytest.raises(pm.InputError, match="'99999' is listed twice"):
-        pm.read_run(path)
+    for text, what in (('{{"query_id":"q","results":[],{}}}', ""), ('{{"q":{{{}}}}}', "document ")):
+        path = write(text.format(f'{keys},"99999":1') + "\n")
+        with pytest.raises(pm.InputError, match=f"{what}'99999' .*is listed twice"):
+            pm.read_run(path)
