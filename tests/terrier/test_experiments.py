@@ -43,7 +43,7 @@ TOPICS = pd.DataFrame({"qid": QRELS["qid"].unique(), "query": "x"})
 
 @pytest.mark.parametrize(
     "options",
-    [pytest.param({}, marks=pytest.mark.thorough), {"batch_size": 7, "plan": "tree", "verbose": False}],
+    [pytest.param({}, marks=pytest.mark.thorough), {"batch_size": 20, "plan": "tree", "verbose": False}],
     ids=str,
 )
 def test_every_measure_is_that_of_calc_aggregate(options):
