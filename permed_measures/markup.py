@@ -120,8 +120,8 @@ def listed(names: Iterable[str], most: int | None = None) -> str:
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed("abcdef", 3), listed("abcd", 3)
-    ('a, b and c', 'a, b, c and 3 more', 'a, b, c and d')
+    >>> listed(["a", "b", "c"]), listed("abcde", 3), listed("abcd", 3)
+    ('a, b and c', 'a, b, c and 2 more', 'a, b, c and d')
     """
     known = list(names)
     if most is not None and len(known) > most + 1:

@@ -44,6 +44,8 @@ def work(*, long=True):
             progress._DISPLAY.get().draw()
         for _ in progress.tracked(["x", "y"], "queries"):
             pass
+        if long:
+            assert [each.description for each in progress._DISPLAY.get()._drawn.tasks] == ["reading a.run"]
         advance(6)
 
 

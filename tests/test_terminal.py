@@ -91,6 +91,12 @@ def test_numbers_go_on_below_before_a_word_of_a_label_breaks(terminal):
     assert max(map(len, text.splitlines())) <= 40
 
 
+def test_a_word_of_a_heading_breaks_where_nothing_else_is_left(terminal):
+    terminal(14)
+    lines = plain(terminal_table(["run", "Unzerbrechlichkeit"], [["a", "0.5"]], 1)).splitlines()
+    assert [line.split()[-1] for line in lines] == ["Unzerbrec", "hlichkeit", "─" * 14, "0.5"]
+
+
 def test_columns_that_can_be_spared_are_named(terminal):
     terminal(16)
     text = terminal_table(

@@ -81,7 +81,7 @@ _WRITTEN = (
     (re.compile(r"(?<=[0-9]),(?=000(?![0-9]))"), ""),  # r@1,000
 )
 """Other ways to write a cutoff, and the usual one."""
-_AVERAGE = re.compile(r"(avg|average|mean)(?=.)")
+_AVERAGE = re.compile(r"^(avg|average|mean)(?=.)")
 _LONGEST = 60
 """Longer texts are no names of measures."""
 _INTERPOLATED = "iprec_at_recall_"
@@ -129,7 +129,7 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
 
 def _without_average(word: str) -> str:
     """Return a word without what says that it is a mean; average precision is a word of its own."""
-    rest = _AVERAGE.sub("", word, count=1) if _AVERAGE.match(word) else word
+    rest = _AVERAGE.sub("", word)
     whole = f"average{rest}" if word.startswith(("avg", "average")) else word
     known = whole in MEASURE_OF_WORD or whole in _ADVICE
     return whole if known else rest if rest in MEASURE_OF_WORD else word

@@ -90,12 +90,13 @@ def test_generated_cases_agree_with_the_oracle(qrels, run, measure, ties):
     assert_equal(values_of(measures, qrels, run, ties), expected_of(measures, qrels, run, ties), measures)
 
 
+DEPTH = effort(100, 300)
 KINDS = {
-    "distinct": lambda rng: [rng.random() for _ in range(300)],
-    "31": lambda rng: [rng.randrange(31) / 2 for _ in range(300)],
-    "equal": lambda _: [1.5] * 300,
-    "beyond float32": lambda rng: [rng.choice([1e39, math.inf, -1e39, 2.0, 0.0, -0.0]) for _ in range(300)],
-    "equal as float32": lambda rng: [1 + rng.randrange(40) * 1e-9 for _ in range(300)],
+    "distinct": lambda rng: [rng.random() for _ in range(DEPTH)],
+    "31": lambda rng: [rng.randrange(31) / 2 for _ in range(DEPTH)],
+    "equal": lambda _: [1.5] * DEPTH,
+    "beyond float32": lambda rng: rng.choices([1e39, math.inf, -1e39, 2.0, 0.0, -0.0], k=DEPTH),
+    "equal as float32": lambda rng: [1 + rng.randrange(40) * 1e-9 for _ in range(DEPTH)],
 }
 ORDERS = {"falling": lambda scores, _: sorted(scores, reverse=True), "mixed": lambda scores, _: scores}
 ORDERS["rising"] = lambda scores, _: sorted(scores)
@@ -105,9 +106,9 @@ ORDERS["one out of place"] = lambda scores, rng: [rng.choice(scores), *sorted(sc
 def queries_of_all_kinds(rng):
     """Return qrels and a run whose queries differ in all that ranking goes by, side by side."""
     qrels, run = {}, {}
-    kinds = list(product(KINDS, ORDERS, (0, 1, 5, 150, 300)))
+    kinds = list(product(KINDS, ORDERS, (0, 1, 5, DEPTH // 2, DEPTH)))
     for number, (scores, order, n_judged) in enumerate(rng.sample(kinds, len(kinds))):
-        documents = [f"d{each}" for each in rng.sample(range(1000), 300)]
+        documents = [f"d{each}" for each in rng.sample(range(1000), DEPTH)]
         query_id = f"q{number}"
         run[query_id] = dict(zip(documents, ORDERS[order](KINDS[scores](rng), rng), strict=True))
         if number % 7:  # some queries of the run are not judged

@@ -54,6 +54,7 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
         ("Avg. nDCG@10", "nDCG@10"),
         ("Mean RR@10", "RR@10"),
         ("Avg. Precision", "AP"),
+        ("Mean Average Precision@10", "AP@10"),
     ],
 )
 def test_what_people_write_is_understood(name, measure):
