@@ -139,7 +139,7 @@ class Asked(NamedTuple):
     case: Case
     quantity: Quantity
     value: float = np.nan
-    error: Exception | None = None
+    error: BaseException | None = None
 
     @property
     def raised(self) -> tuple[str, str]:
@@ -233,7 +233,7 @@ class Search:
         quantity = self.claimed.of(case)
         try:
             return Asked(case, quantity, self._value(case))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return Asked(case, quantity, error=error)
 
     def _value(self, case: Case) -> float:
@@ -242,7 +242,10 @@ class Search:
         if isinstance(found, Mapping):
             found = found[name] if name in found else list(found.values())
         try:
-            value = float(np.mean(found)) if found != [] else math.nan
+            values = np.asarray(found)  # a number, or those of the queries; numpy's too
+            value = float(values.mean()) if values.size else math.nan
+            if isinstance(found, tuple):  # which mostly has the mean beside something else
+                raise TypeError
         except (TypeError, ValueError):
             problem = f"the function must return a number, or {{query: number}} (found {shown(found)})"
             raise InputError(problem) from None

@@ -1,8 +1,10 @@
 """Which convention a function computes: what is named, what is not, and what is said of both."""
 
 import math
+import re
+import sys
 from functools import cache, partial
-from itertools import product
+from itertools import cycle, product
 
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ from permed_measures.identities.cases import (
     described,
     shrunk,
 )
-from permed_measures.identities.search import Claimed, number
+from permed_measures.identities.search import Claimed, Search, number
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
 
@@ -295,14 +297,29 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
     assert "Left out" not in str(found("recall", "Recall@10"))
 
 
+def test_a_function_may_return_numbers_of_numpy():
+    kinds = cycle([np.mean, np.array, lambda values: np.float32(np.mean(values)), list])
+
+    def shares(_, run):
+        return next(kinds)([len(docs) / 16 for docs in run.values()])
+
+    asked = Search(shares, FORMS["dicts"], Claimed("P@1", "P", (1,)), NAMED).asked
+    expected = [np.mean([len(docs) / 16 for docs in each.case.run.values()]) for each in asked]
+    assert [each.value for each in asked] == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_function_without_any_number_is_an_error_with_its_line():
     def fails(qrels, _):
         return qrels["nothing"]
 
     with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on every case: KeyError"):
         pm.identify(fails, "P@1")
-    with pytest.raises(InputError, match=r"must return a number, or {query: number} .found None"):
-        pm.identify(lambda qrels, run: None, "P@1")  # noqa: ARG005
+    for wrong in (None, (0.5, 3.0)):
+        said = re.escape(f"must return a number, or {{query: number}} (found {wrong!r}"[:-2])
+        with pytest.raises(InputError, match=said):
+            pm.identify(lambda qrels, run, value=wrong: value, "P@1")  # noqa: ARG005
+    with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on .*: SystemExit: 0"):
+        pm.identify(lambda qrels, run: sys.exit(0), "P@1")  # noqa: ARG005
     with pytest.raises(InputError, match="the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
 
