@@ -343,7 +343,7 @@ def test_a_difference_by_whole_queries_within_the_cutoff_is_that_of_queries():
 )
 @pytest.mark.parametrize("pair", [False, True], ids=["mean", "difference"])
 def test_intervals_hold_what_people_would_have_found(kind, n, whole, pair):
-    rng, experiments = np.random.default_rng(0), effort(50, 400)
+    rng, experiments = np.random.default_rng(0), effort(50, 200)
     measures = ["nDCG@10", "AP@10"] if whole else ["P@10", "P(rel=2)@10"]
     collection = simulation.synthetic(rng, kind, measures, pair)
     held, width = collection.held(rng, n, whole, experiments)
@@ -353,7 +353,7 @@ def test_intervals_hold_what_people_would_have_found(kind, n, whole, pair):
 
 @pytest.mark.parametrize("pair", [False, True], ids=["mean", "difference"])
 def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(pair):
-    rng, experiments = np.random.default_rng(0), effort(50, 400)
+    rng, experiments = np.random.default_rng(0), effort(50, 200)
     held, _ = simulation.synthetic(rng, "biased", ["P@10"], pair).held(rng, 50, "first ten", experiments)
     assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
 
@@ -369,9 +369,9 @@ def test_labels_of_the_trec_rag_track_are_corrected(data):
     assert collection.people.agreement.n == 10_284
     assert collection.people.agreement.kappa == pytest.approx(0.233, abs=5e-4)
     assert collection.people.agreement.quadratic_kappa == pytest.approx(0.492, abs=5e-4)
-    held, width = collection.held(rng, 200, False, effort(50, 400))
+    held, width = collection.held(rng, 200, False, 400)
     assert held.min() > 0.85
     assert width.max() < 1.02
     assert (abs(collection.values[0].mean(axis=1) - collection.truth) > 0.04).any()
-    held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, effort(50, 400))
+    held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, 400)
     assert held.min() > 0.85

@@ -38,7 +38,7 @@ def texts(found):
 
 
 @pytest.mark.parametrize("name", ["qrels.jsonl", "bm25.jsonl"])
-@pytest.mark.parametrize("seed", range(effort(5, 100)))
+@pytest.mark.parametrize("seed", range(effort(5, 40)))
 def test_a_changed_file_is_found(name, seed, made, folder):
     rng = random.Random(seed)
     text = (folder / name).read_text()
