@@ -8,7 +8,7 @@ Heathers (2017) test single numbers so (GRIM).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from permed_measures.markup import counted, listed
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.papers.cells import printed_in
+from permed_measures.papers.cells import Number
 from permed_measures.papers.claims import Claim, Printed
-from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.papers.names import Rank, heading_of, meaning_of
 from permed_measures.papers.tables import ClaimRow
 
 _MISPRINTED = 0.01
@@ -199,16 +199,17 @@ def _n_at_ends(unit: int, totals: NDArray[np.int64], is_cut: bool) -> NDArray[np
 
 def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
     """Say of each column of changes whether all its numbers are points or percent of one row of the table."""
-    columns: dict[tuple[str, str, str], list[tuple[str, ClaimRow]]] = {}
+    columns: dict[tuple[str, str, str], list[tuple[Number, ClaimRow]]] = {}
     for row in rows:
-        for title, name, text in row.changes:
-            columns.setdefault((row.part, title, name), []).append((text, row))
+        for title, name, number in row.changes:
+            columns.setdefault((row.part, title, name), []).append((number, row))
     for (part, title, about), cells in columns.items():
-        names = {name for row in rows for name in row.claims if _same(name, about)}
+        names = {name for row in rows for name in row.claims if _meaning(name) == _meaning(about)}
         found: dict[str, list[str]] = {"points": [], "percent": []}
         for name in sorted(names):
             for base in (row for row in rows if row.part == part and name in row.claims):
-                for way in _fitting(cells, name, base.claims[name]):
+                fits = [_fits(number, row.claims.get(name), base.claims[name]) for number, row in cells]
+                for way in set.intersection(*fits):
                     found[way].append(f"{name} against {base.label}")
         ways = [f"{way} of {' or '.join(of[:_SHOWN])}" for way, of in found.items() if of]
         start = f"{part}: " if part else ""
@@ -216,30 +217,20 @@ def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
         yield f"{start}{title} ({counted(len(cells), 'number')}): {what}"
 
 
-def _same(name: str, about: str) -> bool:
-    """Return whether a column is about a measure; one that names none may be about any."""
-    return not about or meaning_of(heading_of(name)[0]) == meaning_of(heading_of(about)[0])
+def _meaning(name: str) -> tuple[str, tuple[Rank, ...]]:
+    return meaning_of(heading_of(name)[0])
 
 
-def _fitting(cells: list[tuple[str, ClaimRow]], name: str, base: str) -> Iterator[str]:
-    """Yield what all changes of a measure from a number can be, to the digits that are printed."""
-    fits = [_fits(text, row.claims.get(name, ""), base) for text, row in cells]
-    for way in ("points", "percent"):
-        if fits and all(way in each for each in fits):
-            yield way
-
-
-def _fits(change: str, number: str, base: str) -> set[str]:
-    cell = printed_in(change)
-    try:
-        wanted, a, b = map(_printed, (cell.number if cell else "", number, base))
-    except InvalidOperation:
+def _fits(change: Number, number: str | None, base: str) -> set[str]:
+    """Return what a change of a number from another can be, to the digits that are printed."""
+    if number is None:
         return set()
+    wanted, a, b = map(_printed, (change.number, number, base))
     points = Printed(a.low - b.high, a.high - b.low)
     tried = [("points", points), ("points", _times_100(points))]  # the latter of fractions
     if b.low > 0:
         tried.append(("percent", _times_100(Printed(a.low / b.high - 1, a.high / b.low - 1))))
-    ways = [wanted] if cell and cell.signed else [wanted, Printed(-wanted.high, -wanted.low)]
+    ways = [wanted] if change.signed else [wanted, Printed(-wanted.high, -wanted.low)]
     return {way for way, ours in tried for each in ways if ours.low <= each.high and each.low <= ours.high}
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.markup import counted, listed
 from permed_measures.measures.names import share_of_list
-from permed_measures.papers.cells import PrintedTable, Row, is_blank, label_of, letters_of, printed_in
+from permed_measures.papers.cells import Number, PrintedTable, Row, is_blank, label_of, letters_of, printed_in
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.columns import Columns, Heading, is_change_row, oriented
 from permed_measures.papers.read import read_tables
@@ -34,14 +34,14 @@ class Change(NamedTuple):
     title : str
         What heads it.
     name : str
-        The measure that it is about; empty if the table does not say.
-    text : str
+        The measure that it is about.
+    number : Number
         As printed.
     """
 
     title: str
     name: str
-    text: str
+    number: Number
 
 
 @dataclass(frozen=True)
@@ -198,22 +198,22 @@ class _Reader:
         labels = list(dict.fromkeys(filter(None, [*labels, " ".join(labels)]))) or [""]
         group = heading.group if self.has_groups else ""
         part = ", ".join(filter(None, [self.table.name, group]))
-        printed, name = printed_in(text), heading.name
-        is_claim = not heading.is_change
+        printed, name, is_claim = printed_in(text), heading.name, not heading.is_change
         if labels[0].lower() == text.lower() == _OF_TREC_EVAL:
             return
-        if is_claim and (printed is None or not printed.number or printed.signed or is_change_row(labels[0])):
-            self.texts.append(f"{text} ({labels[0]}, {name})")
+        is_change = printed is not None and (printed.signed or is_change_row(labels[0]))
+        if printed is None or not printed.number or (is_claim and is_change):
+            self.texts.append(f"{text} ({labels[0]}, {name if is_claim else heading.title})")
             return
         found = last.get((part, *labels))
         if found is None or (is_claim and name in found.claims):
             found = last[part, *labels] = ClaimRow(labels, f"{self.path}:{row.line}", part)
             self.rows.append(found)
-        if heading.is_change:
-            found.changes.append(Change(heading.title, name, text))
-        elif printed is not None:
+        if is_claim:
             _check(name, printed.number, found.where)
             found.claims[name] = printed.number
+        else:
+            found.changes.append(Change(heading.title, name, printed))
 
     def notes(self) -> Iterator[str]:
         """Yield what is to be said of what was left out."""

@@ -141,6 +141,12 @@ def test_a_column_of_changes_is_points_or_percent(paper, title, cells, said):
     assert list(changes_in(rows)) == [f"{title} (2 numbers): {said}"]
 
 
+def test_a_text_in_a_column_of_changes_is_left_out_and_said(paper):
+    read = read_claims_file(paper(TABLE.format("Δ", "-", "n.s.", "-0.1458")))
+    assert read.notes == ["no value, left out: n.s. (tfidf, Δ)"]
+    assert list(changes_in(read.rows)) == ["Δ (1 number): points of P@1 against bm25"]
+
+
 def test_changes_beside_numbers_do_not_matter_and_rows_of_changes_are_no_claims(paper):
     text = "run,NDCG@10,MAP@10\ntfidf,0.6135,0.3790\nbm25,0.6788 (+10.6%),0.4665 ↑23.1%\nΔ,+0.0653,0.0875\n"
     read = read_claims_file(paper(text, "paper.csv"))
