@@ -271,7 +271,7 @@ class RunVariants:
         if policy == "listed":
             labels, number = self._part(depth).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
-        return Ranked(labels, rankings, spans, _tells_ties(convention))
+        return Ranked(labels, rankings, spans)
 
     def _known_as(self, ranked: Ranked) -> Ranked:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
@@ -279,7 +279,7 @@ class RunVariants:
         of_hits = judgments.query[each.row], judgments.grade[each.row]  # not kept, as an old one may be
         arrays = (*of_hits, each.rank, each.retrieved, *(ranked.spans or ()))
         digests = (blake2b(array.tobytes(), digest_size=16).digest() for array in arrays)
-        return self._known.setdefault((ranked.labels, ranked.tells_ties, *digests), ranked)
+        return self._known.setdefault((ranked.labels, *digests), ranked)
 
     def _part(self, depth: str, *left_out: str) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
@@ -369,7 +369,7 @@ class RunVariants:
         if ranked is None or averaged not in self._groupings:
             return None
         options = with_rounding(options_for(measure, convention), convention)
-        if options.get("tied", "in_order") != "in_order" and not ranked.tells_ties:
+        if not _knows_ties_for(options, convention):
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
         if key not in self._means:
@@ -384,11 +384,16 @@ def _tells_ties(convention: Options) -> bool:
     return convention["labels"] in _GRADED and convention["documents"] not in CONDENSED
 
 
+def _knows_ties_for(options: Options, convention: Options) -> bool:
+    """Return whether it is known which documents are tied, if options of a measure ask for that."""
+    return options.get("tied", DEFAULT["tied"]) == DEFAULT["tied"] or _tells_ties(convention)
+
+
 def may_be(measure: str, convention: Options) -> bool:
     """Return whether a convention means something for a measure on any run, which no other one does."""
     convention = seen_by(measure, convention)
     options = options_for(measure, convention)
-    if options.get("tied", DEFAULT["tied"]) != DEFAULT["tied"] and not _tells_ties(convention):
+    if not _knows_ties_for(options, convention):
         return False
     if is_micro(options) and convention["averaged"] != DEFAULT["averaged"]:
         return False

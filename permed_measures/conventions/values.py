@@ -102,15 +102,11 @@ class Spans(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any.
-
-    Whether there are any is known if it `tells_ties`.
-    """
+    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any."""
 
     labels: Labels
     rankings: JudgedRankings
     spans: Spans | None = None
-    tells_ties: bool = True
 
     @property
     def upside_down(self) -> Ranked:

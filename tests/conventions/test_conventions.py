@@ -399,7 +399,7 @@ def test_a_new_value_takes_a_function_and_its_texts(monkeypatch):
     monkeypatch.setitem(OPTIONS["discount"].values, "root", new)
     found = []
     for query, grades in QRELS.items():
-        ranked = sorted(RUN.get(query, {}), key=lambda doc: (-np.float32(RUN[query][doc]), doc))
+        ranked = sorted(RUN.get(query, {}), key=lambda doc: (np.float32(RUN[query][doc]), doc), reverse=True)
         gains = [max(grades.get(doc, 0), 0) for doc in ranked[:10]]
         best = sorted((max(grade, 0) for grade in grades.values()), reverse=True)[:10]
         dcg, ideal = (sum(g * i**-0.5 for i, g in enumerate(each, 1)) for each in (gains, best))
