@@ -182,7 +182,10 @@ def _of_arrow(data: Any, column: str) -> Frames:
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if names is not None:  # polars knows no two columns of one name
         columns_of(names, column)
-    frame = pl.DataFrame(data)
+    try:
+        frame = pl.DataFrame(data)
+    except pl.exceptions.SchemaError:  # of one column, as a series of pandas is
+        raise _unknown(data) from None
 
     def parts(columns: dict[str, str]) -> Parts:
         yield frame.select(*columns.values())

@@ -44,6 +44,8 @@ BAD_RUNS = [
     ("run.trec", "run.trec: No such file or directory"),
     (b"run.trec", "Read a file with permed_measures.read_qrels or read_run"),
     (3, "expected a dict {query_id: {doc_id: number}}"),
+    (frame(pd.DataFrame)["score"], "expected a dict {query_id: {doc_id: number}}"),
+    (pa.chunked_array([[1, 2]]), "(found ChunkedArray"),
     ([("q1", "a", 1.0)], "an item needs query_id, doc_id and score (found tuple ('q1', 'a', 1.0))"),
     (
         [ir_measures.ScoredDoc("q1", "x", 1.0), ir_measures.ScoredDoc("q1", "x", 2.0)],
