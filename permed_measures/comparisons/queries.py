@@ -115,6 +115,12 @@ def _of_dataset(qrels: Any) -> list[Any]:
         return []
 
 
+def texts_of(qrels: Any, query_ids: Collection[str]) -> dict[str, str | None]:
+    """Return the texts of these queries, of a data set that has them."""
+    wanted = {*query_ids}
+    return {each.query_id: _text(each) for each in _of_dataset(qrels) if each.query_id in wanted}
+
+
 def _text(query: Any) -> str | None:
     """Return the text of a query of ir_datasets, some of which have several fields of text."""
     if query is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,9 +12,10 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.queries import texts_of
 from permed_measures.datasets.loading import loaded_qrels, loaded_run
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.forms import as_mapping, irds_of, with_string_ids
+from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
@@ -152,25 +153,15 @@ def _unequal(
         yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
 
 
-def ranks_of_all(judgments: Judgments, before: Nested, after: Nested) -> tuple[Judgments, Ints, Ints]:
-    """Return the judgments with unjudged documents as grade 0, and the rank of each in both runs."""
-    documents, grades = judgments.ids(np.arange(len(judgments.grade))), judgments.grade.tolist()
-    rows = [slice(*bounds) for bounds in pairwise(judgments.offsets.tolist())]
-    judged_by_query = [dict(zip(documents[here], grades[here], strict=True)) for here in rows]
-    qrels = dict(zip(judgments.query_ids, judged_by_query, strict=True))
-    for query_id, judged in qrels.items():
-        if max(judged.values(), default=0) > 0:
-            found = map(str, before.get(query_id, {}).keys() & after.get(query_id, {}).keys())
-            qrels[query_id] = {**dict.fromkeys(found, 0.0), **judged}
-    extended = Judgments.of(qrels)
-    with warnings_about(None):  # the user has seen it
-        first, second = (rank_of_judgments(JudgedRankings.of(extended, run)) for run in (before, after))
-    return extended, first, second
-
-
-def within(cutoff: int | None, rank: Ints) -> Ints:
-    """Return the ranks, 0 (not retrieved) for those beyond the cutoff."""
-    return rank if cutoff is None else np.where(rank <= cutoff, rank, 0)
+def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
+    """Return the judgments with the unjudged documents that both runs retrieve, as grade 0."""
+    documents, grades, qrels = judgments.documents, judgments.grade.tolist(), {}
+    for query_id, bounds in zip(judgments.query_ids, pairwise(judgments.offsets.tolist()), strict=True):
+        here = slice(*bounds)
+        both = before.get(query_id, {}).keys() & after.get(query_id, {}).keys()
+        judged = zip(documents[here], grades[here], strict=True)
+        qrels[query_id] = {**dict.fromkeys(map(str, both), 0.0), **dict(judged)}
+    return Judgments.of(qrels)
 
 
 # --- what it changed -----------------------------------------------------------------------------------
@@ -211,21 +202,18 @@ class Reranking(Result):
     measure : Measure
     before, after : float
         Its mean over all queries of the qrels.
-    n_gained, n_lost, n_unchanged : int
-        Number of queries on which it rose, fell, or changed by no more than 1e-12.
     moves : Moves
-    pairs : Pairs
-    early : Pairs
-        Those whose documents are both within the cutoff in both runs.
-    cutoff : int or None
-    gained, lost : list of QueryChange
-        The queries that changed most, the largest change first.
     by_query : list of Pairs
         The pairs of each query of the qrels, in ascending order of the ids.
-    notes : list of str
-        Notes on the runs: queries that they lack, or that have no judgments.
+    early : Pairs
+        Those of all queries whose documents are both within the cutoff in both runs.
+    cutoff : int or None
     queries : list of QueryChange
         All queries of the qrels, in ascending order of the ids.
+    top : int
+        The number of queries in `gained` and `lost`, at most.
+    notes : list of str
+        Notes on the runs: queries that they lack, or that have no judgments.
     names : (str, str)
         What the two runs are called.
     origin : Origin or None
@@ -235,20 +223,51 @@ class Reranking(Result):
     measure: Measure
     before: float
     after: float
-    n_gained: int
-    n_lost: int
-    n_unchanged: int
     moves: Moves
-    pairs: Pairs
+    by_query: list[Pairs]
     early: Pairs
     cutoff: int | None
-    gained: list[QueryChange]
-    lost: list[QueryChange]
-    by_query: list[Pairs]
-    notes: list[str]
     queries: list[QueryChange]
+    top: int
+    notes: list[str]
     names: tuple[str, str] = ("before", "after")
     origin: Origin | None = field(default=None)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of all queries."""
+        return Pairs(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
+
+    def _changed(self, sign: int) -> list[QueryChange]:
+        """Return the queries that gained, or lost, the largest change first; rounding orders nothing."""
+        changes = [(sign * round(query.difference, 12), query) for query in self.queries]
+        ordered = sorted(changes, key=lambda change: -change[0])
+        return [query for change, query in ordered if change > 0]
+
+    @property
+    def gained(self) -> list[QueryChange]:
+        """The queries that gained most, the largest change first."""
+        return self._changed(1)[: self.top]
+
+    @property
+    def lost(self) -> list[QueryChange]:
+        """The queries that lost most."""
+        return self._changed(-1)[: self.top]
+
+    @property
+    def n_gained(self) -> int:
+        """Number of queries on which the measure rose by more than 1e-12."""
+        return len(self._changed(1))
+
+    @property
+    def n_lost(self) -> int:
+        """Number of queries on which it fell."""
+        return len(self._changed(-1))
+
+    @property
+    def n_unchanged(self) -> int:
+        """Number of the others."""
+        return len(self.queries) - self.n_gained - self.n_lost
 
     def __repr__(self) -> str:
         """Name the measure and its values."""
@@ -416,52 +435,40 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
-    before, after = loaded_run(before), loaded_run(after)
-    _check_options(top, rel, names)
-    evaluator = _evaluator(measure, rel, qrels)
-    judgments = evaluator.judgments
-    both = None if judged_only else (_nested(names[0], before), _nested(names[1], after))
-    runs = zip(names, both or (before, after), strict=True)
-    first, second = (_ranked(evaluator, name, run) for name, run in runs)
-    change = np.round(second.values - first.values, 12)  # so that rounding does not order equal changes
-    gained = np.argsort(-change, kind="stable")[: (change > 0).sum()]
-    lost = np.argsort(change, kind="stable")[: (change < 0).sum()]
-    ranked = ranks_of_all(judgments, *both) if both else (judgments, first.rank, second.rank)
-    pairs = count_pairs(*ranked)
-    [asked] = evaluator.measures
-    k = cutoff_of(asked)
-    early = count_pairs(ranked[0], *(within(k, rank) for rank in ranked[1:]))
-    texts = _texts(irds_of(qrels), set(judgments.query_ids))
-    rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
-    changes = [QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows]
-    return Reranking(
-        measure=asked,
-        before=float(first.values.mean()),
-        after=float(second.values.mean()),
-        n_gained=len(gained),
-        n_lost=len(lost),
-        n_unchanged=len(change) - len(gained) - len(lost),
-        moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
-        pairs=Pairs(*pairs.sum(axis=0).tolist()),
-        early=Pairs(*early.sum(axis=0).tolist()),
-        cutoff=k,
-        gained=[changes[q] for q in gained[:top]],
-        lost=[changes[q] for q in lost[:top]],
-        by_query=[Pairs(*counts) for counts in pairs.tolist()],
-        notes=[*evaluator.notes(), *first.notes, *second.notes],
-        queries=changes,
-        names=names,
-        origin=origin,
-    )
-
-
-def _check_options(top: int, rel: float, names: tuple[str, str]) -> None:
     check_whole_number("top", top, 0)
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
+    runs = dict(zip(names, map(loaded_run, (before, after)), strict=True))
+    origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
+    evaluator = _evaluator(measure, rel, qrels)
+    judgments, [asked] = evaluator.judgments, evaluator.measures
+    if not judged_only:
+        runs = {name: _nested(name, run) for name, run in runs.items()}
+    first, second = (_ranked(evaluator, name, run) for name, run in runs.items())
+    ranks, paired = [first.rank, second.rank], judgments
+    if not judged_only:
+        paired = with_unjudged(judgments, *runs.values())
+        with warnings_about(None):  # the user has seen it
+            ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
+    k, texts = cutoff_of(asked), texts_of(qrels, judgments.query_ids)
+    early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
+    rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
+    return Reranking(
+        measure=asked,
+        before=float(first.values.mean()),
+        after=float(second.values.mean()),
+        moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
+        by_query=[Pairs(*counts) for counts in count_pairs(paired, *ranks).tolist()],
+        early=Pairs(*count_pairs(paired, *early).sum(axis=0).tolist()),
+        cutoff=k,
+        queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
+        top=top,
+        notes=[*evaluator.notes(), *first.notes, *second.notes],
+        names=names,
+        origin=origin,
+    )
 
 
 def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) -> PermedEvaluator:
@@ -496,14 +503,3 @@ def _nested(name: str, run: RunLike) -> Nested:
         if isinstance(run, Frames):
             return run.nested()
         return with_string_ids(as_mapping(run, "score"), "query ids")
-
-
-def _texts(dataset: Any, wanted: set[str]) -> dict[str, str]:
-    """Look up the texts of these queries, of a data set that has them."""
-    if not hasattr(dataset, "queries_iter"):
-        return {}
-    return {
-        query.query_id: query.default_text() if hasattr(query, "default_text") else query.text
-        for query in dataset.queries_iter()
-        if query.query_id in wanted
-    }

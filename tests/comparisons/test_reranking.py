@@ -111,10 +111,10 @@ def test_nothing_reranked_and_nothing_to_rerank():
 def test_texts_of_queries_are_on_one_line_without_controls():
     change = QueryChange("q1", "a\x1b[31m\n question", 0.0, 1.0)
     given = {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, {"q1": {"a": 1.0}}
-    result = replace(reranking(*given, "RR"), gained=[change, replace(change, query_id="q2", text=None)])
+    result = replace(reranking(*given, "RR"), queries=[change, replace(change, query_id="q2", text=None)])
     assert "q1  a [31m question\n" in str(result)
     assert "q2\n" in f"{result}\n"
-    assert "<script>" not in replace(result, gained=[replace(change, text="<script>")])._repr_html_()
+    assert "<script>" not in replace(result, queries=[replace(change, text="<script>")])._repr_html_()
 
 
 @pytest.mark.parametrize(
