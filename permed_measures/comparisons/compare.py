@@ -14,7 +14,7 @@ from permed_measures.comparisons.findings import (
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.plots import about_marks, forest_plots, panels_of
 from permed_measures.comparisons.queries import query_details
-from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, deciding
+from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options
 from permed_measures.comparisons.rows import rows_of, with_people
 from permed_measures.comparisons.tables import (
     differences_table,
@@ -32,7 +32,7 @@ from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import coverage_notes
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings, headings_of, name_of
+from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.agreement import orders_json
 from permed_measures.people.corrected import People
@@ -227,7 +227,7 @@ def comparison_report(result: Comparison) -> Report:
             Section(tables=[means_table(result)]),
             _differences(result),
             *corrected_section(result),
-            *orders_section(result.orders, headings_of(result.measures)),
+            *orders_section(result.orders, [*result.headings.values()]),
         ],
         [note for note in result.notes if note not in cautions],
         partial(_data, result),
@@ -252,7 +252,7 @@ _HOW = ("correction", "level", "resamples", "seed")
 
 def comparison_records(result: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
-    tests = list(result.rows[0].tests)
+    tests = list(result.tests)
     how = {
         "clusters": result.paired.clusters or None,
         **{name: getattr(result.options, name) for name in _HOW},
@@ -275,7 +275,7 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
         "tests": lambda found: {
             f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
         },
-        "reasons": lambda _: {"reasons": _reasons(row)},
+        "reasons": lambda _: {"reasons": "; ".join(f"{k}: {why}" for k, why in row.missing.items()) or None},
         "people": lambda found: (
             {f"people_{name}": each for name, each in flat(found).items()} if people else {}
         ),
@@ -290,12 +290,6 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
 _OF_TESTS = ("p", "adjusted", "statistic")
 
 
-def _reasons(row: ComparisonRow) -> str | None:
-    """Say why values of a row are missing."""
-    reasons = {**row.reasons, **{name: test.reason for name, test in row.tests.items() if test.reason}}
-    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) or None
-
-
 def comparison_content(result: Comparison) -> dict[str, Any]:
     """Return what the JSON has, apart from the provenance."""
     return {
@@ -303,7 +297,7 @@ def comparison_content(result: Comparison) -> dict[str, Any]:
         "clusters": result.paired.clusters or None,
         **{name: value for name, value in asdict(result.options).items() if name != "tests"},
         "interval_method": interval_method(result) or None,
-        "deciding_test": deciding(result.rows[0].tests) or None,
+        "deciding_test": result.test or None,
         **_part(result),
         "by": result.by or None,
         "groups": [

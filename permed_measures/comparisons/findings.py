@@ -8,9 +8,6 @@ from permed_measures.comparisons.results import (
     LEVEL,
     Comparison,
     ComparisonRow,
-    deciding,
-    is_significant,
-    outcome,
 )
 from permed_measures.comparisons.tables import (
     interval_heading,
@@ -23,7 +20,6 @@ from permed_measures.comparisons.tables import (
 )
 from permed_measures.comparisons.tests import direction_of
 from permed_measures.markup import counted, listed
-from permed_measures.measures.headings import headings_of
 from permed_measures.people.tables import DIFFERENCES, Line, section_of
 from permed_measures.results.evaluation_report import best_of, grouped, highest
 from permed_measures.results.report import Section
@@ -48,7 +44,7 @@ def findings(result: Comparison) -> list[str]:
     """
     means = {run: [float(each.mean()) for each in values] for run, values in result.paired.values.items()}
     best = [best_of(means, number) for number in range(len(result.measures))]
-    first, *others = highest(headings_of(result.measures), means, result.decimals)
+    first, *others = highest([*result.headings.values()], means, result.decimals)
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]
@@ -58,21 +54,20 @@ def findings(result: Comparison) -> list[str]:
 def _margin(result: Comparison, run: str, other: str) -> str:
     """Say how far the highest run is above another on the first measure, and how surely."""
     [row] = [each for each in result.rows_of(0) if {each.run, each.baseline} == {run, other}]
-    test, sign = deciding(row.tests), 1 if row.run == run else -1
+    sign = 1 if row.run == run else -1
     said = f"That is {not_zero(sign * row.difference, result.decimals)} above {other}"
-    p = row.tests[test].adjusted if test else None
-    if p is None:
+    if row.p is None:
         return f"{said}."
-    name = p_of_sentences(result, test)
-    facts = [f"{name} < 0.001" if p < 0.001 else f"{name} = {shown_p(p)}"]
+    name = p_of_sentences(result)
+    facts = [f"{name} < 0.001" if row.p < 0.001 else f"{name} = {shown_p(row.p)}"]
     if row.interval and sign > 0:  # otherwise it is that of the opposite difference
         facts.insert(0, f"{result.level_in_percent} CI {interval_of(result, row)}")
     verdict = {
         sign: "a significant difference",
         0: "not a significant difference",
-        -sign: f"but by {test_name(test)} {other} is significantly better",
+        -sign: f"but by {test_name(row.test)} {other} is significantly better",
     }
-    return f"{said}, {verdict[outcome(row)]} ({', '.join(facts)})."
+    return f"{said}, {verdict[row.outcome]} ({', '.join(facts)})."
 
 
 # --- which differences are significant -----------------------------------------------------------------
@@ -80,15 +75,13 @@ def _margin(result: Comparison, run: str, other: str) -> str:
 
 def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     """Say which differences are significant, and what is to be known of that."""
-    tests = result.rows[0].tests
-    test = deciding(tests)
-    untested = [row for row in result.rows if not test or row.tests[test].adjusted is None]
+    test, untested = result.test, [row for row in result.rows if row.p is None]
     if not test:
-        yield f"No significance test{' that knows of the clusters' if tests else ''} was run."
+        yield f"No significance test{' that knows of the clusters' if result.tests else ''} was run."
     elif len(untested) == len(result.rows):
         yield f"No difference has a p-value ({test})."
     else:
-        if not any(map(is_significant, result.rows)):
+        if not any(row.is_significant for row in result.rows):
             over_all = " over all queries" if result.by else ""
             yield f"No difference{over_all} is significant ({_level(result)})."
         elif result.baseline:
@@ -103,15 +96,13 @@ def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
 def _against(result: Comparison, baseline: str) -> str:
     """Say how many runs are better and worse than a baseline, on each measure."""
     found = [_outcomes(result, number, baseline) for number in range(len(result.measures))]
-    better, worse = (
-        _shares(found, sign, headings_of(result.measures), "run", len(found)) for sign in (1, -1)
-    )
+    better, worse = (_shares(found, sign, [*result.headings.values()], "run", len(found)) for sign in (1, -1))
     return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
 
 def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     """Say of each run that is the highest alone how many others it is better than, on these measures."""
-    headings = headings_of(result.measures)
+    headings = [*result.headings.values()]
     alone = grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
     for run, numbers in alone.items():
         found, on = [_outcomes(result, number, run) for number in numbers], [headings[n] for n in numbers]
@@ -125,11 +116,10 @@ def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
 def _contradictions(result: Comparison) -> Iterator[str]:
     """Say where a test finds the run better whose mean is not."""
     for label, part in result.sections():
-        significant = [row for row in part.rows if is_significant(row)]
-        against = [row for row in significant if direction_of(row.difference) != outcome(row)]
+        significant = [row for row in part.rows if row.is_significant]
+        against = [row for row in significant if direction_of(row.difference) != row.outcome]
         if against:
-            test = deciding(against[0].tests)
-            name, where = test_name(test), f"{result.by} {label}: " * (part is not result)
+            name, where = test_name(result.test), f"{result.by} {label}: " * (part is not result)
             said = _named_rows(result, against, significant, "significant difference", ("is", "are"))
             yield (
                 f"{where}{said} in favour of the run whose mean is not higher: {name} goes by the ranks of "
@@ -138,14 +128,14 @@ def _contradictions(result: Comparison) -> Iterator[str]:
 
 
 def _level(result: Comparison) -> str:
-    return f"{p_of_sentences(result, deciding(result.rows[0].tests))} < {LEVEL}"
+    return f"{p_of_sentences(result)} < {LEVEL}"
 
 
 def _outcomes(result: Comparison, measure: int, run: str) -> list[int]:
     """Return for each run that is compared with this one whether it is better (1) or worse (-1), or 0."""
     rows = result.rows_of(measure)
-    better = [outcome(row) for row in rows if row.baseline == run]
-    return [*better, *(-outcome(row) for row in rows if row.run == run)]
+    better = [row.outcome for row in rows if row.baseline == run]
+    return [*better, *(-row.outcome for row in rows if row.run == run)]
 
 
 def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str, n_measures: int) -> str:
@@ -176,7 +166,7 @@ def _named_rows(
     verbs: tuple[str, str] = ("has", "have"),
 ) -> str:
     """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    short = result.headings
     names = [f"{row.run} against {row.baseline} on {short[row.measure]}" for row in rows]
     return _named(names, counted(len(of), noun), verbs)
 
@@ -188,7 +178,7 @@ def corrected_section(result: Comparison) -> list[Section]:
     """Return the differences as they are and corrected, if people's labels were given."""
     if result.agreement is None:
         return []
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    short = result.headings
     headings = ["measure", "run", *(["against"] if result.baseline is None else [])]
     lines = [
         Line([short[row.measure], row.run, row.baseline][: len(headings)], row.difference, row.people)
@@ -207,7 +197,7 @@ def corrected_section(result: Comparison) -> list[Section]:
 def _what_changes(result: Comparison) -> Iterator[str]:
     """Say which differences people's labels turn round, and which significant ones they leave open."""
     known = [row for row in result.rows if row.people and row.people.value is not None]
-    significant = [row for row in known if row.people and row.people.interval and outcome(row)]
+    significant = [row for row in known if row.people and row.people.interval and row.outcome]
     opposite = [row for row in known if _direction(row) * direction_of(row.difference) < 0]
     open_, interval = [row for row in significant if _side(row) == 0], interval_heading(result)
     said = []
@@ -238,7 +228,7 @@ def _orders(result: Comparison) -> Iterator[str]:
     orders = result.orders
     if orders is None or not orders.of_measures:
         return
-    of_measures = [*zip(headings_of(result.measures), orders.of_measures, strict=True)]
+    of_measures = [*zip(result.headings.values(), orders.of_measures, strict=True)]
     exchanged = [f"{a} and {b} on {on}" for on, each in of_measures for a, b in each.exchanged]
     changed = [
         f"{run} against {other} on {on} from {before} to {after}"

@@ -15,8 +15,6 @@ from permed_measures.comparisons.results import (
     Comparison,
     ComparisonRow,
     better_pairs,
-    deciding,
-    outcome,
 )
 from permed_measures.comparisons.tables import letters_of
 from permed_measures.errors import InputError, check_choice
@@ -139,7 +137,7 @@ def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Poin
 def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
     """Yield the difference of each run to the baseline."""
     for row in comparison.rows_of(index):
-        looks = {1: "better", -1: "worse", 0: "open"}[outcome(row)]
+        looks = {1: "better", -1: "worse", 0: "open"}[row.outcome]
         yield Point(row.run, "", row.difference, row.interval, looks)
 
 
@@ -160,15 +158,14 @@ def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
     n_units, unit = comparison.n_clusters, comparison.paired.unit
     if comparison.baseline:
-        n_rows = sum(len(part.rows) for _, part in comparison.sections())
-        at_once = comparison.options.interval == "simultaneous" and n_rows > 1
+        at_once = comparison.options.interval == "simultaneous" and len(comparison.every_row) > 1
         whose = ", for all differences at once" * at_once
         reasons = (row.reasons["interval"] for row in comparison.rows if not row.interval)
         missing = " or ".join(dict.fromkeys(reasons))
     else:
         whose, missing = " of the mean", no_variance(n_units, unit)
     said = about_bars(panels, f"{comparison.level_in_percent} CI{whose}", n_units, unit, missing)
-    test = deciding(comparison.rows[0].tests)
+    test = comparison.test
     adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
     if not test:
         return [*said, "no significance test was run that is valid here"]
@@ -183,8 +180,7 @@ def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
 
 def forest_plots(comparison: Comparison) -> list[Plot]:
     """Return a forest plot of each measure."""
-    headings = headings_of(comparison.measures)
-    panels = panels_of(comparison, range(len(headings)))
+    panels = panels_of(comparison, range(len(comparison.measures)))
     shown = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
     low, high = min(shown), max(shown)
     if comparison.baseline:
@@ -193,7 +189,7 @@ def forest_plots(comparison: Comparison) -> list[Plot]:
     limits = (low - room, high + room) if one_scale(panels) else None
     return [
         Plot(_about(heading, panel), partial(_forest, comparison, heading, panel, limits))
-        for heading, panel in zip(headings, panels, strict=True)
+        for heading, panel in zip(comparison.headings.values(), panels, strict=True)
     ]
 
 

@@ -19,7 +19,6 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.frames import pl
 from permed_measures.markup import one_line
-from permed_measures.measures.headings import headings_of
 
 DEPTH = 10
 """Documents of each ranking that are shown, and documents of each query that are listed as missed."""
@@ -68,7 +67,7 @@ def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
     return {
         **_queries(result),
         "runs": list(map(one_line, rankings)),
-        "measures": headings_of(result.measures),
+        "measures": [*result.headings.values()],
         "baseline": list(rankings).index(result.baseline) if result.baseline else 0,
         "digits": result.decimals,
         "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),

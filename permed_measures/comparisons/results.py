@@ -19,6 +19,15 @@ from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
 from permed_measures.results.report import FORMATS, Report, Result
 
+MARKS = {"‡": 0.01, "†": 0.05}
+"""The significance marks, and the p below which they are set."""
+
+LEVEL = MARKS["†"]
+"""A difference is significant where its p, adjusted if p-values are, is below."""
+
+TESTS = ("randomization", "t-test", "wilcoxon")
+"""The tests, in the order in which they decide about marks."""
+
 
 @dataclass(frozen=True)
 class ComparisonRow:
@@ -75,6 +84,40 @@ class ComparisonRow:
     needed: int | None
     reasons: dict[str, str]
     people: Corrected | None = None
+
+    @property
+    def test(self) -> str:
+        """The test that decides, if any: the first of `TESTS` that was run and knows of the clusters."""
+        return next((name for name in TESTS if name in self.tests and not self.tests[name].naive), "")
+
+    @property
+    def p(self) -> float | None:
+        """The p of this test, adjusted if p-values are."""
+        return self.tests[self.test].adjusted if self.test else None
+
+    @property
+    def outcome(self) -> int:
+        """1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise.
+
+        It goes by the direction of the test, which may be another than that of the means.
+        """
+        return self.tests[self.test].direction if self.is_significant else 0
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether this test finds a difference."""
+        return self.p is not None and self.p < LEVEL
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Why values are missing, those of tests too."""
+        return self.reasons | {name: test.reason for name, test in self.tests.items() if test.reason}
+
+
+def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
+    """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
+    found = [(row.run, row.baseline, row.outcome) for row in rows]
+    return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +196,24 @@ class Comparison(Result):
         return self.paired.n_clusters
 
     @property
-    def against(self) -> str:
-        """What runs are compared with: ``every pair``, or the baseline."""
-        return f"baseline {self.baseline}" if self.baseline else "every pair"
+    def headings(self) -> dict[Measure, str]:
+        """The heading of each measure."""
+        return dict(zip(self.measures, headings_of(self.measures), strict=True))
+
+    @property
+    def test(self) -> str:
+        """The test that decides, if any."""
+        return self.rows[0].test
+
+    @property
+    def tests(self) -> dict[str, SignificanceTest]:
+        """The tests that were run, by name: those of the first row."""
+        return self.rows[0].tests
+
+    @property
+    def every_row(self) -> list[ComparisonRow]:
+        """The rows of the groups and of the whole."""
+        return [row for _, part in self.sections() for row in part.rows]
 
     @property
     def decimals(self) -> int:
@@ -221,43 +279,8 @@ class Comparison(Result):
     def __repr__(self) -> str:
         """Name the runs and the measures."""
         runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
-        measures = ", ".join(headings_of(self.measures))
-        return f"<Comparison of {runs} ({self.against}) on {queries}: {measures}>"
-
-
-MARKS = {"‡": 0.01, "†": 0.05}
-"""The significance marks, and the p below which they are set."""
-
-LEVEL = MARKS["†"]
-"""A difference is significant where its p, adjusted if p-values are, is below."""
-
-TESTS = ("randomization", "t-test", "wilcoxon")
-"""The tests, in the order in which they decide about marks."""
-
-
-def deciding(tests: Mapping[str, SignificanceTest]) -> str:
-    """Return the test that decides, if any: the first of these that was run and knows of the clusters."""
-    return next((name for name in TESTS if name in tests and not tests[name].naive), "")
-
-
-def is_significant(row: ComparisonRow) -> bool:
-    """Return whether the test that decides, if any, finds a difference."""
-    p = row.tests[test].adjusted if (test := deciding(row.tests)) else None
-    return p is not None and p < LEVEL
-
-
-def outcome(row: ComparisonRow) -> int:
-    """Return 1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise.
-
-    It goes by the direction of the test, which may be another than that of the means.
-    """
-    return row.tests[deciding(row.tests)].direction if is_significant(row) else 0
-
-
-def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
-    """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    found = [(row.run, row.baseline, outcome(row)) for row in rows]
-    return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
+        against = f"baseline {self.baseline}" if self.baseline else "every pair"
+        return f"<Comparison of {runs} ({against}) on {queries}: {', '.join(self.headings.values())}>"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import Comparison, ComparisonRow, Options, deciding, outcome
+from permed_measures.comparisons.results import Comparison, ComparisonRow, Options
 from permed_measures.comparisons.tests import (
     CORRECTIONS,
     MAX_T,
@@ -274,5 +274,5 @@ def _verdicts(paired: PairedRuns, options: Options) -> list[dict[tuple[str, str]
     [rows], _, _ = rows_of([paired], options)
     n = len(paired.pairs)
     found = [rows[start : start + n] for start in range(0, len(rows), n)]
-    decided = deciding(rows[0].tests)
-    return [{(row.run, row.baseline): outcome(row) for row in each if decided} for each in found]
+    decided = rows[0].test
+    return [{(row.run, row.baseline): row.outcome for row in each if decided} for each in found]

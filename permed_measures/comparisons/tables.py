@@ -17,16 +17,14 @@ from permed_measures.comparisons.results import (
     Comparison,
     ComparisonRow,
     better_pairs,
-    deciding,
-    is_significant,
 )
-from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, SignificanceTest, correction_of
+from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, correction_of
 from permed_measures.markup import counted, plural
-from permed_measures.measures.headings import explained, headings_of
+from permed_measures.measures.headings import explained
 from permed_measures.named_runs import mean_judged
 from permed_measures.results.table import NONE, Cell, Table, as_text, ranked
 
-CORRECTION_NAMES = {
+_CORRECTION_NAMES = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini-Hochberg",
@@ -95,19 +93,20 @@ def not_zero(value: float, decimals: int) -> str:
     return as_text(value, f".{places}f")
 
 
-def p_of_sentences(result: Comparison, name: str) -> str:
-    """Name the p-values of a test as they are reported: those that were adjusted say how."""
-    adjusted = result.options.correction != "none" and result.families.get(name, 0) > 1
-    return (
-        f"{CORRECTION_NAMES[correction_of(result.options.correction, name)]}-adjusted p" if adjusted else "p"
-    )
+def correction_name(result: Comparison, test: str) -> str:
+    """Return the name of the correction of a test's p-values, as a sentence has it."""
+    return _CORRECTION_NAMES[correction_of(result.options.correction, test)]
+
+
+def p_of_sentences(result: Comparison) -> str:
+    """Name the p-values of the test that decides as they are reported: those that were adjusted say how."""
+    adjusted = result.options.correction != "none" and result.families[result.test] > 1
+    return f"{correction_name(result, result.test)}-adjusted p" if adjusted else "p"
 
 
 def interval_method(result: Comparison) -> str:
     """Say how the intervals were computed; nothing where there are none."""
-    if all(row.interval is None for _, each in result.sections() for row in each.rows):
-        return ""
-    return _INTERVALS[result.options.interval]
+    return _INTERVALS[result.options.interval] if any(row.interval for row in result.every_row) else ""
 
 
 _INTERVALS = {
@@ -137,8 +136,7 @@ def in_clusters(result: Comparison) -> str:
 
 def method_of(result: Comparison, name: str) -> str:
     """Say how a test was computed, for all rows and groups; of what differs between them, less."""
-    parts = (part for _, part in result.sections())
-    methods = {row.tests[name].method for part in parts for row in part.rows}
+    methods = {row.tests[name].method for row in result.every_row}
     if len(methods) > 1 and name == "wilcoxon":
         return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
     return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
@@ -146,8 +144,7 @@ def method_of(result: Comparison, name: str) -> str:
 
 def is_random(result: Comparison, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
-    rows = (row for _, part in result.sections() for row in part.rows)
-    return any(row.tests[name].draws for row in rows)
+    return any(row.tests[name].draws for row in result.every_row)
 
 
 # --- what is judged ------------------------------------------------------------------------------------
@@ -206,7 +203,7 @@ def means_table(result: Comparison) -> Table:
     by = f" by {result.by}" if result.by else ""
     about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
     return Table(
-        [*labels, *headings_of(result.measures), *result.paired.judged],
+        [*labels, *result.headings.values(), *result.paired.judged],
         [
             list(_block(result, group, replace(part, digits=result.digits), letters))
             for group, part in result.sections()
@@ -222,11 +219,7 @@ def means_table(result: Comparison) -> Table:
 def letters_of(result: Comparison) -> list[str]:
     """Return the letters of the runs, where every pair is tested and there are letters for all."""
     n_runs = len(result.paired.values)
-    tested = (
-        result.baseline is None
-        and families_of(result, deciding(result.rows[0].tests))
-        and n_runs <= len(ascii_lowercase)
-    )
+    tested = result.baseline is None and families_of(result, result.test) and n_runs <= len(ascii_lowercase)
     return list(ascii_lowercase[:n_runs]) if tested else []
 
 
@@ -250,14 +243,10 @@ def _column(part: Comparison, number: int, letters: list[str]) -> list[Cell]:
 
 def _marks(part: Comparison, number: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
-    name, runs = deciding(part.rows[0].tests), list(part.paired.values)
-    rows = part.rows_of(number) if name else []
+    rows, runs = part.rows_of(number), list(part.paired.values)
     if part.baseline is not None:
-        tested = [(row, p) for row in rows if (p := row.tests[name].adjusted) is not None]
-        daggers = {
-            row.run: next((mark for mark, level in MARKS.items() if p < level), "") for row, p in tested
-        }
-        return [daggers.get(run, "") for run in runs]
+        p = {row.run: row.p for row in rows if row.p is not None}
+        return [next((mark for mark, level in MARKS.items() if p.get(run, 1) < level), "") for run in runs]
     better, named = better_pairs(rows), list(zip(letters, runs, strict=False))
     return ["".join(letter for letter, other in named if (run, other) in better) for run in runs]
 
@@ -267,10 +256,10 @@ def _marks(part: Comparison, number: int, letters: list[str]) -> list[str]:
 
 def _significance(result: Comparison, letters: list[str]) -> str:
     """Explain the marks."""
-    name = deciding(result.rows[0].tests)
+    name = result.test
     if not name:
         naive = "No significance marks: the tests treat the queries of a cluster as independent"
-        return naive if result.rows[0].tests else "No significance test was run"
+        return naive if result.tests else "No significance test was run"
     if not families_of(result, name):
         return f"No significance marks: no {name} has a p-value"
     if result.baseline is None and not letters:
@@ -280,17 +269,12 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     else:
         shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(MARKS.items()))
         marks = f"{shown} against {result.baseline}"
-    seed = f", seed {result.options.seed}" if is_random(result, name) else ""
-    return f"{marks}: {test_name(name)} ({method_of(result, name)}{seed}), {_correction_of_marks(result)}"
-
-
-def _correction_of_marks(result: Comparison) -> str:
-    if result.options.correction == "none":
-        return "uncorrected"
-    test = deciding(result.rows[0].tests)
-    sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families_of(result, test).items()]
-    name = CORRECTION_NAMES[correction_of(result.options.correction, test)]
-    return f"{name} correction {' and '.join(sizes)}"
+    how = "uncorrected"
+    if result.options.correction != "none":
+        families = families_of(result, name).items()
+        sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families]
+        how = f"{correction_name(result, name)} correction {' and '.join(sizes)}"
+    return f"{marks}: {_about_test(result, name)}, {how}"
 
 
 # --- differences ---------------------------------------------------------------------------------------
@@ -316,87 +300,76 @@ _ADJUSTED = "(adj.)"
 
 def differences_table(result: Comparison) -> Table:
     """Build the table of differences: a p-value for each test, and the adjusted one unless it is naive."""
-    adjusted = _adjusted(result)
-    intervals = [interval_heading(result)] if interval_method(result) else []
-    labels = [*([result.by] if result.by else []), "measure", "run"]
-    labels += ["against"] if result.baseline is None else []
     tests = headings_of_tests(result)
-    decided = tests.get(deciding(result.rows[0].tests), "")
-    of_tests = []
-    for name, heading in tests.items():
-        of_tests += [heading, *([f"{heading} {_ADJUSTED}"] if name in adjusted else [])]
-    kept = {f"{decided} {_ADJUSTED}", *([] if adjusted else [decided])}
+    blocks = [[*_rows(result, group, part, tests)] for group, part in result.sections()]
+    headings = [heading for heading, _ in blocks[0][0]]
+    kept = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
+    of_tests = headings[headings.index("d_z") + 1 :]
+    against = result.baseline or "the run in column 'against' (every pair)"
     return Table(
-        [*labels, "Δ", "Δ %", *intervals, "W/T/L", "d_z", *of_tests],
-        [list(_rows(result, group, part, adjusted)) for group, part in result.sections()],
-        len(labels),
-        f"Δ: row run minus {_against(result)}; W/T/L: queries on which it is above, equal, below",
-        list(_notes(result, tests, adjusted)),
-        [*(heading for heading in of_tests if heading not in kept), "d_z", "Δ %", "W/T/L"],
+        headings,
+        [[[cell for _, cell in row] for row in block] for block in blocks],
+        headings.index("Δ"),
+        f"Δ: row run minus {against}; W/T/L: queries on which it is above, equal, below",
+        list(_notes(result, tests)),
+        [*(heading for heading in of_tests if heading != kept), "d_z", "Δ %", "W/T/L"],
         "differences",
     )
 
 
 def headings_of_tests(result: Comparison) -> dict[str, str]:
     """Return the heading of the p-value of each test: ``p`` for the one that decides."""
-    tests = result.rows[0].tests
-    name_of_test = {name: f"{name} (naive)" if each.naive else name for name, each in tests.items()}
-    decided = deciding(tests)
-    return {name: "p" if name == decided else f"{name_of_test[name]} p" for name in tests}
+    return {
+        name: "p" if name == result.test else f"{name}{' (naive)' * test.naive} p"
+        for name, test in result.tests.items()
+    }
 
 
-def _adjusted(result: Comparison) -> list[str]:
-    """Return the tests whose p-values were adjusted."""
-    tests = result.rows[0].tests
-    return [name for name in tests if not tests[name].naive and result.options.correction != "none"]
-
-
-def _against(result: Comparison) -> str:
-    if result.baseline is not None:
-        return result.baseline
-    return "the run in column 'against' (every pair)"
-
-
-def _rows(result: Comparison, group: str, part: Comparison, adjusted: list[str]) -> Iterator[list[Cell]]:
-    """Yield a row for each measure and pair."""
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
-    intervals = bool(interval_method(result))
+def _rows(
+    result: Comparison, group: str, part: Comparison, tests: dict[str, str]
+) -> Iterator[list[tuple[str, Cell]]]:
+    """Yield the headings and cells of each measure and pair."""
+    short, intervals = result.headings, interval_method(result)
     for row in part.rows:
-        labels = [*([group] if result.by else []), short[row.measure], row.run]
-        labels += [row.baseline] if result.baseline is None else []
         percent = None if row.relative is None else 100 * row.relative
-        cells = [
-            Cell(shown(result, row.difference, "+"), value=row.difference),
-            Cell(as_text(percent, "+.1f"), value=percent),
+        cells = [(result.by, Cell(group))] if result.by else []
+        cells += [("measure", Cell(short[row.measure])), ("run", Cell(row.run))]
+        cells += [("against", Cell(row.baseline))] if result.baseline is None else []
+        cells += [
+            ("Δ", Cell(shown(result, row.difference, "+"), value=row.difference)),
+            ("Δ %", Cell(as_text(percent, "+.1f"), value=percent)),
         ]
         if intervals:
-            cells += [Cell(interval_of(result, row), value=row.interval[0] if row.interval else None)]
+            low = row.interval[0] if row.interval else None
+            cells += [(interval_heading(result), Cell(interval_of(result, row), value=low))]
         cells += [
-            Cell(f"{row.wins:,}/{row.ties:,}/{row.losses:,}", value=row.wins),
-            Cell(as_text(row.effect_size, "+.2f"), value=row.effect_size),
+            ("W/T/L", Cell(f"{row.wins:,}/{row.ties:,}/{row.losses:,}", value=row.wins)),
+            ("d_z", Cell(as_text(row.effect_size, "+.2f"), value=row.effect_size)),
         ]
-        for name in result.rows[0].tests:
-            cells += _p_values(row.tests[name], name in adjusted)
-        yield [*map(Cell, labels), *cells]
+        for name, heading in tests.items():
+            test = row.tests[name]
+            cells += [(heading, Cell(p_or_dash(test.p), value=test.p))]
+            if _is_adjusted(result, name):
+                cells += [(f"{heading} {_ADJUSTED}", Cell(p_or_dash(test.adjusted), value=test.adjusted))]
+        yield cells
 
 
-def _p_values(test: SignificanceTest, adjusted: bool) -> list[Cell]:
-    """Write the p-values of a test."""
-    return [Cell(p_or_dash(p), value=p) for p in ([test.p, test.adjusted] if adjusted else [test.p])]
+def _is_adjusted(result: Comparison, name: str) -> bool:
+    """Return whether the p-values of a test were adjusted."""
+    return not result.tests[name].naive and result.options.correction != "none"
 
 
 # --- how it was computed -----------------------------------------------------------------------------
 
 
-def _notes(result: Comparison, tests: dict[str, str], adjusted: list[str]) -> Iterator[str]:
+def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
     """Say how intervals and p-values were computed, and why some are missing."""
-    made = result.rows[0].tests
     if interval_method(result):
         yield _about_intervals(result)
         yield from _around_zero(result)
     for name, heading in tests.items():
-        yield f"{heading}: {_about_test(result, name)}{_correction(result, name, heading, name in adjusted)}"
-    if any(test.naive for test in made.values()):
+        yield f"{heading}: {_about_test(result, name)}{_correction(result, name, heading)}"
+    if any(test.naive for test in result.tests.values()):
         yield "naive: treats the queries of a cluster as independent; do not report it"
     yield from _about_power(result)
     yield from _reasons(result)
@@ -417,13 +390,12 @@ _EQUIVALENCE = (
 )
 
 
-def _correction(result: Comparison, name: str, heading: str, adjusted: bool) -> str:
+def _correction(result: Comparison, name: str, heading: str) -> str:
     """Say which p-values of a test were adjusted together."""
     sizes = _families(result, name, "p-value")
-    if not sizes or not adjusted:
+    if not sizes or not _is_adjusted(result, name):
         return ""
-    correction = CORRECTION_NAMES[correction_of(result.options.correction, name)]
-    return f"; {heading} {_ADJUSTED}: {correction} over {', and over '.join(sizes)}"
+    return f"; {heading} {_ADJUSTED}: {correction_name(result, name)} over {', and over '.join(sizes)}"
 
 
 def _about_intervals(result: Comparison) -> str:
@@ -434,21 +406,20 @@ def _about_intervals(result: Comparison) -> str:
         return f"{heading}: simultaneous (max-T) for {', and for '.join(sizes)}"
     units = counted(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""
-    several = sum(len(each.rows) for _, each in result.sections()) > 1
-    each_alone = (
-        "; not adjusted for multiple testing" if several and result.options.correction != "none" else ""
-    )
-    return f"{heading}: {interval_method(result)}, {units}{of_groups}{each_alone}"
+    alone = len(result.every_row) > 1 and result.options.correction != "none"
+    unadjusted = "; not adjusted for multiple testing" * alone
+    return f"{heading}: {interval_method(result)}, {units}{of_groups}{unadjusted}"
 
 
 def _around_zero(result: Comparison) -> Iterator[str]:
     """Say why intervals contain 0 where p is below 0.05, if some do."""
-    found, n_rows = Counter[str](), 0
-    for _, part in result.sections():
-        for row in part.rows:
-            n_rows += row.interval is not None
-            if row.interval and row.interval[0] <= 0 <= row.interval[1] and is_significant(row):
-                found[_why_around_zero(part, row)] += 1
+    n_rows = sum(row.interval is not None for row in result.every_row)
+    found = Counter(
+        _why_around_zero(part, row)
+        for _, part in result.sections()
+        for row in part.rows
+        if row.interval and row.interval[0] <= 0 <= row.interval[1] and row.is_significant
+    )
     p = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
     for why, n in found.items():
         yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
@@ -456,7 +427,7 @@ def _around_zero(result: Comparison) -> Iterator[str]:
 
 def _why_around_zero(part: Comparison, row: ComparisonRow) -> str:
     """Say why an interval contains 0 though the test that decides finds a difference."""
-    test = deciding(row.tests)
+    test = row.test
     why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - LEVEL else []
     if part.critical is None:
         why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
@@ -473,7 +444,7 @@ def _about_power(result: Comparison) -> Iterator[str]:
     if result.options.detect is None:
         return
     ranges = []
-    for measure, heading in zip(result.measures, headings_of(result.measures), strict=True):
+    for measure, heading in result.headings.items():
         known = sorted(row.needed for row in result.rows if row.measure == measure and row.needed is not None)
         texts = dict.fromkeys(f"{each:,}" for each in known[:1] + known[-1:])
         ranges += [f"{' to '.join(texts)} ({heading})"] if texts else []
@@ -483,11 +454,7 @@ def _about_power(result: Comparison) -> Iterator[str]:
 
 def _reasons(result: Comparison) -> Iterator[str]:
     """Say why values are missing: each reason once, with its number of rows."""
-    found = Counter[str]()
-    rows: list[ComparisonRow] = [row for _, part in result.sections() for row in part.rows]
-    for row in rows:
-        missing = {name: test.reason for name, test in row.tests.items() if test.reason}
-        given = {**row.reasons, **missing}
-        found.update(f"{NONE} {name.replace('_', ' ')}: {reason}" for name, reason in given.items())
-    for text, n in found.items():
-        yield f"{text} ({n:,} of {counted(len(rows), 'row')})"
+    rows = result.every_row
+    found = Counter(pair for row in rows for pair in row.missing.items())
+    for (name, reason), n in found.items():
+        yield f"{NONE} {name.replace('_', ' ')}: {reason} ({n:,} of {counted(len(rows), 'row')})"

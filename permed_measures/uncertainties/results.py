@@ -127,13 +127,18 @@ class Uncertainty(Result):
         return list(dict.fromkeys(row.run for row in self.rows))
 
     @property
+    def headings(self) -> dict[Measure, str]:
+        """The heading of each measure."""
+        return dict(zip(self.measures, headings_of(self.measures), strict=True))
+
+    @property
     def sources(self) -> list[str]:
         """The sources of uncertainty that were asked for."""
         return [name for name in SOURCES if name != "labels" or self.label_errors]
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
-        return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(headings_of(self.measures))}>"
+        return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(self.headings.values())}>"
 
     def report(self, digits: int | None = None) -> Report:
         """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
@@ -151,7 +156,7 @@ class Uncertainty(Result):
     def _of_people(self, digits: int) -> list[Section]:
         if self.agreement is None:
             return []
-        short = dict(zip(self.measures, headings_of(self.measures), strict=True))
+        short = self.headings
         headings = ["run", MEASURE][-1 - (len(self.runs) > 1) :]
         lines = [
             Line([row.run, short[row.measure]][-len(headings) :], row.value, row.people)
@@ -170,7 +175,7 @@ _WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
 
 def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
     """Say which source leaves a mean most open, and how much the others do, by the widest range of each."""
-    names = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    names = result.headings
 
     def about(row: UncertaintyRow) -> str:
         return f"{names[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
@@ -208,8 +213,7 @@ def _width(row: UncertaintyRow, name: str) -> float:
 
 
 def _table(result: Uncertainty, digits: int) -> Table:
-    several, judged = len(result.runs) > 1, not result.all_relevant
-    short = dict(zip(result.measures, headings_of(result.measures), strict=True))
+    several, judged, short = len(result.runs) > 1, not result.all_relevant, result.headings
     rows: list[list[str | Cell]] = [
         [
             *([row.run] if several else []),
@@ -313,21 +317,16 @@ def _content(result: Uncertainty) -> dict[str, Any]:
         "label_errors": None if errors is None else _errors(errors),
         **({"agreement": agreement_json(result.agreement)} if result.agreement else {}),
         "rows": [
-            {
-                "run": row.run,
-                "measure": name_of(row.measure),
-                "value": row.value,
-                **{name: getattr(row, name) for name in SOURCES},
-                "exact": dict(row.exact),
-                "judged": row.judged,
-                "reasons": dict(row.reasons),
-                **({"people": asdict(row.people)} if row.people else {}),
-            }
+            {name: each for name, each in _fields(row).items() if name != "people" or row.people}
             for row in result.rows
         ],
         "notes": result.notes,
         "provenance": provenance(result.measures, result.origin, result.seed),
     }
+
+
+def _fields(row: UncertaintyRow) -> dict[str, Any]:
+    return {**asdict(row), "measure": name_of(row.measure)}
 
 
 def _errors(errors: LabelErrors) -> dict[str, Any]:
