@@ -7,7 +7,6 @@ import warnings
 from dataclasses import fields
 from importlib.metadata import version
 
-import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -114,9 +113,8 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     assert (wrong.verdict, right.verdict) == ("differs", "agrees")
     assert (wrong.differing, wrong.query_id, wrong.values) == (1, "q1", pytest.approx((5 / 6, 5 / 9)))
     assert said(result).startswith("pytrec_eval differs on 1 of 2 measures, on 2 queries")
-    assert "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556" in said(
-        result
-    )
+    worst = "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556"
+    assert worst in said(result)
     [[table], *_] = (each.tables for each in result.report().sections)
     assert [row[0].text for row in table.rows] == ["AP@10"]  # only what differs
     assert "Agrees: P@1." in said(result)
@@ -135,10 +133,7 @@ def test_a_wrong_denominator_is_named(monkeypatch):
 def test_agreement_needs_a_query_that_both_computed(qrels, run, measure):
     result = pm.crosscheck(qrels, run, [measure])
     [row] = result.rows
-    assert (row.verdict, row.reason, row.queries) == (
-        *("not compared", "there is no query that both compute"),
-        0,
-    )
+    assert (row.reason, row.queries) == ("there is no query that both compute", 0)
     assert said(result).startswith("No measure was compared.")
     both = pm.crosscheck({**qrels, "r": {"a": 2}}, {**run, "r": {"a": 1.0}}, [measure, "P@1"])
     assert [each.verdict for each in both.rows] == ["agrees", "agrees"]
@@ -235,21 +230,17 @@ def test_ids_and_numbers_of_other_types_are_converted():
         assert [row.queries for row in result.rows] == [1, 1]
 
 
-def test_what_would_end_the_process_is_refused_first():
-    with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number from 1 to 2147483647"):
-        pm.crosscheck(QRELS, RUN, [ir_measures.P @ 0])
+def test_without_a_measure_there_is_nothing_to_compare():
     with pytest.raises(pm.InputError, match="there is no measure to compare"):
         pm.crosscheck(QRELS, RUN, [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("qrels", "run", "n_queries"),
     [
         ("litsearch/query_to_texts.jsonl", "litsearch/runs/bm25.jsonl", 597),
-        pytest.param(
-            *("medcorpus/query_to_texts.jsonl", "medcorpus/query_to_texts.jsonl", 3440),
-            marks=pytest.mark.thorough,
-        ),
+        ("medcorpus/query_to_texts.jsonl", "medcorpus/query_to_texts.jsonl", 3440),
     ],
 )
 def test_real_data_agree(data, qrels, run, n_queries):

@@ -67,8 +67,9 @@ def test_silence_holds_for_what_is_named_inside_it_and_ends_with_the_block():
         warn("it is empty")
     with pytest.warns(PermedWarning, match=r"^it is empty$"):
         warn("it is empty")
-    with warnings_about("a"), pytest.warns(PermedWarning, match=r"^a\.run: it is empty$"):
+    with warnings_about("a"), pytest.warns(PermedWarning, match=r"^a\.run: it is empty$") as caught:
         warn("a.run: it is empty", path="a.run")
+    assert caught[0].message.where == "a.run"
 
 
 def test_a_warning_is_of_the_user_s_line_also_beside_the_folder_of_the_package():

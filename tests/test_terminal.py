@@ -56,31 +56,52 @@ def test_no_number_is_cut_or_folded_in_a_narrow_terminal(terminal, width):
         assert max(map(cell_len, lines)) <= width
 
 
-def test_long_labels_are_folded_and_blocks_are_apart(terminal):
-    terminal(20)
-    rows = [["a label of five words", "1"], ["b", "2"], ["c", "3"]]
-    lines = [line.rstrip() for line in plain(terminal_table(["name", "n"], rows, 1, starts=[2])).splitlines()]
-    assert lines == [
-        "name               n",
-        "─" * 20,
-        "a label of five    1",
-        "words",
-        "b                  2",
-        "",
-        "c                  3",
-    ]
+LAYOUTS = {
+    "long labels are folded, and blocks are apart": (
+        (20, ["name", "n"], [["a label of five words", "1"], ["b", "2"], ["c", "3"]], {"starts": [2]}),
+        [
+            "name               n",
+            "─" * 20,
+            "a label of five    1",
+            "words",
+            "b                  2",
+            "",
+            "c                  3",
+        ],
+    ),
+    "labels are folded between parts of words": (
+        (
+            26,
+            ["run", "P@1"],
+            [["scholarloop_a_v2_no_rerank", "1.0000"], ["embeddings.v2/scholarloop", "0.5000"]],
+            {},
+        ),
+        [
+            "run                    P@1",
+            "─" * 26,
+            "scholarloop_a_v2_   1.0000",
+            "no_rerank",
+            "embeddings.v2/      0.5000",
+            "scholarloop",
+        ],
+    ),
+    "a word of a heading breaks where nothing else is left": (
+        (14, ["run", "Unzerbrechlichkeit"], [["a", "0.5"]], {}),
+        ["run  Unzerbrec", "     hlichkeit", "─" * 14, "a          0.5"],
+    ),
+    "columns that can be spared are named": (
+        (16, ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], {"spare": ["seldom asked"]}),
+        ["run     P@1", "─" * 11, "a    0.5000", "", "hidden (terminal", "too narrow):", "seldom asked"],
+    ),
+}
 
 
-def test_labels_are_folded_between_parts_of_words(terminal):
-    terminal(26)
-    rows = [["scholarloop_a_v2_no_rerank", "1.0000"], ["embeddings.v2/scholarloop", "0.5000"]]
-    lines = [line.rstrip() for line in plain(terminal_table(["run", "P@1"], rows, 1)).splitlines()]
-    assert lines[2:] == [
-        "scholarloop_a_v2_   1.0000",
-        "no_rerank",
-        "embeddings.v2/      0.5000",
-        "scholarloop",
-    ]
+@pytest.mark.parametrize(("table", "lines"), LAYOUTS.values(), ids=LAYOUTS)
+def test_a_table_is_laid_out_so(terminal, table, lines):
+    width, headings, rows, options = table
+    terminal(width)
+    text = plain(terminal_table(headings, rows, 1, **options))
+    assert [line.rstrip() for line in text.splitlines()] == lines
 
 
 def test_numbers_go_on_below_before_a_word_of_a_label_breaks(terminal):
@@ -89,21 +110,6 @@ def test_numbers_go_on_below_before_a_word_of_a_label_breaks(terminal):
     text = plain(terminal_table(["run", "one", "two", "three"], rows, 1))
     assert "neuralembedding" in text
     assert max(map(len, text.splitlines())) <= 40
-
-
-def test_a_word_of_a_heading_breaks_where_nothing_else_is_left(terminal):
-    terminal(14)
-    lines = plain(terminal_table(["run", "Unzerbrechlichkeit"], [["a", "0.5"]], 1)).splitlines()
-    assert [line.split()[-1] for line in lines] == ["Unzerbrec", "hlichkeit", "─" * 14, "0.5"]
-
-
-def test_columns_that_can_be_spared_are_named(terminal):
-    terminal(16)
-    text = terminal_table(
-        ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], 1, spare=["seldom asked"]
-    )
-    assert "0.1234" not in text
-    assert text.endswith("\nhidden (terminal\ntoo narrow):\nseldom asked\n")
 
 
 def test_what_is_in_cells_controls_no_terminal():

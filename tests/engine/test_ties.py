@@ -1,12 +1,14 @@
-"""The least and the most over the orders of equal scores, against all orders, by the plain loops."""
+"""The least and the most of a value, over orders of equal scores and over all runs, by the plain loops."""
 
 from itertools import chain, groupby, permutations, product
 
+import ir_measures
 import numpy as np
 import oracle
 import pytest
 from cases import GRADES, PARAMETERS, random_measure
-from hypothesis import given
+from effort import effort
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import RANDOMS
 
@@ -86,3 +88,32 @@ def test_graded_ap_is_the_least_with_the_heaviest_first_behind_all_that_is_not_r
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"a": 1.0, "b": 1.0, "x": 1.0}}
     (low, high), exact = ranges(pm.GradedAP, qrels, run)  # as ranked, and lowest first: 11/24
     assert (low, high, exact) == (pytest.approx(5 / 12), pytest.approx(3 / 4), True)
+
+
+# --- the ceiling ---
+
+
+def best_of_all_runs(measure, judgments):
+    """Return the highest value of any ranking of some of the judged documents and one that is unjudged."""
+    compute, params = oracle.MEASURES[measure.NAME], values_of(measure)
+    documents = [*judgments, "unjudged"]
+    runs = chain.from_iterable(permutations(documents, n) for n in range(len(documents) + 1))
+    return max(compute([(doc, judgments.get(doc)) for doc in run], judgments, **params) for run in runs)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+@given(rng=RANDOMS)
+def test_the_ceiling_is_the_highest_value_of_all_runs(name, rng):
+    documents, grades = "abcd"[: rng.randint(1, effort(3, 4))], rng.choice(GRADES)
+    judgments, measure = {doc: rng.choice(grades) for doc in documents}, random_measure(rng, name)
+    assume(measure.NAME != "NumRet" or "rel" in measure.params)
+    expected = best_of_all_runs(measure, judgments)
+    assert pm.ceiling(measure, {"q": judgments}) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_number_of_retrieved_documents_has_no_ceiling():
+    with pytest.raises(pm.MeasureError, match="NumRet has no ceiling: a run can retrieve any number"):
+        pm.ceiling("NumRet", {"q": {"a": 1}})
+    with pytest.raises(pm.MeasureError, match="there is no measure 'beir'"):
+        pm.ceiling("beir", {"q": {"a": 1}})
+    assert pm.ceiling(ir_measures.NumRet(rel=1), {"q": {"a": 1, "b": 0}, "p": {"a": 2}}) == 2

@@ -11,7 +11,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.headings import explained, heading, headings_of
+from permed_measures.measures.headings import check_headings, explained, heading, headings_of
 from permed_measures.measures.parameters import CheckedMeasure, check_parameters, values_of, with_alias
 from permed_measures.measures.parsing import distinct, named_measure, parse_measure
 
@@ -78,5 +78,7 @@ def test_two_measures_cannot_share_a_heading():
         message = f"two measures are named {name!r}: {first} and {second}. Give one of them another name"
         with pytest.raises(pm.MeasureError, match=re.escape(message)):
             distinct([first, with_alias(second, name)])
+    with pytest.raises(pm.InputError, match="two columns would be named 'run'"):
+        check_headings(["run"], [exp, with_alias(plain, "run")])
     [one] = distinct([plain, ir_measures.nDCG(dcg="log2") @ 10, with_alias(plain, "mine")])
     assert headings_of([one]) == ["mine"]
