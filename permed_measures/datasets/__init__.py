@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from permed_measures.errors import InputError, PermedWarning, nearest, no_folder, shown
+from permed_measures.errors import InputError, PermedWarning, nearest, no_folder, shown, unloadable
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset
@@ -169,6 +169,8 @@ def find(dataset: str) -> Dataset | None:
         found = ir_datasets.load(dataset)
     except KeyError:
         return None
+    except (OSError, RuntimeError) as error:  # of some, ir_datasets downloads a list
+        raise unloadable(dataset, error) from error
     if not found.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
     return found

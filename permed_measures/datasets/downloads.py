@@ -17,6 +17,7 @@ import ir_datasets
 from ir_datasets.util import Download, DownloadConfig, RequestsDownload
 from ir_datasets.util.download import LocalDownload
 
+from permed_measures.datasets import load
 from permed_measures.errors import InputError, no_folder, reason_of
 from permed_measures.files.sources import cached
 
@@ -134,9 +135,9 @@ def _not_here(what: str, where: str = "") -> InputError:
 
 
 @contextmanager
-def without_downloads(name: str, handler: Any) -> Iterator[None]:
+def without_downloads(name: str) -> Iterator[None]:
     """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
-    if _is_missing(handler, set()):
+    if _is_missing(load(name).qrels_handler(), set()):
         raise _not_here(f"the data set {name!r} is")
     token = _MAY_DOWNLOAD.set(False)
     try:

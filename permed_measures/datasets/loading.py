@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from permed_measures.datasets import NAMES, OURS, SAMPLES, find, load
+from permed_measures.datasets import NAMES, OURS, SAMPLES, find
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown, warn
+from permed_measures.errors import InputError, MeasureError, check_choice, files_beside, nearest, shown, warn
+from permed_measures.files.provenance import ORDERS
 from permed_measures.files.sources import check_path, parquet_parts
 from permed_measures.measures.parsing import parse_measure
 
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
     from permed_measures.files.formats import Kind
     from permed_measures.files.read import Cleaning
-
-
-@contextmanager
-def without_downloads(dataset: str) -> Iterator[None]:
-    """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
-    handler = load(dataset).qrels_handler()
-    from permed_measures.datasets import downloads  # which ir_datasets has loaded by now
-
-    with downloads.without_downloads(dataset, handler):
-        yield
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
@@ -186,6 +176,7 @@ def loaded_run(
 
 def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
     """Return runs by name, each as `loaded_run` returns it, read when it is asked for."""
+    check_choice("order", how.get("order", "score"), ORDERS)
     given = runs.values() if isinstance(runs, dict) else ()  # another mapping reads what it returns
     has_files = any(isinstance(run, (str, os.PathLike)) for run in given)
     return lazy_runs(runs, partial(loaded_run, **how)) if has_files or how.get("rewriting") else runs
@@ -194,6 +185,23 @@ def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
 def lazy_runs(runs: Mapping[str, Any], read: Callable[[Any], Any]) -> Mapping[str, Any]:
     """Return runs by name, each read by a function when it is asked for."""
     return _LazyRuns(runs, read)
+
+
+class _LazyRuns(Mapping[str, Any]):
+    def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
+        self._runs, self._read = runs, read
+
+    def __getitem__(self, name: str) -> Any:
+        return self._read(self._runs[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._runs  # which is not read for that
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
 
 
 _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
@@ -214,7 +222,7 @@ def run_name(run: object) -> str:
 
 
 def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
-    """Return runs by name; that of a single one is the name of its file, or ``run``.
+    """Return runs by name, packaged ones as files; that of a single one is the name of its file, or ``run``.
 
     Examples
     --------
@@ -222,32 +230,19 @@ def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
     (['bm25'], ['run'])
     """
     if not isinstance(runs, Mapping):
-        packaged = packaged_runs(os.fspath(runs)) if isinstance(runs, (str, os.PathLike)) else {}
-        return dict(packaged) or {run_name(runs): runs}
+        return dict(_packaged(runs)) or {run_name(runs): runs}
     if not isinstance(runs, dict):
         return runs  # each is read when it is asked for
-    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
-    if isinstance(some, Mapping):  # the first that is not empty: the documents of a query, or a run?
-        some = next(iter(some.values()))
-        return dict(runs) if isinstance(some, Mapping) else {"run": runs}
-    return {"run": runs} if some is None else dict(runs)
+    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), {})
+    if isinstance(some, Mapping) and not isinstance(next(iter(some.values()), None), Mapping):
+        return {"run": runs}  # the first that is not empty has the documents of a query
+    found = {name: list(_packaged(run).values()) for name, run in runs.items()}
+    return {name: found[name][0] if len(found[name]) == 1 else run for name, run in runs.items()}
 
 
-class _LazyRuns(Mapping[str, Any]):
-    def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
-        self._runs, self._read = runs, read
-
-    def __getitem__(self, name: str) -> Any:
-        return self._read(self._runs[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._runs  # which is not read for that
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
+def _packaged(run: object) -> dict[str, Path]:
+    """Return the packaged runs that a name stands for."""
+    return packaged_runs(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else {}
 
 
 def with_path(run: Any, path: Path | None) -> Any:

@@ -209,14 +209,14 @@ def _qrels(name: str) -> dict[str, Any]:
     """Describe a file of qrels, or the data set of an id."""
     if name == "-" or os.path.lexists(name):
         return _file(Path(name))
-    return {"dataset": name, **_stored(_labels_of(name))}
+    return {"dataset": name, **stored(_labels_of(name))}
 
 
 def _file(path: Path) -> dict[str, Any]:
-    return {"path": "-" if path == STDIN else str(path), **_stored(path)}
+    return {"path": "-" if path == STDIN else str(path), **stored(path)}
 
 
-def _stored(path: Path | None) -> dict[str, Any]:
+def stored(path: Path | None) -> dict[str, Any]:
     """Return size and hash of a file as it is stored; null of what is no file, or can be read only once."""
     if path is None or path == STDIN or not path.is_file():
         return {"bytes": None, "sha256": None}

@@ -12,6 +12,7 @@ from permed_measures.engine.inputs import Frames, location, number
 from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
 from permed_measures.files.order import contradicted, note_of, scores_by_order
+from permed_measures.files.provenance import ORDERS
 from permed_measures.files.sources import Source
 from permed_measures.files.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
 from permed_measures.files.text import TextFile
@@ -147,8 +148,7 @@ def load(
     Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a
     frame.
     """
-    if order not in ("score", "list"):
-        raise InputError(f"order must be 'score' or 'list' (found {order!r})")
+    check_choice("order", order, ORDERS)
     source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
         return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))

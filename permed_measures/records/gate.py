@@ -269,12 +269,19 @@ def gate(
 def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
     """Return the limit of each measure, whatever it is called."""
     limits: dict[Measure, float] = {}
-    for text, limit in given.items() if isinstance(given, Mapping) else given or ():
+    try:
+        pairs = [
+            (text, limit) for text, limit in (given.items() if isinstance(given, Mapping) else given or ())
+        ]
+    except (TypeError, ValueError):
+        problem = f"{kind} must be a mapping of measures to numbers (found {shown(given)})"
+        raise InputError(problem, hint="Give it as {'nDCG@10': 0.8}") from None
+    for text, limit in pairs:
         is_number = isinstance(limit, Real) and not isinstance(limit, bool) and math.isfinite(limit)
         if not is_number or (kind == DROP and limit < 0):
             expected = "a number" if kind == FLOOR else "a number of at least 0"
             raise InputError(f"{kind} of {text} must be {expected} (found {shown(limit)})")
-        measure = text if isinstance(text, Measure) else named_measure(text)
+        measure = text if isinstance(text, Measure) else named_measure(str(text))
         if measure in limits:
             both = f"{_limit(limits[measure])} and {_limit(float(limit))}"
             raise InputError(f"{measure} has two limits: {kind} {both}", hint="Give one of them")

@@ -18,7 +18,7 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, better_pairs
 from permed_measures.comparisons.tables import is_random, method_of, p_or_dash
 from permed_measures.comparisons.tests import MAX_T, least_p
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
@@ -221,7 +221,7 @@ def rank_ranges(runs: Sequence[str], better: Collection[tuple[str, str]]) -> lis
 
 def leaderboard(
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
+    runs: Mapping[str, RunLike] | RunLike,
     measures: MeasuresLike,
     clusters: By | None = None,
     resamples: int = 50_000,
@@ -233,7 +233,7 @@ def leaderboard(
     ----------
     qrels : QrelsLike
     runs : mapping of str to RunLike
-        Runs by name.
+        Runs by name; one path is named like the file.
     measures : Measure or str, or an iterable of them
         The first orders the runs.
     clusters : str, mapping or callable, optional
@@ -272,7 +272,7 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    given = loaded_runs(runs)
+    given = loaded_runs(runs if isinstance(runs, Mapping) else runs_by_name(runs))
     found = _best_first(given, asked, evaluator)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     notes = [*evaluator.notes(), *notes]

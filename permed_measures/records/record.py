@@ -9,7 +9,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
-from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, nearest, shown
@@ -131,7 +131,7 @@ def record(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if the qrels have no query.
+        As for an evaluation; if the qrels have no query, or there is no measure.
 
     Examples
     --------
@@ -141,12 +141,24 @@ def record(
     >>> found["runs"]["mine"]["means"], found["runs"]["mine"]["values"]
     ({'RR': 0.5}, {'RR': [0.5]})
     """
-    given = runs_by_name(runs)
+    return recorded(qrels, runs_by_name(runs), measures, order, query_ids, created)
+
+
+def recorded(
+    qrels: QrelsLike,
+    runs: Mapping[str, Any],
+    measures: MeasuresLike,
+    order: str,
+    query_ids: str | None,
+    created: bool = True,
+) -> Record:
+    """Return the record of runs that have names; see `record`."""
     loaded = loaded_qrels(qrels)
-    read = loaded_runs(given, order=order, rewriting=query_ids, qrels=loaded)
     evaluator = PermedEvaluator(measures_of(measures), loaded)
-    evaluations, _ = evaluate_all(evaluator, read)
-    found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, given))
+    evaluations, _ = evaluate_all(
+        evaluator, loaded_runs(runs, order=order, rewriting=query_ids, qrels=loaded)
+    )
+    found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
     return record_of(found, order, query_ids, created)
 
 
@@ -156,10 +168,13 @@ def record_of(found: Evaluations, order: str, query_ids: str | None, created: bo
     judgments = next(iter(found.evaluations.values())).rankings.judgments
     if not judgments.query_ids:
         raise InputError("the qrels have no query")
+    if not found.measures:
+        raise InputError("there is no measure to record", hint="Name one, such as 'nDCG@10'")
     is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
     about = provenance([], Origin(qrels=origin.qrels, runs=origin.runs))
     inputs = about.get("inputs", ())
     qrels: dict[str, Any] = next((each for each in inputs if each["role"] == "qrels"), {})
+    files = {each["name"]: each for each in inputs if each is not qrels}
     made = Record(
         record=FORM,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds") if created else None,
@@ -173,7 +188,10 @@ def record_of(found: Evaluations, order: str, query_ids: str | None, created: bo
         },
         measures={name_of(measure): str(measure) for measure in found.measures},
         query_ids=list(judgments.query_ids),
-        runs=dict(_runs(found, {each["name"]: each for each in inputs if each is not qrels})),
+        runs={
+            name: _of_run(evaluation, found.measures, files.get(name, {}))
+            for name, evaluation in found.evaluations.items()
+        },
     )
     made["sha256"] = made.seal
     return made
@@ -190,28 +208,18 @@ def hash_of(judgments: Judgments) -> str:
     return _hash(json.dumps(rows))
 
 
-def hash_of_file(path: Path) -> str | None:
-    """Return the SHA-256 of a regular file; None of all else."""
-    [file] = provenance([], Origin(others={"file": path}))["inputs"]
-    digest: str | None = file["sha256"]
-    return digest
-
-
-def _runs(found: Evaluations, files: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what a record has of each run, by name."""
-    for name, evaluation in found.evaluations.items():
-        file = files.get(name, {})
-        rows = dict(zip(evaluation.measures, evaluation.values.tolist(), strict=True))
-        means = evaluation.aggregated
-        yield (
-            name,
-            {
-                "path": file.get("path"),
-                "sha256": file.get("sha256"),
-                "means": {name_of(measure): float(means[measure]) for measure in found.measures},
-                "values": {name_of(measure): rows[measure] for measure in found.measures},
-            },
-        )
+def _of_run(evaluation: Evaluation, measures: list[Measure], file: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a record has of a run."""
+    rows, means = (
+        dict(zip(evaluation.measures, evaluation.values.tolist(), strict=True)),
+        evaluation.aggregated,
+    )
+    return {
+        "path": file.get("path"),
+        "sha256": file.get("sha256"),
+        "means": {name_of(measure): float(means[measure]) for measure in measures},
+        "values": {name_of(measure): rows[measure] for measure in measures},
+    }
 
 
 # --- reading -----------------------------------------------------------------------------------------
@@ -236,10 +244,7 @@ def as_record(given: object) -> Record:
     if isinstance(given, (str, os.PathLike)):
         return read_record(given)
     if isinstance(given, Mapping):
-        source = getattr(given, "source", "")
-        found = checked(given, source or "record")
-        found.source = source
-        return found
+        return _checked(given, getattr(given, "source", ""))
     hint = "Name its file, or make one: record(qrels, runs, measures)"
     raise InputError(f"this is no record (found {type(given).__name__} {shown(given)})", hint=hint)
 
@@ -263,13 +268,12 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         content = json.loads(Path(path).read_bytes(), parse_int=float)  # no field is a whole number
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is no record: it is no JSON ({error})", where=where) from None
-    found = checked(content, where)
-    found.source = where
-    return found
+    return _checked(content, where)
 
 
-def checked(content: Any, where: str) -> Record:
-    """Return the content as a record, or raise InputError for the first field that is wrong."""
+def _checked(content: Any, source: str) -> Record:
+    """Return the content of a file as a record, or raise InputError for the first field that is wrong."""
+    where = source or "record"
     form = content.get("record") if isinstance(content, Mapping) else None
     if form != FORM:
         hint = "Records are written by evaluate --record FILE"
@@ -278,6 +282,7 @@ def checked(content: Any, where: str) -> Record:
         raise InputError(f"this is no {FORM} (its field 'record' is {shown(form)})", where=where, hint=hint)
     _check_shape(content, _RECORD, where)
     found = Record(content)
+    found.source = source
     try:
         names = set(map(name_of, found.measures))
     except MeasureError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,13 @@ from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.datasets import SAMPLE_FOLDER
-from permed_measures.datasets.loading import runs_by_name, without_downloads
+from permed_measures.datasets.loading import runs_by_name
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown, warnings_about
-from permed_measures.files.provenance import Origin, provenance
+from permed_measures.files.provenance import Origin, provenance, stored
 from permed_measures.markup import counted
 from permed_measures.measures.headings import renamed
-from permed_measures.records.record import Record, as_record, hash_of_file
-from permed_measures.records.record import record as record_of
+from permed_measures.records.record import Record, as_record, recorded
 from permed_measures.results.report import Report, Result, Section, how_made
 
 TOLERANCE = 1e-9
@@ -90,21 +89,18 @@ class Verification(Result):
         return Report(
             self.name,
             sections=[Section(self.name, texts=[*texts, *renamed(self.measures), *notes])],
-            data=lambda: {**self._content(), "provenance": provenance(self.measures, self.origin)},
+            data=lambda: {
+                "record": self.name,
+                "reproduced": self.ok,
+                "values": self.n_values,
+                "largest_difference": max((each.largest for each in self.differences), default=0.0),
+                "differences": list(map(str, self.differences)),
+                "notes": self.notes,
+                "provenance": provenance(self.measures, self.origin),
+            },
             rows=lambda: [each._asdict() for each in rows],
             how=partial(how_made, self.measures, self.origin),
         )
-
-    def _content(self) -> dict[str, Any]:
-        """Return what the JSON has of the outcome."""
-        return {
-            "record": self.name,
-            "reproduced": self.ok,
-            "values": self.n_values,
-            "largest_difference": max((each.largest for each in self.differences), default=0.0),
-            "differences": list(map(str, self.differences)),
-            "notes": self.notes,
-        }
 
 
 def verify(
@@ -157,34 +153,38 @@ def verify(
     >>> print(verify(made, qrels, {"mine": run}).differences[1])
     mine, RR: mean recorded 0.51, computed 0.5
     """
-    recorded = as_record(record)
-    name = recorded.source or "record"
-    files = _Files(recorded, name, None if folder is None else Path(folder))
+    before = as_record(record)
+    name, options = before.source or "record", before["options"]
+    files = _Files(before, name, None if folder is None else Path(folder))
     runs = files.runs(run)
     found_qrels = files.qrels() if qrels is None else qrels
     foreign = None if download or qrels is not None else files.dataset
     with (
         warnings_about(None),  # whoever made the record has seen them
-        without_downloads(foreign) if foreign else nullcontext(),
+        _without_downloads(foreign) if foreign else nullcontext(),
     ):
-        again = record_of(found_qrels, runs, recorded.measures, **recorded["options"])
-    is_same = recorded.version == __version__
-    differences = list(_differences(recorded, again, 0.0 if is_same else TOLERANCE))
+        again = recorded(found_qrels, runs, before.measures, **options)
+    is_same = before.version == __version__
+    differences = list(_differences(before, again, 0.0 if is_same else TOLERANCE))
     n_values = len(again["query_ids"]) * len(again["measures"]) * len(runs)
-    made_by = f"made by version {recorded.version}, this is {__version__}: within {TOLERANCE:g} is equal"
-    given = Origin.of(found_qrels, runs)
-    others = {"record": Path(name)} if recorded.source else {}
-    read = {name.replace("_", "-"): value for name, value in recorded["options"].items()}
-    origin = given._replace(others=others, options=read)
-    notes = [] if is_same else [made_by]
-    return Verification(name, differences, n_values, notes, origin, recorded.measures)
+    made_by = f"made by version {before.version}, this is {__version__}: within {TOLERANCE:g} is equal"
+    origin = Origin.of(found_qrels, runs)._replace(
+        others={"record": Path(name)} if before.source else {},
+        options={option.replace("_", "-"): value for option, value in options.items()},
+    )
+    return Verification(name, differences, n_values, [] if is_same else [made_by], origin, before.measures)
+
+
+def _without_downloads(dataset: str) -> AbstractContextManager[None]:
+    from permed_measures.datasets.downloads import without_downloads  # which imports ir_datasets
+
+    return without_downloads(dataset)
 
 
 def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[Difference]:
     """Yield what differs between a record and the same evaluation made again."""
     yield from unlike(recorded, again["qrels"]["judgments"], again["query_ids"])
     ids = recorded["query_ids"]
-    is_same = ids == again["query_ids"]
     for run, before in recorded["runs"].items():
         now = again["runs"][run]
         if None not in (before["sha256"], now["sha256"]) and before["sha256"] != now["sha256"]:
@@ -194,7 +194,7 @@ def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[
             mean, new_mean = before["means"][measure], now["means"][measure]
             if (largest := abs(mean - new_mean)) > tolerance:
                 yield Difference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
-            if is_same:
+            if ids == again["query_ids"]:
                 yield from _of_queries(
                     part, ids, before["values"][measure], now["values"][measure], tolerance
                 )
@@ -216,12 +216,11 @@ def _of_queries(
 ) -> Iterator[Difference]:
     """Say how many values of queries differ, and which one most."""
     apart = np.abs(np.subtract(before, now))
-    if (n := int((apart > tolerance).sum())) == 0:
-        return
-    most = int(apart.argmax())
-    queries = f"{n:,} of {counted(len(ids), 'query')} differ"
-    text = f"{queries}, most {shown(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
-    yield Difference(part, text, float(apart[most]))
+    if n := int((apart > tolerance).sum()):
+        most = int(apart.argmax())
+        queries = f"{n:,} of {counted(len(ids), 'query')} differ"
+        text = f"{queries}, most {shown(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
+        yield Difference(part, text, float(apart[most]))
 
 
 @dataclass(frozen=True)
@@ -268,7 +267,9 @@ class _Files:
             if inside or _has_hash(place, file["sha256"]):
                 return str(place)
         named = " or ".join(dict.fromkeys(repr(str(each)) for each in folders))
-        problem = f"there is no file {shown(file['path'])} for the {what} in the folder {named}"
+        problem = f"there is no file {shown(path)} for the {what} in the folder {named}"
+        if not path:
+            problem = f"the record names no file for the {what}"
         hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"
         raise InputError(problem, where=self.name, hint=hint)
 
@@ -276,7 +277,7 @@ class _Files:
 def _has_hash(path: Path, expected: str | None) -> bool:
     """Return whether whoever made the record had this file: it tells nobody anything new."""
     try:
-        return expected is not None and hash_of_file(path) == expected
+        return expected is not None and stored(path)["sha256"] == expected
     except (OSError, ValueError):
         return False
 

@@ -73,6 +73,15 @@ def test_what_is_no_data_set_with_qrels_is_refused():
         load("medcorpsu")
 
 
+def test_ids_that_ir_datasets_has_to_download_are_an_error_without_network(monkeypatch):
+    def fail(_):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(ir_datasets, "load", fail)
+    with pytest.raises(pm.InputError, match=r"qrels of 'clirmatrix/af' cannot be loaded .*\(no network\)"):
+        pm.read_qrels("clirmatrix/af")
+
+
 @pytest.mark.parametrize("reason", [OSError(5, "gone"), RuntimeError("All sources failed")])
 def test_qrels_that_ir_datasets_cannot_load_are_one_clear_error(reason):
     def fail():

@@ -100,7 +100,7 @@ def test_a_bad_file_is_an_error_that_names_file_and_line(write, read, content, m
 def test_a_missing_file_and_an_unknown_order_are_errors(tmp_path, write):
     with pytest.raises(FileNotFoundError):
         pm.read_run(tmp_path / "none")
-    with pytest.raises(pm.InputError, match=r"order must be 'score' or 'list' \(found 'rank'\)"):
+    with pytest.raises(pm.InputError, match=r"order must be one of score, list \(found 'rank'\)"):
         pm.read_run(write(TREC_RUN), order="rank")
 
 
@@ -154,8 +154,8 @@ def test_long_values_are_cut_in_messages(write, content):
 
 
 def test_a_key_that_stands_twice_is_found_in_linear_time(write):
-    keys = ",".join(f'"{number}":1' for number in range(100_000))
+    keys = ",".join(f'"{number}":1' for number in range(30_000))
     for text, what in (('{{"query_id":"q","results":[],{}}}', ""), ('{{"q":{{{}}}}}', "document ")):
-        path = write(text.format(f'{keys},"99999":1') + "\n")
-        with pytest.raises(pm.InputError, match=f"{what}'99999' .*is listed twice"):
+        path = write(text.format(f'{keys},"29999":1') + "\n")
+        with pytest.raises(pm.InputError, match=f"{what}'29999' .*is listed twice"):
             pm.read_run(path)

@@ -70,6 +70,10 @@ def test_a_test_of_any_framework_can_hold_it():
         ({"minimum": {"RR": 0.1}, "baseline": "lsa.jsonl"}, "a baseline needs max_drop"),
         ({"minimum": {"RR": "high"}}, "minimum of RR must be a number (found 'high')"),
         ({"minimum": {"RR": float("nan")}}, "minimum of RR must be a number (found nan)"),
+        ({"minimum": 0.8}, "minimum must be a mapping of measures to numbers (found 0.8). Give it as {'nDCG"),
+        ({"minimum": "RR"}, "minimum must be a mapping of measures to numbers (found 'RR')"),
+        ({"minimum": {5: 0.8}}, "a measure is written Name(parameter=value,...)@cutoff (found '5')"),
+        ({"minimum": {"RR": 0.1}, "run": {"q": {}}, "order": "x"}, "order must be one of score, list (found"),
         (
             {"baseline": "lsa.jsonl", "max_drop": {"RR": -1}},
             "max_drop of RR must be a number of at least 0 (found -1)",

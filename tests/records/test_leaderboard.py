@@ -168,3 +168,12 @@ def test_it_says_what_evaluate_says_of_runs():
 def test_what_cannot_be_is_refused(qrels, measures, message):
     with pytest.raises(pm.InputError, match=message):
         pm.leaderboard(qrels, {"x": run_with(0)}, measures)
+
+
+def test_runs_are_a_mapping_or_have_names_of_their_own():
+    board = pm.leaderboard("permed-sample", "permed-sample/runs", "RR")
+    assert sorted(each.run for each in board.entries) == ["bm25", "lsa", "tfidf"]
+    assert [each.run for each in pm.leaderboard(QRELS, {"a": {}, "b": {}}, "RR").entries] == ["a", "b"]
+    for runs, message in (({}, "there is no run"), ([run_with(0)], "run 'run': expected a dict")):
+        with pytest.raises(pm.InputError, match=message):
+            pm.leaderboard(QRELS, runs, "RR")

@@ -32,6 +32,13 @@ def test_the_command_writes_what_python_returns_and_verify_reproduces_it(line):
     assert (status, out.split("\n")[1].split(":")[0], err) == (0, "  reproduced", "")
 
 
+def test_what_cannot_be_verified_is_no_record():
+    with pytest.raises(pm.InputError, match="there is no measure to record"):
+        pm.record({"q": {"a": 1}}, {"q": {"a": 1.0}}, [])
+    with pytest.raises(pm.InputError, match=r"order must be one of score, list \(found 'x'\)"):
+        pm.record({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR", order="x")
+
+
 def test_no_record_has_what_json_cannot_hold():
     made = pm.record({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
     made["options"]["level"] = float("nan")

@@ -275,9 +275,16 @@ def test_every_mutant_is_refused_or_found_or_of_no_number(folder):
 def test_a_run_that_had_no_file_has_to_be_given(folder):
     run = pm.read_run(folder / "bm25.jsonl")
     made = pm.record("qrels.jsonl", {"bm25": run}, "RR")
-    with pytest.raises(pm.InputError, match="there is no file None for the run 'bm25'"):
+    with pytest.raises(pm.InputError, match="the record names no file for the run 'bm25'"):
         pm.verify(made)
     assert pm.verify(made, run={"bm25": run}).ok
+    assert not pm.verify(made, run={}).ok
+
+
+def test_a_packaged_run_is_found_by_the_record_that_names_it():
+    made = pm.record("permed-sample", {"mine": "permed-sample/runs/lsa"}, "RR")
+    assert made["runs"]["mine"]["sha256"] is not None
+    assert pm.verify(made).ok
 
 
 def test_nothing_outside_the_folder_is_read(folder, tmp_path_factory):
