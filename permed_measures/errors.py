@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -143,10 +144,11 @@ def check_choice(name: str, value: object, options: Collection[str]) -> None:
         )
 
 
-def check_whole_number(name: str, value: object, least: int) -> None:
-    """Raise InputError unless the value is an int of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return an integer, also one of numpy; raise InputError unless it is at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least} (found {shown(value)})")
+    return int(value)
 
 
 def files_beside(path: Path) -> list[str]:

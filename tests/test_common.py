@@ -12,6 +12,7 @@ import re
 from functools import cache
 from importlib import import_module
 
+import numpy as np
 import pytest
 from cases import PARAMETERS, random_measure
 from effort import effort
@@ -218,6 +219,20 @@ def test_the_json_of_every_result_says_what_was_done(name):
     assert about["conventions"]
     for each in about["measures"]:
         assert pm.parse_measure(each["measure"])
+
+
+def test_whole_numbers_may_be_those_of_numpy():
+    two = {"low": RUNS["low"], "high": RUNS["high"]}
+    for function, how in (
+        (pm.compare, {"resamples": 9, "seed": 3}),
+        (pm.leaderboard, {"resamples": 9, "seed": 3}),
+        (pm.uncertainty, {"draws": 3, "seed": 3, "label_error": 0.1}),
+    ):
+        expected = function(QRELS, two, "P@1", **how).to("json")
+        integers = {key: np.int64(value) if isinstance(value, int) else value for key, value in how.items()}
+        assert function(QRELS, two, "P@1", **integers).to("json") == expected
+    found = pm.reranking(QRELS, *two.values(), top=np.int64(2))
+    assert found.to("json") == pm.reranking(QRELS, *two.values(), top=2).to("json")
 
 
 @pytest.mark.parametrize("name", [name for name in MADE if name != "Identified"])  # which is given nothing

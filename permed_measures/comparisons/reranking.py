@@ -19,7 +19,7 @@ from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, check_whole_number, warnings_about
+from permed_measures.errors import InputError, warnings_about, whole_number
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
@@ -435,7 +435,7 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    check_whole_number("top", top, 0)
+    top = whole_number("top", top, 0)
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if math.isnan(rel):

@@ -10,7 +10,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
-from permed_measures.errors import InputError, check_choice, check_whole_number
+from permed_measures.errors import InputError, check_choice, whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.intervals import check_level, percent
 from permed_measures.markup import counted
@@ -270,8 +270,7 @@ class Comparison(Result):
             For another form or digits below 0.
         """
         check_choice("form", form, FORMATS)
-        if digits is not None:
-            check_whole_number("digits", digits, 0)
+        digits = None if digits is None else whole_number("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
         chosen: Any = {name: value for name, value in asked.items() if value is not None}
         return replace(self, **chosen).report().to(form, label=label, caption=caption)
@@ -312,8 +311,8 @@ class Options:
             )
         for name in ("equivalence_margin", "detect"):
             _check_positive(name, getattr(self, name))
-        check_whole_number("resamples", self.resamples, 1)
-        check_whole_number("seed", self.seed, 0)
+        for name, least in (("resamples", 1), ("seed", 0)):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         check_level(self.level)
 
 

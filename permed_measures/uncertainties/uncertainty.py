@@ -17,7 +17,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import over_ties
-from permed_measures.errors import InputError, check_whole_number
+from permed_measures.errors import InputError, whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
 from permed_measures.measures.headings import check_headings
@@ -124,7 +124,8 @@ def uncertainty(
     >>> row.value, row.ties, row.unjudged
     (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
     """
-    _check(draws, seed, level, label_error, human)
+    draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
+    _check(level, label_error, human)
     runs: Mapping[str, Any] = runs_by_name(run)
     origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
@@ -154,10 +155,8 @@ def uncertainty(
     return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))
 
 
-def _check(draws: int, seed: int, level: float, label_error: Any, human: Any) -> None:
+def _check(level: float, label_error: Any, human: Any) -> None:
     """Raise InputError for options that cannot be."""
-    check_whole_number("draws", draws, 1)
-    check_whole_number("seed", seed, 0)
     check_level(level)
     if human is not None and label_error is not None:
         raise InputError(
