@@ -146,6 +146,15 @@ def mean_intervals(
     ]
 
 
+def queries_in_clusters(n_queries: int, n_clusters: int, clusters: str) -> str:
+    """Say how many queries there are, and in how many clusters of what name, if in any."""
+    named = (
+        f" ({clusters})" if clusters != "clusters" else ""
+    )  # those of a mapping or a function have no name
+    within = f" in {counted(n_clusters, 'cluster')}{named}" if clusters else ""
+    return f"{counted(n_queries, 'query')}{within}"
+
+
 def no_variance(n_units: int, unit: str) -> str:
     """Say why there is no standard error."""
     return f"no variance between {plural(unit)}" if n_units > 1 else f"a single {unit}"

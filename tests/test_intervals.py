@@ -96,13 +96,13 @@ def test_simultaneous_intervals_have_the_critical_value_of_max_t():
         assert row.interval == pytest.approx((values.mean() - half, values.mean() + half))
 
 
-@pytest.mark.parametrize(("correction", "interval"), [("max-t", "simultaneous"), ("none", "t")])
-def test_differences_that_do_not_vary_have_no_interval(correction, interval):
+@pytest.mark.parametrize("correction", ["max-t", "none"])
+def test_differences_that_do_not_vary_have_no_interval(correction):
     qrels, runs = runs_with_wins(20, 20)
     for baseline in ({}, runs["new"]):  # 20 wins, 20 ties
         given = {"old": baseline, "new": runs["new"], "other": runs_with_wins(20, 9)[1]["new"]}
         result = compare(qrels, given, "P@1", baseline="old", correction=correction)
-        assert result.options.interval == interval
+        assert (result.critical is None) == (correction == "none")
         [row, other] = result.rows
         assert (row.interval, row.reasons) == (None, {"interval": "no variance between queries"})
         assert other.interval is not None

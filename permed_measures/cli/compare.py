@@ -41,7 +41,7 @@ def run(args: Namespace) -> None:
     if args.figure == "queries":
         check_baseline(args.baseline, len(files))
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
-    asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [TESTS[0]]}
+    asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
     with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from permed_measures.comparisons.results import (
     LEVEL,
+    TESTS,
     Comparison,
     ComparisonRow,
 )
@@ -15,7 +16,6 @@ from permed_measures.comparisons.tables import (
     not_zero,
     p_of_sentences,
     shown_p,
-    test_name,
     why_no_differences,
 )
 from permed_measures.comparisons.tests import direction_of
@@ -65,7 +65,7 @@ def _margin(result: Comparison, run: str, other: str) -> str:
     verdict = {
         sign: "a significant difference",
         0: "not a significant difference",
-        -sign: f"but by {test_name(row.test)} {other} is significantly better",
+        -sign: f"but by {TESTS[row.test]} {other} is significantly better",
     }
     return f"{said}, {verdict[row.outcome]} ({', '.join(facts)})."
 
@@ -119,7 +119,7 @@ def _contradictions(result: Comparison) -> Iterator[str]:
         significant = [row for row in part.rows if row.is_significant]
         against = [row for row in significant if direction_of(row.difference) != row.outcome]
         if against:
-            name, where = test_name(result.test), f"{result.by} {label}: " * (part is not result)
+            name, where = TESTS[result.test], f"{result.by} {label}: " * (part is not result)
             said = _named_rows(result, against, significant, "significant difference", ("is", "are"))
             yield (
                 f"{where}{said} in favour of the run whose mean is not higher: {name} goes by the ranks of "

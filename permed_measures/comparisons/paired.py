@@ -86,17 +86,15 @@ class PairedRuns:
         name, cluster, notes = clusters_of(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
 
-        def evaluate(run_name: str) -> tuple[NDArray[np.float64], JudgedRankings, list[str]]:
-            run = runs[run_name]
-            with naming(run_name):
-                evaluation = evaluator.evaluate(run)
-            rankings = replace(evaluation.rankings)  # without what was kept to compute the measures
-            return evaluation.values, rankings, notes_of(run_name, rankings, evaluator.measures)
-
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
-            values[run_name], rankings[run_name], told = evaluate(run_name)
-            notes += told
+            run = runs[run_name]  # a file that cannot be read is named by its path alone
+            with naming(run_name):
+                evaluation = evaluator.evaluate(run)
+            del run  # before the next is read
+            values[run_name] = evaluation.values
+            rankings[run_name] = replace(evaluation.rankings)  # without what was kept for the measures
+            notes += notes_of(run_name, rankings[run_name], evaluator.measures)
         asked = list(evaluator.measures)
         judged = {} if every_label_is_relevant(asked, evaluator.judgments) else _judged(rankings, asked)
         parts = asked, query_ids, values, pairs, name, cluster, notes

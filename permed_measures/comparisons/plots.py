@@ -158,7 +158,7 @@ def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
     """Explain bars, points and letters, those that there are."""
     n_units, unit = comparison.n_clusters, comparison.paired.unit
     if comparison.baseline:
-        at_once = comparison.options.interval == "simultaneous" and len(comparison.every_row) > 1
+        at_once = comparison.critical is not None and len(comparison.every_row) > 1
         whose = ", for all differences at once" * at_once
         reasons = (row.reasons["interval"] for row in comparison.rows if not row.interval)
         missing = " or ".join(dict.fromkeys(reasons))

@@ -25,8 +25,8 @@ MARKS = {"‡": 0.01, "†": 0.05}
 LEVEL = MARKS["†"]
 """A difference is significant where its p, adjusted if p-values are, is below."""
 
-TESTS = ("randomization", "t-test", "wilcoxon")
-"""The tests, in the order in which they decide about marks."""
+TESTS = {"randomization": "randomization test", "t-test": "t-test", "wilcoxon": "Wilcoxon's test"}
+"""The tests, in the order in which they decide about marks, and their names in sentences."""
 
 
 @dataclass(frozen=True)
@@ -293,11 +293,6 @@ class Options:
     level: float
     equivalence_margin: float | None = None
     detect: float | None = None
-
-    @property
-    def interval(self) -> str:
-        """How the intervals of the differences are computed."""
-        return "simultaneous" if self.correction == MAX_T else "t"
 
     def __post_init__(self) -> None:
         """Raise InputError for an invalid option."""

@@ -14,11 +14,13 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import (
     LEVEL,
     MARKS,
+    TESTS,
     Comparison,
     ComparisonRow,
     better_pairs,
 )
 from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, correction_of
+from permed_measures.intervals import queries_in_clusters
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import explained
 from permed_measures.named_runs import mean_judged
@@ -30,17 +32,8 @@ _CORRECTION_NAMES = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
 }
-_TEST_NAMES = {
-    "randomization": "randomization test",
-    "wilcoxon": "Wilcoxon's test",
-}
 _LEAST_P = 1e-4
 """Of a smaller p a table says that it is smaller."""
-
-
-def test_name(test: str) -> str:
-    """Return the name of a test as a sentence has it."""
-    return _TEST_NAMES.get(test, test)
 
 
 def families_of(result: Comparison, name: str) -> dict[str, int]:
@@ -106,13 +99,9 @@ def p_of_sentences(result: Comparison) -> str:
 
 def interval_method(result: Comparison) -> str:
     """Say how the intervals were computed; nothing where there are none."""
-    return _INTERVALS[result.options.interval] if any(row.interval for row in result.every_row) else ""
-
-
-_INTERVALS = {
-    "t": "Student's t",
-    "simultaneous": "simultaneous, max-T",
-}
+    if not any(row.interval for row in result.every_row):
+        return ""
+    return "Student's t" if result.critical is None else "simultaneous, max-T"
 
 
 def interval_heading(result: Comparison) -> str:
@@ -125,13 +114,6 @@ def interval_of(result: Comparison, row: ComparisonRow) -> str:
     if row.interval is None:
         return NONE
     return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
-
-
-def in_clusters(result: Comparison) -> str:
-    """Say how many clusters the queries are in; nothing without clusters."""
-    name = result.paired.clusters
-    named = f" ({name})" if name != "clusters" else ""  # those of a mapping or a function have no name
-    return f" in {counted(result.n_clusters, 'cluster')}{named}" if name else ""
 
 
 def method_of(result: Comparison, name: str) -> str:
@@ -201,7 +183,7 @@ def means_table(result: Comparison) -> Table:
     letters = letters_of(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
-    about = f"Means{by} over {counted(result.n_queries, 'query')}{in_clusters(result)}"
+    units = queries_in_clusters(result.n_queries, result.n_clusters, result.paired.clusters)
     return Table(
         [*labels, *result.headings.values(), *result.paired.judged],
         [
@@ -209,7 +191,7 @@ def means_table(result: Comparison) -> Table:
             for group, part in result.sections()
         ],
         len(labels),
-        about,
+        f"Means{by} over {units}",
         [_significance(result, letters), *_about_judged(result), *explained(result.measures)],
         [*result.paired.judged][::-1],
         "comparison",
@@ -378,16 +360,9 @@ def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
 def _about_test(result: Comparison, name: str) -> str:
     """Say what a test is and how it was computed."""
     if name in EQUIVALENCE:
-        return _EQUIVALENCE[EQUIVALENCE.index(name)].format(f"{result.options.equivalence_margin:g}")
+        return EQUIVALENCE[name].format(f"{result.options.equivalence_margin:g}")
     seed = f", seed {result.options.seed}" if is_random(result, name) else ""
-    return f"{test_name(name)} ({method_of(result, name)}{seed})"
-
-
-_EQUIVALENCE = (
-    "that Δ is -{0} or below, by a one-sided t-test",
-    "that Δ is +{0} or above, by a one-sided t-test",
-    "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
-)
+    return f"{TESTS[name]} ({method_of(result, name)}{seed})"
 
 
 def _correction(result: Comparison, name: str, heading: str) -> str:
@@ -401,7 +376,7 @@ def _correction(result: Comparison, name: str, heading: str) -> str:
 def _about_intervals(result: Comparison) -> str:
     """Say how the intervals were computed."""
     heading = interval_heading(result)
-    if result.options.interval == "simultaneous":
+    if result.critical is not None:
         sizes = _families(result, "randomization", "difference")
         return f"{heading}: simultaneous (max-T) for {', and for '.join(sizes)}"
     units = counted(result.n_clusters, result.paired.unit)

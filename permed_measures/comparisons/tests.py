@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
 from permed_measures.markup import counted
 from permed_measures.progress import tracked
+
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,16 +254,26 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 0)
     p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
     is_known = (error > 0) | ~differences.any(axis=0)
+    found = _outcomes(t, p, is_known, method, no_variance(n_units, unit))
+    return [replace(each, direction=direction_of(each.statistic or 0.0)) for each in found]
+
+
+def _outcomes(t: Floats, p: Floats, is_known: Bools, method: str, reason: str) -> list[SignificanceTest]:
+    """Return the outcome of a test for each column, where there is one."""
     return [
-        SignificanceTest(p=float(p[i]), statistic=float(t[i]), direction=direction_of(t[i]), method=method)
-        if is_known[i]
-        else SignificanceTest(method=method, reason=no_variance(n_units, unit))
-        for i in range(len(p))
+        SignificanceTest(p=each_p, statistic=each_t, method=method)
+        if known
+        else SignificanceTest(method=method, reason=reason)
+        for each_t, each_p, known in zip(t.tolist(), p.tolist(), is_known.tolist(), strict=True)
     ]
 
 
-EQUIVALENCE = ("non-inferiority", "non-superiority", "equivalence")
-"""The tests of a margin: that a difference is not below minus it, not above it, and neither."""
+EQUIVALENCE = {
+    "non-inferiority": "that Δ is -{0} or below, by a one-sided t-test",
+    "non-superiority": "that Δ is +{0} or above, by a one-sided t-test",
+    "equivalence": "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
+}
+"""The tests of a margin, and what a small p speaks against."""
 
 
 def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict[str, list[SignificanceTest]]:
@@ -286,16 +299,11 @@ def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict
     )
     degrees = f"{counted(n_units - 1, 'degree')} of freedom"
     one, two = f"a one-sided test, {degrees}", f"two one-sided tests of ±{margin:g}, {degrees}"
-    found, statistics = {}, (above, below, np.minimum(above, below))
-    for name, t, method in zip(EQUIVALENCE, statistics, (one, one, two), strict=True):
-        p = stdtr(max(n_units - 1, 1), -t)
-        found[name] = [
-            SignificanceTest(p=float(p[i]), statistic=float(t[i]), method=method)
-            if error[i] > 0
-            else SignificanceTest(method=method, reason=no_variance(n_units, unit))
-            for i in range(len(p))
-        ]
-    return found
+    statistics = above, below, np.minimum(above, below)
+    return {
+        name: _outcomes(t, stdtr(max(n_units - 1, 1), -t), error > 0, method, no_variance(n_units, unit))
+        for name, t, method in zip(EQUIVALENCE, statistics, (one, one, two), strict=True)
+    }
 
 
 def effect_sizes(differences: Floats) -> list[float | None]:

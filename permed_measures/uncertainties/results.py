@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import percent
+from permed_measures.intervals import percent, queries_in_clusters
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
@@ -225,9 +225,7 @@ def _table(result: Uncertainty, digits: int) -> Table:
         for row in result.rows
     ]
     headings = ["measure", *(["judged"] if judged else []), "value"]
-    units = counted(result.n_queries, "query")
-    if result.clusters:
-        units += f" in {counted(result.n_clusters, 'cluster')} ({result.clusters})"
+    units = queries_in_clusters(result.n_queries, result.n_clusters, result.clusters)
     return Table.of(
         [*(["run"] if several else []), *headings, *(SOURCES[name] for name in result.sources)],
         rows,

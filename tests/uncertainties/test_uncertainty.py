@@ -115,6 +115,10 @@ def test_whole_conversations_are_the_units():
     assert "30 queries in 6 clusters (^(.)_)" in str(together)
     assert together.notes == ["interval: with 6 clusters coverage may be below 95% where values are skewed"]
     assert alone.notes == []
+    mapped = pm.uncertainty(qrels, run, "RR", clusters=lambda query: query[0])
+    assert "Means over 30 queries in 6 clusters." in str(mapped)
+    same = pm.uncertainty(qrels, {}, "NumRet", clusters="^(.)_")  # there is no interval to be doubted
+    assert [note for note in same.notes if "coverage" in note] == []
 
 
 @pytest.mark.parametrize(
