@@ -98,7 +98,7 @@ def within_ties(main: Answer) -> list[str]:
         ends = trial.codes(np.array([trial.value(least), trial.value(most)]), None)
         if ends[0, 0] <= trial.window.code <= ends[1, 1]:
             texts.append(
-                f"{_name_of(trial, main)}: {trial.claim.text} is within what the order of equal scores "
+                f"{_names_of(main, [trial])}: {trial.claim.text} is within what the order of equal scores "
                 f"allows, {trial.shown(least)} to {trial.shown(most)}"
                 + ("; no rounding is needed then." if trial in main.explained else ".")
             )
@@ -135,7 +135,7 @@ def named(main: Answer) -> str:
 
 def not_explained(main: Answer) -> str:
     """Name the claims that an answer leaves open."""
-    left = [_name_of(claim, main) for claim in main.trials if claim not in main.explained]
+    left = [_names_of(main, [trial]) for trial in main.left]
     more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     return ("; " if _several(main) else ", ").join(left[:_SHOWN]) + more
 
@@ -143,11 +143,6 @@ def not_explained(main: Answer) -> str:
 def _several(main: Answer) -> bool:
     """Return whether the claims are of several rows."""
     return len({trial.row for trial in main.trials}) > 1
-
-
-def _name_of(claim: Trial, main: Answer) -> str:
-    """Return the name of a claim, with its row if there are several."""
-    return f"{claim.row}, {claim.claim.name}" if _several(main) else claim.claim.name
 
 
 def equals(main: Answer, others: list[Answer]) -> list[str]:
@@ -185,7 +180,7 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
             how = "; ".join(changes_of(near, default)) or "by default"
         slip = trial.claim.slip(trial.value(near))
         text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
-        lines.append(f"{_name_of(trial, main)} as {trial.claim.text}: {text}")
+        lines.append(f"{_names_of(main, [trial])} as {trial.claim.text}: {text}")
     return [*lines, *([f"{len(nearest) - _LINES:,} more"] if len(nearest) > _LINES else [])]
 
 
@@ -203,7 +198,7 @@ def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
         others = [*other_cells(trial, main), *other_measures(trial, {**DEFAULT, **main.options})]
         if others:
             found = " or ".join(list(dict.fromkeys(others))[:_OTHERS])
-            lines.append(f"{_name_of(trial, main)}: {trial.claim.text} is {found} by {by}")
+            lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {found} by {by}")
     return lines
 
 

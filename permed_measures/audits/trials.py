@@ -64,37 +64,25 @@ class Trial(Quantity):
 
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
-        self.row, self.claim, self.cell = row, claim, claim.text
+        self.row, self.claim, self.cell = row, self._read(claim), claim.text
+        self.window = Window.of(self.claim)
+        self._readings = [self.claim, *filter(None, [self.claim.other])]
         self._of_any_run: dict[object, bool] = {}
-        self._set_ends()
-        if claim.other is not None:
-            self._read(claim, claim.other)
-
-    def in_row(self, row: str) -> Trial:
-        """Return the trial of the claim in another row, about the same run."""
-        return Trial(row, self.claim, self.run)
-
-    def printed_as(self, text: str) -> Trial:
-        """Return the trial of a claim that was printed otherwise, in as many digits."""
-        return self.about(self.claim.printed_as(text))
 
     def about(self, claim: Claim) -> Trial:
         """Return the trial of another claim of the same measure."""
         return Trial(self.row, claim, self.run)
 
-    def _set_ends(self) -> None:
-        self.window = Window.of(self.claim)
-        self._readings = [self.claim, *filter(None, [self.claim.other])]
-
-    def _read(self, claim: Claim, other: Claim) -> None:
-        """Choose the reading of a claim that may be in percent."""
+    def _read(self, claim: Claim) -> Claim:
+        """Return a claim that may be in percent as it is read."""
+        if (other := claim.other) is None:
+            return claim
         bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]
         values = np.array([self.value(base) for base in bases])
         printed = [bool(each.printed().holds(values).any()) for each in (claim, other)]
         nearer = other.distance(values) < claim.distance(values)
-        if nearer if printed[0] == printed[1] else printed[1]:
-            self.claim = other._replace(other=claim._replace(other=None))
-            self._set_ends()
+        is_other = nearer if printed[0] == printed[1] else printed[1]
+        return other._replace(other=claim._replace(other=None)) if is_other else claim
 
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim, and not for any run."""

@@ -52,7 +52,7 @@ def load_function(text: str) -> Function:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InputError(f"the script raises {said(error)}", where=line_of(error, str(path))) from error
+        raise InputError(f"the script raises {said(error)}", where=line_of(error) or str(path)) from error
     function = getattr(module, name, None)
     if not callable(function):
         hint = nearest(name, [each for each, value in vars(module).items() if callable(value)])
@@ -74,18 +74,14 @@ def said(error: BaseException) -> str:
     return traceback.format_exception_only(error)[-1].strip()
 
 
-def line_of(error: BaseException, path: str = "") -> str:
+def line_of(error: BaseException) -> str:
     """Return the file and line of the script that an error comes from; of a library, which called it."""
-    frames = [
-        (_as_typed(each.filename), each.lineno)
-        for each in traceback.extract_tb(error.__traceback__)
-        if not each.filename.startswith((_FOLDER, "<frozen "))
-    ]
-    if isinstance(error, SyntaxError):
-        frames.append((_as_typed(error.filename or ""), error.lineno))
-    path = _as_typed(path) if path else frames[0][0] if frames else ""
-    lines = [line for file, line in frames if file == path]
-    return f"{path}:{lines[-1]}" if lines else path
+    lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
+    lines = [each for each in lines if not each[0].startswith((_FOLDER, "<frozen "))]
+    if isinstance(error, SyntaxError) and error.filename:
+        lines.append((error.filename, error.lineno))
+    of_script = [f"{_as_typed(file)}:{line}" for file, line in lines if file == lines[0][0]]
+    return of_script[-1] if of_script else ""
 
 
 def _as_typed(path: str) -> str:

@@ -52,8 +52,8 @@ _NUMBERS = ("cutoff", "rel", "max_rel", "gains")
 
 
 def _ap(params: _Params, classes: QueryClasses) -> Formula:
-    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
-    return Formula(params["cutoff"], relevant, "precision", "zipf", "num_rel", params["rel"])
+    ones = dict.fromkeys(classes.grades.tolist(), 1.0)
+    return _graded_ap({**params, "norm": "num_rel", "max_rel": 1, "gains": ones}, classes)
 
 
 def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
@@ -75,23 +75,14 @@ def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
 
 
 def _hits(params: _Params, classes: QueryClasses) -> Formula:
-    """Return precision or recall, which may be that of a single hit."""
-    relevant, over = tuple((classes.grades >= params["rel"]).astype(float).tolist()), params["over"]
-    if over == "any":
-        return Formula(params["cutoff"], relevant, "first", "", "none", params["rel"])
-    return Formula(params["cutoff"], relevant, "each", "", over, params["rel"])
-
-
-def _first(params: _Params, classes: QueryClasses) -> Formula:
-    return _hits({**params, "over": "any"}, classes)
-
-
-def _rr(params: _Params, classes: QueryClasses) -> Formula:
+    """Return precision or recall, or what the first hit alone counts."""
     relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
-    return Formula(params["cutoff"], relevant, "first", "zipf", "none", params["rel"])
+    factor, over = ("first", "none") if params["over"] == "any" else ("each", params["over"])
+    return Formula(params["cutoff"], relevant, factor, params["discount"], over, params["rel"])
 
 
-_WHOLE_LIST = {"judged_only": [False]}
+_WHOLE_LIST: dict[str, list[Any]] = {"judged_only": [False]}
+_PLAIN = {**_WHOLE_LIST, "discount": [""]}
 _NORMS = ["num_rel", "min", "gain", "ideal", "none", "cutoff"]
 _KNOWN = {
     "AP": _Known(_ap, _WHOLE_LIST),
@@ -107,11 +98,11 @@ _KNOWN = {
             "negative": ["zero", "keep"],
         },
     ),
-    "P": _Known(_hits, {**_WHOLE_LIST, "over": ["cutoff"]}),
-    "R": _Known(_hits, {**_WHOLE_LIST, "over": ["num_rel", "min", "any"]}),
-    "RR": _Known(_rr, _WHOLE_LIST),
-    "Success": _Known(_first, _WHOLE_LIST),
-    "Coverage": _Known(_first, _WHOLE_LIST),
+    "P": _Known(_hits, {**_PLAIN, "over": ["cutoff"]}),
+    "R": _Known(_hits, {**_PLAIN, "over": ["num_rel", "min", "any"]}),
+    "RR": _Known(_hits, {**_WHOLE_LIST, "discount": ["zipf"], "over": ["any"]}),
+    "Success": _Known(_hits, {**_PLAIN, "over": ["any"]}),
+    "Coverage": _Known(_hits, {**_PLAIN, "over": ["any"]}),
 }
 """The kernels that are sums over ranks, and the values of their parameters for which they are."""
 

@@ -55,6 +55,11 @@ def row_made(plain, how, digits=4, names=NAMES):
     return {name: f"{value:.{digits}f}" for name, value in values.items()}
 
 
+def printed_as(trial, text):
+    """Return the claim that would have been printed so."""
+    return trial.about(trial.claim.printed_as(text))
+
+
 def unwrapped(text):
     """Return a report with each paragraph in one line."""
     return re.sub(r"\n {4}(?=\S)", " ", str(text))

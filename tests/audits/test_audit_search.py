@@ -5,7 +5,7 @@ import random
 from itertools import combinations, product
 
 import pytest
-from audit_helpers import binary, graded, plain_graded, row_made
+from audit_helpers import binary, graded, plain_graded, printed_as, row_made
 from audit_loops import Plain, means_something
 from effort import effort
 
@@ -79,7 +79,9 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     others = {name: [each for other, each in runs.items() if other != name] for name in runs}
     plains = {name: Plain(qrels, run, others[name]) for name, run in runs.items()}
     trials = pm.audit(qrels, runs, dict.fromkeys(runs, dict.fromkeys(measures, "0.500"))).trials
-    trials = [trial.printed_as(rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials]
+    trials = [
+        printed_as(trial, rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials
+    ]
     cutoffs = {CUTOFF + "MAP@2": (2, None)} if "MAP@2" in measures else {}
     options = options_of(
         measures.values(), cutoffs, [1.0, 2.0][: int(plains["first"].top({"labels": "grades"}))]

@@ -4,7 +4,7 @@ import random
 from itertools import product
 
 import pytest
-from audit_helpers import AP, HALF, graded, row_made, unwrapped
+from audit_helpers import AP, HALF, graded, printed_as, row_made, unwrapped
 from audit_loops import Plain
 from effort import effort
 from ir_measures import P
@@ -30,7 +30,7 @@ def sample():
 def near(trial):
     """Return the claim as any number near it."""
     digits, window = trial.claim.decimals, trial.window
-    return [trial.printed_as(f"{n / 10**digits:.{digits}f}") for n in range(window.low, window.high + 1)]
+    return [printed_as(trial, f"{n / 10**digits:.{digits}f}") for n in range(window.low, window.high + 1)]
 
 
 def n_changes(trials, bases):
@@ -103,7 +103,7 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
     n_explained = 0
     for place, name in enumerate(names):
         for text in rng.sample(list(typos(row[name])), effort(1, 5)):
-            mistyped = [*claims[:place], claims[place].printed_as(text), *claims[place + 1 :]]
+            mistyped = [*claims[:place], printed_as(claims[place], text), *claims[place + 1 :]]
             result = audit_of(mistyped)
             status = dict(zip(names, result.to_polars()["status"], strict=True))
             assert status[name] in ("unclear", "unexplained"), (name, text)

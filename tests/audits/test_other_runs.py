@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from audit_helpers import printed_as
 
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
@@ -43,7 +44,7 @@ def test_numbers_of_another_run_are_not_certain(n_queries):
     claims, n_misled = pm.audit(qrels, runs[0], row(qrels, runs[0])).trials, 0
     for other in runs[1:]:
         texts = row(qrels, other)
-        result = audit_of([claim.printed_as(texts[claim.claim.name]) for claim in claims])
+        result = audit_of([printed_as(claim, texts[claim.claim.name]) for claim in claims])
         assert result.verdict != "certain"
         n_misled += result.best[0].explained != [] and result.chance.of_numbers <= 0.001
     assert n_misled or n_queries > 10  # so many would have been, if all that can be printed were as likely
