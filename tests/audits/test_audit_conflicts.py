@@ -15,7 +15,11 @@ import permed_measures as pm
     ("made", "change"),
     [
         (HALF, "weights of AP: its grade over 2 (not: 1 for each relevant document)"),
-        ({"queries": "both"}, "query set: the intersection of qrels and run (not: all queries of the qrels)"),
+        pytest.param(
+            {"queries": "both"},
+            "query set: the intersection of qrels and run (not: all queries of the qrels)",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_rows_that_were_made_differently_are_found(made, change):

@@ -74,7 +74,7 @@ def test_a_number_halfway_between_two_is_counted_as_both():
         ({"nDCG@10": "0.68"}, "may be chance"),
         ({"nDCG@10": "0.6788", "MAP@10": "0.4665", "P@1": "0.6458"}, "certain"),
         ({"MAP@10": "0.4665"}, "likely"),
-        ({"MAP@10": "0.98765"}, "none"),
+        ({"P@1": "0.98765"}, "none"),
     ],
 )
 def test_the_verdict_is_the_first_word(sample, claims, verdict):

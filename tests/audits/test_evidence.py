@@ -45,7 +45,7 @@ def test_no_verdict_depends_on_the_order_of_the_claims(seed):
     """Of claims whose means are over queries of their own: those with a hit within the cutoff."""
     qrels, run = random_data(seed, 20)
     rng = random.Random(seed)
-    names = {"P@1": "P@1", "P@5": "P@5", "MAP@10": "AP@10", "R@5": "R@5", "MRR": "RR"}
+    names = {"P@1": "P@1", "P@5": "P@5", "hit@2": "Success@2", "R@5": "R@5", "MRR": "RR"}
     values = {}
     for name, measure in names.items():
         found = [each.value for each in pm.iter_calc([pm.parse_measure(measure)], qrels, run)]

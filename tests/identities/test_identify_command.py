@@ -14,6 +14,9 @@ def precision(qrels, run):
     values = [sum(qrels[q].get(d, 0) >= 1 for d in list(run.get(q, {}))[:K]) / K for q in qrels]
     return sum(values) / len(values)
 
+def of_query(grades, documents):
+    return precision({"q": grades}, {"q": documents})
+
 def of_five(qrels, run):
     return precision(qrels, run) * 1.01
 
@@ -35,9 +38,9 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_script_is_named_and_what_it_prints_is_left_out():
     before = [*sys.path]
-    stdout, _ = run_cli("identify", "mine.py:precision", "-m", "P@5")
+    stdout, _ = run_cli("identify", "mine.py:of_query", "-m", "P@5", "--form", "query")
     assert sys.path == before
-    assert stdout.startswith("P@5 is P@5: P@5; averaged over all queries of the qrels; ties ")
+    assert stdout.startswith("P@5 is P@5: P@5.\n")
     assert "evaluating" not in stdout
 
 
@@ -63,11 +66,11 @@ def test_a_script_that_is_not_known_has_status_1():
         ("none.py:f -m P@5", "none.py: No such file. Write FILE.py:FUNCTION"),
         (
             "mine.py -m P@5",
-            "mine.py: the function is missing. It has precision, of_five, broken: write mine.py:p",
+            "mine.py: the function is missing. It has precision, of_query, of_five, broken: write mine.py:p",
         ),
         ("mine.py:precison -m P@5", "mine.py: there is no function 'precison'. Did you mean 'precision'?"),
         ("mine.py:K -m P@5", "mine.py: there is no function 'K'. "),
-        ("mine.py:broken -m P@5", "mine.py:13: the function raises on every case: KeyError: 'no such query'"),
+        ("mine.py:broken -m P@5", "mine.py:16: the function raises on every case: KeyError: 'no such query'"),
         ("fails.py:f -m P@5", "fails.py:3: the script raises KeyError: 'NO SUCH VARIABLE'"),
         ("ends.py:f -m P@5", "ends.py:2: the script raises SystemExit: 3"),
         ("typo.py:f -m P@5", "typo.py:1: the script raises SyntaxError: invalid syntax"),

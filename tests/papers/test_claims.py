@@ -96,11 +96,6 @@ def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
     assert result.answers[0].options["denominator"] == "none"
 
 
-def test_claims_on_no_query_are_refused():
-    with pytest.raises(pm.InputError, match="the qrels have no query"):
-        pm.audit({}, {"q": {"a": 1.0}}, {"P@1": 0})
-
-
 def test_a_number_below_1_is_in_percent_too_where_others_of_the_table_are():
     """P@1 is 1.5 percent in one row and 0.5 in the other."""
     qrels = {f"q{i}": {"a": 1} for i in range(200)}
