@@ -9,6 +9,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,13 +131,19 @@ class Claimed(NamedTuple):
         return named._replace(options=options)
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Asked:
     """A case, its measure by any convention, and what the function says: a number, or how it raises."""
 
     case: Case
-    quantity: Quantity
+    claimed: Claimed
     value: float = np.nan
     error: BaseException | None = None
+
+    @cached_property
+    def quantity(self) -> Quantity:
+        """The measure of the case."""
+        return self.claimed.of(self.case)
 
     @property
     def raised(self) -> tuple[str, str]:
@@ -226,11 +234,10 @@ class Search:
 
     def ask(self, case: Case) -> Asked:
         """Ask the function for its number."""
-        quantity = self.claimed.of(case)
         try:
-            return Asked(case, quantity, self._value(case))
+            return Asked(case, self.claimed, self._value(case))
         except (Exception, SystemExit) as error:
-            return Asked(case, quantity, error=error)
+            return Asked(case, self.claimed, error=error)
 
     def _value(self, case: Case) -> float:
         """Return the mean that the function computes; ArithmeticError if its number is none."""
