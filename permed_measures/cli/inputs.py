@@ -102,7 +102,8 @@ def origin_of(args: Namespace, runs: Mapping[str, Path], others: Mapping[str, Pa
 def find_runs(arguments: list[str]) -> dict[str, Path]:
     """Return the run files by name: what stands before the =, or the name of the file; of a folder all."""
     files: dict[str, Path] = {}
-    for name, file in [each for argument in arguments for each in _files(argument)]:
+    found = [(given or name, file) for given, each in map(_files, arguments) for name, file in each]
+    for name, file in found:
         if name in files:
             raise InputError(
                 f"two runs are named {name!r} ({files[name]} and {file})",
@@ -114,28 +115,29 @@ def find_runs(arguments: list[str]) -> dict[str, Path]:
 
 def named_run(argument: str, name: str) -> tuple[str, Path]:
     """Return the name and the file of one run: what stands before the =, or `name`."""
-    files = list(find_runs([argument]).items())
+    given, files = _files(argument)
     if len(files) != 1:
         raise InputError(f"{name} must be one run (found {len(files)})", where=argument)
-    is_named = "=" in argument and not Path(argument).exists()
-    return files[0] if is_named else (name, files[0][1])
+    return given or name, files[0][1]
 
 
-def _files(argument: str) -> list[tuple[str, Path]]:
-    if packaged := packaged_runs(argument):
-        return list(packaged.items())
-    if Path(argument).is_dir() and not parquet_parts(Path(argument)):
-        return _in_folder(Path(argument))
-    name, equals, file = argument.partition("=")
+def _files(argument: str) -> tuple[str, list[tuple[str, Path]]]:
+    """Return what stands before the =, if anything does, and the files by their own names."""
+    given, equals, place = argument.partition("=")
     if not equals or Path(argument).exists():
-        name, file = "", argument
-    elif not name or not file:
+        given, place = "", argument
+    elif not given or not place:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    [path] = packaged_runs(file).values() or [existing(file)]
-    return [(name or run_name(path), path)]
+    if packaged := packaged_runs(place):
+        return given, list(packaged.items())
+    if Path(place).is_dir() and not parquet_parts(Path(place)):
+        files = _in_folder(Path(place))
+    else:
+        files = [existing(place)]
+    return given, [(run_name(path), path) for path in files]
 
 
-def _in_folder(folder: Path) -> list[tuple[str, Path]]:
+def _in_folder(folder: Path) -> list[Path]:
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     files = [path for path in inside if path.is_file() or (path.is_dir() and parquet_parts(path))]
     if not files:
@@ -143,7 +145,7 @@ def _in_folder(folder: Path) -> list[tuple[str, Path]]:
     if len(files) < len(inside):
         others = [path.name for path in inside if path not in files]
         print_message(f"note: {folder}: ignored (not files): {', '.join(others)}")
-    return [(run_name(path), path) for path in files]
+    return files
 
 
 # --- both --------------------------------------------------------------------------------------------

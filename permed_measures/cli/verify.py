@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.cli.arguments import WRITING
-from permed_measures.cli.inputs import find_runs, origin_of
+from permed_measures.cli.inputs import find_runs, named_run, origin_of
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
 from permed_measures.records.verify import verify
@@ -30,11 +30,11 @@ def run(args: Namespace) -> int:
 
 def _runs_of(given: list[str]) -> Any:
     """Return the runs by name, or the one that has none."""
-    if not given:
-        return None
     files = find_runs(given)
-    is_named = "=" in given[0] and not Path(given[0]).exists()
-    return files if is_named or len(files) > 1 else next(iter(files.values()))
+    if len(files) != 1:
+        return files or None
+    name, file = named_run(given[0], "")
+    return {name: file} if name else file
 
 
 COMMAND = Command(

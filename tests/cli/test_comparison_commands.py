@@ -144,6 +144,9 @@ def test_options_are_said(command, line, said):
         (f"{COMPARE} bm25", "error: a comparison needs at least two runs (found 1)"),
         (f"{COMPARE} empty", "error: empty: no run file in this folder"),
         (f"{COMPARE} bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
+        (f"{COMPARE} all=permed-sample/runs", "error: two runs are named 'all' ("),
+        (f"{COMPARE} all=twins", "error: two runs are named 'all' (twins/a.csv and twins/a.trec)"),
+        (f"{COMPARE} twins", "error: two runs are named 'a' (twins/a.csv and twins/a.trec)"),
         (f"{COMPARE} bm25 lsa --clusters (", "(found '(', not a pattern: missing )"),
         (
             f"{COMPARE} bm25 lsa --level 2",
@@ -175,6 +178,9 @@ def test_options_are_said(command, line, said):
 )
 def test_what_is_refused_is_one_message_and_nothing_is_written(command, tmp_path, line, message):
     (tmp_path / "empty").mkdir()
+    (tmp_path / "twins").mkdir()
+    for name in ("a.csv", "a.trec"):
+        (tmp_path / "twins" / name).touch()
     before = contents(tmp_path)
     status, out, err = command(line if "--output" in line else f"{line} --output out.html")
     assert (status, out) == (2, "")
