@@ -189,12 +189,8 @@ def is_defined(options: Options, policy: str) -> bool:
         return False  # where all that are relevant are alike, there is one grade
     if any(options.get(option) == value for option, value in _AS_MACRO if is_micro(options)):
         return False
-    return options.get("tied", "in_order") == "in_order" or _may_be_tied(options)
-
-
-def _may_be_tied(options: Options) -> bool:
-    """Return whether there is a value of tied documents with these options of AP or nDCG."""
-    return options.get("gain") != "first" and options.get("per_hit", "precision") == "precision"
+    may_be_tied = options.get("gain") != "first" and options.get("per_hit", "precision") == "precision"
+    return options.get("tied", "in_order") == "in_order" or may_be_tied
 
 
 _AS_MACRO = (
@@ -224,7 +220,8 @@ def means_of(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets:
     """
     if measure not in MEASURES:
         values = values_of_queries(measure, cutoff, options, ranked)
-        return sets.sums(values) if is_sum(measure) else sets.means(values)
+        is_count = isinstance(parse_measure(measure).aggregator(), SumAgg)
+        return sets.sums(values) if is_count else sets.means(values)
     if measure == "F1":
         return F1[options["f1"]](cutoff, options, ranked, sets)
     averaging = options.get("averaging", options.get("pooling", "macro"))
@@ -245,11 +242,6 @@ def _micro(measure: str, cutoff: Rank, options: Options, ranked: Ranked, sets: Q
 
 AVERAGES = {"macro": _macro, "micro": _micro}
 """The mean of a measure other than F1 over each query set."""
-
-
-def is_sum(measure: str) -> bool:
-    """Return whether a measure that is written out counts, instead of being averaged."""
-    return measure not in MEASURES and isinstance(parse_measure(measure).aggregator(), SumAgg)
 
 
 def sees_unjudged(measure: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations, product
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -86,6 +86,7 @@ class Quantity:
 
 _NOTHING: Floats = np.full(len(QUERIES), np.nan)
 Q = TypeVar("Q", bound=Quantity)
+T = TypeVar("T")
 _AT_ONCE = 50_000
 """About how many conventions are looked at together."""
 
@@ -304,23 +305,24 @@ class Space(Generic[Q]):
         options = [each for each in trial.options if each not in ("queries", *OF_RANKINGS)]
         size = prod(len(self.numbered(option)) for option in options)
         numbers = self.as_seen(trial, options, near) + size * self._rankings_of(trial, near)
-        keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         known = self._means.setdefault(trial, {})
-        for key, row in zip(keys.tolist(), first.tolist(), strict=True):
-            if key not in known:
-                known[key] = trial.means(self.convention(near[row]))
-        return np.array([known[key] for key in keys.tolist()]).reshape(-1, len(QUERIES))[which]
+        return self._once(known, numbers, near, trial.means).reshape(-1, len(QUERIES))
 
     def _rankings_of(self, trial: Q, near: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking by each convention, as a measure sees it."""
-        keys, first, which = np.unique(
-            self.as_seen(trial, OF_RANKINGS, near), return_index=True, return_inverse=True
-        )
-        known = self._rankings.setdefault(trial.run, {})
+        numbers, known = self.as_seen(trial, OF_RANKINGS, near), self._rankings.setdefault(trial.run, {})
+        found = self._once(known, numbers, near, lambda each: trial.run.number_of(trial.own(each)))
+        return found.astype(np.int64)
+
+    def _once(
+        self, known: dict[int, T], numbers: NDArray[np.int64], near: Codes, compute: Callable[[Options], T]
+    ) -> NDArray[Any]:
+        """Compute something by conventions, once by those with the same number; `known` keeps it."""
+        keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         for key, row in zip(keys.tolist(), first.tolist(), strict=True):
             if key not in known:
-                known[key] = trial.run.number_of(trial.own(self.convention(near[row])))
-        return np.array([known[key] for key in keys.tolist()], np.int64)[which]
+                known[key] = compute(self.convention(near[row]))
+        return np.array([known[key] for key in keys.tolist()])[which]
 
     def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
         """Yield each convention that differs in one option, after the option and its new value."""
