@@ -142,7 +142,7 @@ class Identified(Result):
     nearest : Answer
         The first of these, or else the convention that gives them on the most cases.
     n_agree, n_cases : int
-        On how many cases it gives them, and how many there are.
+        On how many cases the nearest gives them, and how many there are: on others it may mean nothing.
     names : list of str
         The named conventions among the answers.
     open : dict of str to str
@@ -202,8 +202,11 @@ class Identified(Result):
                 f"The nearest gives {cases}: {nearest.sentence()}.",
             ]
         typed = f"{self.measure}: " if self.measure else ""
-        every = f"all {counted(self.n_cases, 'case')}" if self.n_cases > 1 else "the one case"
-        return [f"{self.name} is {typed}{self.nearest.sentence()}.", f"The function gives it on {every}."]
+        if self.n_agree < self.n_cases:
+            cases += "; it means nothing on the others"
+        else:
+            cases = f"all {counted(self.n_cases, 'case')}" if self.n_cases > 1 else "the one case"
+        return [f"{self.name} is {typed}{self.nearest.sentence()}.", f"The function gives it on {cases}."]
 
     def _sections(self) -> Iterator[Section]:
         near = self.nearest
@@ -221,7 +224,8 @@ class Identified(Result):
             yield Section("Told apart by no case", texts=texts)
         for each in self.left_out:
             where = f" ({each.where})" if each.where else ""
-            which = f", among them all with {' or '.join(each.traits)}" if each.traits else ""
+            only = " or ".join(each.traits)
+            which = f", among them all with {only} and nothing else unusual" if only else ""
             text = f"{counted(each.n, 'case')}{which}: {each.error}{where}"
             yield Section("Left out, as the function raises", texts=[text], code=str(each.case).split("\n"))
 
@@ -326,11 +330,11 @@ def identify(
 
 
 def _found(search: Search) -> Identified:
-    near, n_odd, note = search.survivors(), len(search.odd), search.reading.note
-    n_agree = n_cases = len(search.used) - n_odd
+    near, note = search.survivors(), search.reading.note
     notes = [f"the numbers of the function are read as {note}"] if note else []
-    if n_odd:
+    if n_odd := len(search.odd):
         notes.append(f"not so on {counted(n_odd, 'case')} with {FRACTIONS}, which are left out")
+    used = [each for each in search.used if each not in search.odd]
     answers = _answers(search, near)
     if not answers:
         codes, n_agree = search.nearest()
@@ -338,7 +342,8 @@ def _found(search: Search) -> Identified:
         example = _counterexample(search, nearest.options)
     else:
         nearest, example = answers[0], None
-    found = Identified(search.claimed.name, answers, nearest, n_agree, n_cases, notes=notes)
+        n_agree = sum(not np.isnan(number(each.quantity, nearest.options)) for each in used)
+    found = Identified(search.claimed.name, answers, nearest, n_agree, len(used), notes=notes)
     found = replace(found, counterexample=example, left_out=list(_left_out(search)))
     if not answers:
         return found

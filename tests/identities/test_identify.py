@@ -158,6 +158,24 @@ def test_a_named_convention_is_found_again(seed):
     ), (named.name, name)
 
 
+def test_cases_on_which_the_answer_means_nothing_are_not_said_to_agree():
+    """A mean by conversation is none of one query."""
+
+    def by_conversation(qrels, run):
+        groups = {}
+        for query, grades in qrels.items():
+            hits = [grades.get(doc, 0) >= 1 for doc in [*run.get(query, {})][:5]]
+            groups.setdefault(query.partition("_")[0], []).append(sum(hits) / 5)
+        return np.mean([np.mean(values) for values in groups.values()])
+
+    result = pm.identify(by_conversation, "P@5")
+    assert (result.ok, result.nearest.options["averaged"]) == (True, "conversations")
+    several = [case for case in cases(FORMS["dicts"], (5,)) if len({q[0] for q in case.qrels}) > 1]
+    assert result.n_agree <= len(several) < result.n_cases
+    said = f"gives it on {result.n_agree} of {result.n_cases} cases; it means nothing on the others."
+    assert said in " ".join(str(result).split())
+
+
 @pytest.mark.thorough
 def test_what_means_nothing_on_any_case_is_no_answer(tmp_path):
     file = tmp_path / "mine.toml"
@@ -306,7 +324,8 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
     with pytest.raises(ZeroDivisionError):
         scripts.graded_map(*left.case[:2])
     text = " ".join(str(found("graded_map", "MAP@10")).split())
-    assert f"{left.n} cases, among them all with queries without relevant documents: {left.error}" in text
+    which = "among them all with queries without relevant documents and nothing else unusual"
+    assert f"{left.n} cases, {which}: {left.error}" in text
     assert not found("precision_of_query", "P@5", "query").left_out
     assert "Left out" not in str(found("precision_of_query", "P@5", "query"))
 
