@@ -24,7 +24,6 @@ from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.intervals import TIE
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import naming
@@ -37,7 +36,7 @@ from permed_measures.results.evaluations import (
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import Cell, Table
+from permed_measures.results.table import Cell, Table, place_of
 
 
 class Entry(NamedTuple):
@@ -306,7 +305,7 @@ def _entries(found: Evaluations, rows: Sequence[ComparisonRow]) -> list[Entry]:
     p_values = [None, *(row.tests[_TEST].adjusted for row in rows[: len(means) - 1])]
     ranges = rank_ranges(list(found.evaluations), better_pairs(rows))
     return [
-        Entry(1 + sum(mean > own + TIE for mean in means), content["run"], p, *ranks, content["metrics"])
+        Entry(place_of(own, means), content["run"], p, *ranks, content["metrics"])
         for content, own, p, ranks in zip(objects(found), means, p_values, ranges, strict=True)
     ]
 

@@ -17,7 +17,7 @@ from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.results.evaluation_report import apart, best_of
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import Cell, Table, is_same, ranked
+from permed_measures.results.table import Cell, Table, is_same, place_of, ranked
 
 MEAN = "mean"
 
@@ -93,10 +93,8 @@ class CollectionMeans(Result):
 
     def _ranks(self, number: int) -> list[list[int]]:
         """Return the rank of each run on each collection; equal values share one."""
-        ranks = [
-            [1 + sum(other > one and not is_same(other, one) for other in column) for one in column]
-            for column in self.means[number].T.tolist()
-        ]
+        columns = self.means[number].T.tolist()
+        ranks = ([place_of(value, column) for value in column] for column in columns)
         return [list(row) for row in zip(*ranks, strict=True)]
 
     def _table(self, number: int) -> Table:

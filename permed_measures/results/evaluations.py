@@ -194,10 +194,6 @@ class Evaluations:
         """Return how many queries a run lacks, and has besides."""
         return notes_of(name, self.evaluations[name].rankings, self.measures)
 
-    def n_lacking(self, name: str) -> int:
-        """Return for how many queries a run retrieves nothing."""
-        return int((self.evaluations[name].rankings.retrieved == 0).sum())
-
     def all_notes(self) -> list[str]:
         """Return what `run_notes` says of all runs, which is to be seen before their values."""
         return [note for run in self.evaluations for note in self.notes.get(run, ())]
@@ -229,7 +225,7 @@ class Evaluations:
     def about(self) -> str:
         """Say what the queries are, and whether the runs have them all."""
         every = "every run" if len(self.evaluations) > 1 else "the run"
-        partly = any(map(self.n_lacking, self.evaluations))
+        partly = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
         said = f"a query without results {scored_without_results(self.measures)}"
         return f"{self._queries()}; {said if partly else f'all are in {every}'}"
 

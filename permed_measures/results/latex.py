@@ -12,10 +12,11 @@ from permed_measures.markup import as_latex, one_line
 _NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
 _LATIN = r", \usepackage[T1]{fontenc}"
 _BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
-_MEASURE = re.compile(r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)")
-_P_BELOW = re.compile(r"\bp < ([0-9.]*[0-9])")
-_D_Z = re.compile(r"\bd_z\b")
-_P = re.compile(r"\bp(?=: | \(adj\.\)|$)")
+_KNOWN = re.compile(
+    r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)"
+    r"|\bp < ([0-9.]*[0-9])|\bd_z\b|\bp(?=: | \(adj\.\)|$)"
+)
+"""Measures, a level of significance, the effect size and the p-value."""
 _ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
 _SIGN = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
@@ -37,9 +38,8 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("† p < 0.05 on nDCG@10, 5%"))
     $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
     """
-    found = re.compile(f"{_MEASURE.pattern}|{_P_BELOW.pattern}|{_D_Z.pattern}|{_P.pattern}")
     parts, end = [], 0
-    for each in found.finditer(text):
+    for each in _KNOWN.finditer(text):
         known = f"${each[0]}$" if each[0] in ("d_z", "p") else latex_measure(each[0])
         known = rf"$p<{each[1]}$" if each[1] else known
         parts += [as_latex(text[end : each.start()]), known]

@@ -139,23 +139,15 @@ def is_same(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
 
 
-def places_of(values: Sequence[float]) -> list[int]:
-    """Return the place of each value from 1, the highest first; equal values share one, and none is skipped.
-
-    Examples
-    --------
-    >>> places_of([0.1, 0.3, 0.1 + 0.2, 0.2])
-    [3, 1, 1, 2]
-    """
-    steps: list[float] = []
-    for value in sorted(values, reverse=True):
-        if not steps or not is_same(value, steps[-1]):
-            steps.append(value)
-    return [1 + sum(step > value and not is_same(step, value) for step in steps) for value in values]
+def place_of(value: float, values: Iterable[float]) -> int:
+    """Return 1 + how many of some values are higher."""
+    return 1 + sum(other > value and not is_same(other, value) for other in values)
 
 
 def ranked(values: Sequence[float]) -> list[int]:
     """Return 1 for the best of a column, 2 for the second best, 0 for the others and where all are the same.
+
+    Equal values share a rank, and none is skipped.
 
     Examples
     --------
@@ -164,8 +156,12 @@ def ranked(values: Sequence[float]) -> list[int]:
     """
     if any(map(math.isnan, values)):
         return [0] * len(values)
-    places = places_of(values)
-    return [place if place <= 2 and max(places) > 1 else 0 for place in places]
+    steps: list[float] = []
+    for value in sorted(values, reverse=True):
+        if not steps or not is_same(value, steps[-1]):
+            steps.append(value)
+    places = [place_of(value, steps) for value in values]
+    return [place if place <= 2 and len(steps) > 1 else 0 for place in places]
 
 
 # --- terminal --------------------------------------------------------------------------------------

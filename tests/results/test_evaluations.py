@@ -63,6 +63,9 @@ def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
         ["best possible", "", "", "—", "0.1296"],
     ]
     assert [len(block) for block in found.blocks] == [3, 1]
+    [said] = [note for note in found.notes if note.startswith("Best possible")]
+    assert said == "Best possible: what an ideal ranking scores, where that is below 1"
+    assert said not in table(RUNS, "GradedAP(max_rel=9)", by_query=True).notes
 
 
 def test_groups_are_blocks_with_their_own_best():
