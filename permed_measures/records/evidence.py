@@ -128,7 +128,7 @@ class Evidence(NamedTuple):
 
     Attributes
     ----------
-    low, high : float or None
+    interval : (float, float) or None
         A confidence interval; where all units have the same value, and are enough, that value.
     reason : str
         Why there is none.
@@ -137,8 +137,7 @@ class Evidence(NamedTuple):
         None if it is at the limit.
     """
 
-    low: float | None
-    high: float | None
+    interval: tuple[float, float] | None
     reason: str
     needed: int | None
 
@@ -207,11 +206,11 @@ def _evidence(
     means, errors = mean_and_error(values, cluster)
     found = []
     for estimate, mean, error, limit in zip(estimates, means.tolist(), errors.tolist(), limits, strict=True):
-        low, high = estimate.value or ((mean, mean) if not error and n_units >= ENOUGH else (None, None))
+        interval = estimate.value or ((mean, mean) if not error and n_units >= ENOUGH else None)
         reason = estimate.reason if error else f"too little is known of {counted(n_units, unit)}"
         units = _units_that_decide(error, n_units, abs(mean - limit), reach)
         queries = None if units is None else math.ceil(units * len(values) / n_units)
-        found.append(Evidence(low, high, "" if low is not None else reason, queries))
+        found.append(Evidence(interval, "" if interval else reason, queries))
     return found
 
 

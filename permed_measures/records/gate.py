@@ -342,11 +342,13 @@ def _rule(
     rule = Rule(name_of(measure), kind, limit, asked, value if is_floor else -value, said, ok, outcome)
     if known is None:
         return rule
-    low, high, interval = known.low, known.high, known.reason
-    if low is not None and high is not None:
-        interval = f"{printed.text(low)} {printed.text(high)}"
-        low, high = (low, high) if is_floor else (-high, -low)
-    rule = replace(rule, low=low, high=high, interval=interval)
+    if known.interval is None:
+        rule = replace(rule, interval=known.reason)
+    else:
+        low, high = known.interval
+        said = f"{printed.text(low)} {printed.text(high)}"
+        low, high = known.interval if is_floor else (-high, -low)
+        rule = replace(rule, low=low, high=high, interval=said)
     if outcome != INCONCLUSIVE:
         return rule
     unclear = f"{rule.measure} {printed.unclear(known, kind)}, and {_deciding(known.needed)}"
@@ -390,18 +392,20 @@ class _Printed(NamedTuple):
 
     def outcome(self, value: float, known: Evidence | None) -> str:
         """Say what is shown; without evidence the value itself decides."""
-        low, high = (value, value) if known is None else (known.low, known.high)
-        if low is None or high is None:
+        interval = (value, value) if known is None else known.interval
+        if interval is None:
             return INCONCLUSIVE
+        low, high = interval
         return FAILED if self.is_below(high) else INCONCLUSIVE if self.is_below(low) else PASSED
 
     def unclear(self, known: Evidence, kind: str) -> str:
         """Say what is left open."""
-        if known.low is None or known.high is None:
+        if known.interval is None:
             return f"is open ({known.reason})"
+        low, high = known.interval
         if kind == FLOOR:
-            return f"may be {self.text(known.low)} to {self.text(known.high)}"
-        return f"may have fallen by {self.text(-known.low)}"
+            return f"may be {self.text(low)} to {self.text(high)}"
+        return f"may have fallen by {self.text(-low)}"
 
 
 def _limit(limit: float) -> str:

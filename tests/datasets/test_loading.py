@@ -40,7 +40,13 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(function, id=name, marks=[pytest.mark.thorough] * (name == "audit of several"))
+        for name, function in FUNCTIONS.items()
+    ],
+)
 def test_paths_and_ids_give_what_their_content_gives(function):
     run, other = MEDICAL.runs["bm25"], MEDICAL.runs["lsa"]
     expected = function(pm.read_qrels(MEDICAL.qrels), pm.read_run(run), pm.read_run(other))

@@ -102,7 +102,9 @@ def test_paths_begin_in_the_folder_of_the_record(folder, tmp_path_factory, monke
     assert run_main("verify", folder / "out" / "rec.json", "--folder", folder)[0] == 1
 
 
-@pytest.mark.parametrize("dataset", ["medcorpus", "litsearch/specific", "nfcorpus/test", "vaswani"])
+@pytest.mark.parametrize(
+    "dataset", ["medcorpus", "litsearch/specific", "nfcorpus/test", "vaswani", "natural-questions/dev"]
+)
 def test_a_record_starts_no_download(dataset, folder, monkeypatch):
     content = record("permed-sample", "bm25.jsonl", "RR")
     content["qrels"]["dataset"] = dataset

@@ -261,6 +261,7 @@ DOCUMENTS = """items => items.map((item) =>
   [".rank", ".document small", ".grade", ".move"].map((part) => item.querySelector(part).textContent))"""
 
 
+@pytest.mark.thorough
 def test_a_query_opens_by_click_key_and_address(browser, path):
     with opened(browser, path) as page:
         dialog, first = page.get_by_role("dialog"), page.locator(".query-open").first

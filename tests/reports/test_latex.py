@@ -23,7 +23,8 @@ def test_the_sample_fits(layout, tmp_path):
     assert_compiles(texts, tmp_path, layout)
 
 
-@LAYOUTS
+@pytest.mark.thorough
+@pytest.mark.parametrize("layout", ["", "twocolumn"])
 def test_comparisons_of_litsearch_fit(data, layout, tmp_path):
     qrels = pm.read_qrels(data / "litsearch" / "query_to_texts.jsonl")
     runs = {path.stem: pm.read_run(path) for path in sorted((data / "litsearch" / "runs").iterdir())}

@@ -131,6 +131,8 @@ def test_the_finding_is_that_of_the_means():
     found = report(RUNS, "P@1", by=lambda query: query[0], macro=True)
     assert found.finding[0] == "new has the highest P@1 (macro): 1.0000."
     assert report(RUNS, "RR", qrels={}).finding == []
+    for n, said in ((11, "r9 and r10 have"), (12, "r9 and 2 more have")):
+        assert said in report({f"r{number}": RUNS["new"] for number in range(n)}, "RR").finding[0]
 
 
 def test_findings_and_marks_go_by_values_whatever_the_digits():

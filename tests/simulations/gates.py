@@ -40,8 +40,9 @@ def trials_of(rng, number, n, turns, share, drop, limit):
     for _ in range(number):
         differences, cluster = changes(rng, n, turns, share, drop)
         [found] = of_changes([P @ 1], differences[:, None], cluster, [-limit], RESAMPLES)
-        failed += found.high is not None and found.high < -limit
-        passed += found.low is not None and found.low >= -limit
+        low, high = found.interval or (-np.inf, np.inf)
+        failed += high < -limit
+        passed += low >= -limit
         means.append(differences.mean())
     return failed / number, passed / number, np.std(means)
 
