@@ -216,6 +216,11 @@ def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
     assert row.claims == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
 
 
+def test_text_that_a_browser_does_not_show_is_not_read(tmp_path):
+    text = "<table><tr><th>run<th>P@1<tr><td>a<td><annotation>0.<i>9</i>8</annotation>0.1</table>"
+    assert read(tmp_path, "paper.html", text)[0] == {("a", "P@1"): "0.1"}
+
+
 def test_a_number_that_spans_rows_is_that_of_each(tmp_path):
     text = "<table><tr><th>run<th>P@1<th>MAP<tr><td>a<td>0.1<td rowspan=2>0.3<tr><td>b<td>0.2</table>"
     found, _ = read(tmp_path, "paper.html", text)

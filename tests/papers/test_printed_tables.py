@@ -141,6 +141,14 @@ def test_a_column_of_changes_is_points_or_percent(paper, title, cells, said):
     assert list(changes_in(rows)) == [f"{title} (2 numbers): {said}"]
 
 
+def test_a_change_may_be_rounded_half_up_or_half_down(paper):
+    """0.64 - 0.40 may be 0.25, and so may 0.66 - 0.40."""
+    text = "run,P@1,Δ\nlsa,0.40,-\nbm25,0.64,+0.3\ntf,{},+0.2\n"
+    for number, said in (("0.66", "points of P@1 against lsa"), ("0.67", "neither points nor percent")):
+        [line] = changes_in(read_claims_file(paper(text.format(number), "paper.csv")).rows)
+        assert said in line
+
+
 def test_a_text_in_a_column_of_changes_is_left_out_and_said(paper):
     read = read_claims_file(paper(TABLE.format("Δ", "-", "n.s.", "-0.1458")))
     assert read.notes == ["no value, left out: n.s. (tfidf, Δ)"]
