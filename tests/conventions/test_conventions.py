@@ -134,6 +134,9 @@ def test_tools_that_people_use_have_a_name():
         assert name in names
 
 
+TREC_EVAL = next(named for named in NAMED if named.name == "trec_eval, pytrec_eval")
+
+
 def written(tmp_path, text):
     path = tmp_path / "mine.toml"
     path.write_text(text)
@@ -243,9 +246,10 @@ def test_one_measure_may_have_an_option_for_itself(tmp_path):
 
 def test_a_space_changes_the_option_of_one_measure_as_one_change():
     """Only those that are named, and only where several measures have the option."""
-    variants = RunVariants(label_policies(Judgments.of(QRELS)), RUN)
+    qrels, run = everything_differs()
+    variants = RunVariants(label_policies(Judgments.of(qrels)), run)
     trials = [Quantity(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
-    space = Space(trials, [COMMUNITY], apart=["queries", "level", "gain"])
+    space = Space(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain"])
     own = [each for each in space.options if each in OF_ALL]
     assert own == [
         *("queries of AP", "level of AP", "queries of RR", "level of RR", "queries of nDCG"),
@@ -259,6 +263,14 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     for trial in trials:
         values = [trial.value(each) for each in changed]
         np.testing.assert_array_equal(space.computed(trial, near), values)
+
+
+@pytest.mark.parametrize("missing", [{"labels": "strict"}, {"averaged": "conversations"}], ids=str)
+def test_labels_and_groups_that_there_are_not_have_no_value(missing):
+    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
+    at = {**DEFAULT, "cutoff of P@1": 1}
+    assert trial.value(at) == 0
+    assert np.isnan(trial.value(at | missing))
 
 
 def test_conversations_are_averaged_over_any_queries():
