@@ -26,7 +26,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
 from permed_measures.papers.arithmetic import changes_in, wholes_in
-from permed_measures.papers.claims import Claim, parse_claims
+from permed_measures.papers.claims import Claim, parse_claims, rows_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
 
 _ONE = "run"
@@ -113,7 +113,7 @@ def audit(
         table, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
     else:
-        table, notes, changes = _rows_of(claims), [], []
+        table, notes, changes = rows_of(claims, _ONE), [], []
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
@@ -167,20 +167,11 @@ def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterato
             yield str(whole)
 
 
-def _rows_of(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Return claims by row."""
-    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
-    return dict(claims) if several else {_ONE: claims}
-
-
 def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
     """Return the runs by name, after a check that each row of claims has one."""
     if isinstance(claims, PrintedClaims):
         return runs_by_name(run)
-    if not isinstance(claims, Mapping):
-        example = "such as {'MAP@10': 0.5357}, or a path"
-        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
-    rows = _rows_of(claims)
+    rows = rows_of(claims, _ONE)
     return {_ONE: run} if rows.get(_ONE) is claims else _runs_named(list(rows), run)
 
 

@@ -17,7 +17,7 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
-from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.claims import parse_claims, rows_of
 from permed_measures.papers.tables import PrintedClaims, claims_of
 
 
@@ -80,7 +80,11 @@ def possible(
     >>> print(f"{low:.2f} to {high:.2f}")
     0.45 to 0.96
     """
-    table, notes = _rows_of(claims_of(claims, columns))
+    claims, notes = claims_of(claims, columns), []
+    if isinstance(claims, PrintedClaims):
+        table, notes = _of_table(claims), claims.notes
+    else:
+        table = rows_of(claims, "row")
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     judgments = Judgments.of(loaded_qrels(qrels))
     _check(judgments)
@@ -95,19 +99,13 @@ def possible(
     return Possible(rows, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
 
 
-def _rows_of(claims: Any) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
-    """Return the rows of claims by their names, and what was left out of a printed table."""
-    if isinstance(claims, PrintedClaims):
-        rows: dict[str, Mapping[str, Any]] = {}
-        for row in claims.rows:
-            name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
-            rows[f"{name}, {row.where}" if name in rows else name] = row.claims
-        return {name: row for name, row in rows.items() if row}, claims.notes
-    if not isinstance(claims, Mapping):
-        example = "such as {'MAP@10': 0.5357}"
-        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
-    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
-    return (dict(claims) if several else {"row": claims}), []
+def _of_table(printed: PrintedClaims) -> dict[str, Mapping[str, Any]]:
+    """Return the rows of a printed table by their names, each of its own."""
+    rows: dict[str, Mapping[str, Any]] = {}
+    for row in printed.rows:
+        name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
+        rows[f"{name}, {row.where}" if name in rows else name] = row.claims
+    return {name: row for name, row in rows.items() if row}
 
 
 def _check_level(judgments: Judgments) -> None:

@@ -197,6 +197,15 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
+def rows_of(claims: Any, one: str) -> dict[str, Any]:
+    """Return claims that are no file by row; those of a single row, which have no name, by `one`."""
+    if not isinstance(claims, Mapping):
+        example = "such as {'MAP@10': 0.5357}, or a path"
+        raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
+    several = bool(claims) and all(isinstance(row, Mapping) for row in claims.values())
+    return dict(claims) if several else {one: claims}
+
+
 def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
     """Return the claims of each row of a table; numbers have the digits of the longest, texts their own."""
     rows = list(rows)
