@@ -33,7 +33,7 @@ from permed_measures.results.report import FORMATS, Result
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 @pytest.mark.parametrize("name", PARAMETERS)
-@settings(max_examples=effort(4, 40))
+@settings(max_examples=effort(4, 15))
 @given(rng=RANDOMS, case=CASES)
 def test_every_measure_is_written_read_and_said_and_has_one_value_in_any_order(name, rng, case):
     measure, (qrels, run) = random_measure(rng, name), case
