@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -266,10 +267,6 @@ DATASETS: dict[str, Handlers] = {
 """Documents, queries and qrels of each data set."""
 
 
-def _dataset(handlers: tuple[Any, ...], texts: dict[str, str]) -> Dataset:
-    return Dataset(*handlers, SimpleNamespace(documentation=lambda: dict(texts)))
-
-
 # --- registration ----------------------------------------------------------------------------------
 
 
@@ -278,8 +275,8 @@ def _register() -> None:
     known = set(ir_datasets.registry)
     for name, handlers in DATASETS.items():
         if name not in known:
-            texts = _DATA["texts"][name.partition("/")[0]]
-            ir_datasets.registry.register(name, _dataset(handlers, texts))
+            texts = partial(dict[str, str], _DATA["texts"][name.partition("/")[0]])
+            ir_datasets.registry.register(name, Dataset(*handlers, SimpleNamespace(documentation=texts)))
 
 
 _register()  # here, because importing ir_datasets above may have led here before anything was defined

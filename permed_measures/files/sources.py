@@ -122,7 +122,6 @@ class Source:
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Yield the number of the first line, how many end, and about `size` bytes, to the end of a line."""
-        size = size or min(_CHUNK, max(_TEXT, self.size >> 4))  # memory follows the size of the file
         first, empty = 1, 0
         try:
             with (
@@ -133,7 +132,7 @@ class Source:
                 before = 0
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
-                while data := content.read(size):
+                while data := content.read(size or _CHUNK):
                     data += self._rest_of_line(content, data, first)
                     n_lines = data.count(b"\n")
                     yield first, n_lines, data

@@ -174,13 +174,10 @@ def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
     """Return the data with text ids and checked numbers."""
     nested: dict[str, dict[str, float]] = {}
     for query_id, documents in with_string_ids(as_mapping(data, output.value), "query ids").items():
-        named = with_string_ids(documents, "document ids", query_id=query_id)
-        for doc_id, value in named.items():
-            number(value, output.value, where=location(query_id, doc_id))
-        nested[query_id] = {
-            d: float(value) if output.is_run or value != int(value) else int(value)
-            for d, value in named.items()
-        }
+        nested[query_id] = named = {}
+        for doc_id, given in with_string_ids(documents, "document ids", query_id=query_id).items():
+            value = number(given, output.value, where=location(query_id, doc_id))
+            named[doc_id] = float(value) if output.is_run or value != int(value) else int(value)
     return nested
 
 

@@ -77,6 +77,13 @@ def test_pipes_and_standard_input_are_read_by_every_command(name, compress):
         assert evaluated("-", name) == [("run", "1.0")]
 
 
+@pytest.mark.parametrize("first", [0x50, 0x5F])
+def test_a_frame_that_zstd_skips_may_stand_first(first):
+    skipped = bytes([first]) + b"\x2a\x4d\x18" + b"\x03\0\0\0abc"
+    Path("run.zst").write_bytes(skipped + zstd.compress(Path("run.trec").read_bytes()))
+    assert pm.read_run("run.zst") == {"q1": {"a": 2.0, "b": 1.0}}
+
+
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 @pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
 def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypatch, compress, large):

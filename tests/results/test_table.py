@@ -108,6 +108,7 @@ def test_what_is_set_apart_and_marked_is_seen_in_each_format():
     assert f"<p>{said}</p>" in table.to("html")
     assert r"a & \textbf{0.9}\rlap{$^{\dagger}$} \\" in table.to("latex")
     assert table.to("latex").count(r"\midrule") == 2
+    assert r"\begin{tabular}{@{}lr@{}}" in table.to("latex")
     assert table.to("csv") == "run,P@1\na,0.9\nb,0.7\nc,1.0\n"
 
 
