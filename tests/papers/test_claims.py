@@ -191,3 +191,16 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
     assert result.ok
     [[zero]] = parse_claims([{"P@1": "0"}])
     assert (zero.distance(np.array([0.0])), zero.distance(np.array([0.5]))) == (0, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "slip"),
+    [
+        ("0.1481", 0.14819, "cut off, not rounded, this gives 0.1481"),
+        ("14.82%", 0.148146, "rounded twice, this gives 14.82%"),
+        ("0.1481", 0.1483, ""),
+    ],
+)
+def test_a_slip_of_rounding_is_named(text, value, slip):
+    [[claim]] = parse_claims([{"P@1": text}])
+    assert claim.slip(value) == slip
