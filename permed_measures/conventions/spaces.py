@@ -289,9 +289,8 @@ class Space(Generic[Q]):
 
     def has(self, trial: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
         """Return which conventions have a value of an option for a measure."""
-        known = self._numbered[option]
-        number = known.index(value) if value in known else -1
-        return np.asarray(self.numbers(trial, option, near) == number)
+        has_value = np.array([each == value for each in self._numbered[option]])
+        return np.asarray(has_value[self.numbers(trial, option, near)])
 
     def computed(self, trial: Q, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one means nothing."""
