@@ -206,3 +206,6 @@ def test_a_long_label_does_not_cost_a_column(terminal):
     lines = plain(terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"])).splitlines()
     assert lines[2].split()[-2:] == ["0.5000", "0.1234"]
     assert max(map(cell_len, lines)) <= 60
+    for digits, hidden in ((18, 0), (19, 1)):  # beside a third of the width for the label
+        rows[0][1:] = ["1" * digits, "2" * digits]
+        assert terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"]).count("hidden") == hidden

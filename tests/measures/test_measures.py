@@ -55,9 +55,9 @@ def test_what_is_no_measure_and_no_list_of_them_is_an_error(measures):
 
 
 def test_the_highest_cutoff_is_that_of_a_rank():
-    measures = [ir_measures.P @ MOST, pm.GradedAP @ MOST, ir_measures.nDCG @ MOST]
+    measures = [ir_measures.P @ MOST, pm.GradedAP @ MOST, ir_measures.nDCG @ MOST, pm.F1 @ MOST]
     values = pm.calc_aggregate(measures, {"q": {"a": 2}}, {"q": {"a": 1.0}})
-    assert list(values.values()) == [1 / MOST, 1, 1]
+    assert list(values.values()) == [1 / MOST, 1, 1, 2 / (MOST + 1)]
 
 
 def test_a_value_that_is_no_number_is_an_error(monkeypatch):

@@ -1,5 +1,6 @@
 """A PySpark frame as a run: the same numbers as in memory, without a shuffle; what is refused."""
 
+import math
 import os
 import random
 import re
@@ -28,7 +29,6 @@ pytestmark = [
 ]
 
 TEXT = "query_id string, doc_id string, score double"
-NAN = float("nan")
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +59,11 @@ def spark():
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+def frame_of(spark, rows, names=("query_id", "doc_id", "score")):
+    """Return rows as a frame; of a list Spark would make one by processes of Python, in each scan again."""
+    return spark.createDataFrame(pl.DataFrame(rows, schema=names, orient="row").to_arrow())
 
 
 def many_cases(n_cases=60):
@@ -159,7 +164,7 @@ def test_many_hits_of_one_score_and_ids_of_any_bytes(spark):
     scores = [0.0, -0.0, 1 / 3, 1 / 3 + 1e-12, 1e300, -1e300]
     rows = [("q", doc_id, scores[n % 6]) for n, doc_id in enumerate(ids)]
     random.Random(0).shuffle(rows)
-    run = spark.createDataFrame(rows, TEXT).repartition(3)
+    run = frame_of(spark, rows).repartition(3)
     qrels = {"q": dict.fromkeys(ids[::3], 1), "none": {"a": 1}}
     in_memory = {"q": {doc_id: score for _, doc_id, score in rows}}
     assert_same(values_of(["AP", "RR"], qrels, run), values_of(["AP", "RR"], qrels, in_memory))
@@ -168,7 +173,7 @@ def test_many_hits_of_one_score_and_ids_of_any_bytes(spark):
 @pytest.mark.parametrize("kinds", [("int", "bigint", "float"), ("string", "smallint", "decimal(20, 9)")])
 def test_columns_of_other_types_give_the_numbers_that_they_give_in_memory(spark, kinds):
     rows = [(q, d, ((q * 7 + d * 3) % 5) / 4 - 0.5) for q in range(5) for d in range(12)]
-    frame = spark.createDataFrame(rows, "query_id int, doc_id int, score double").repartition(3)
+    frame = frame_of(spark, rows).repartition(3)
     frame = frame.select(*(frame[name].cast(kind) for name, kind in zip(frame.columns, kinds, strict=True)))
     qrels = {str(q): {str(d): (q + d) % 3 for d in range(0, 12, 2)} for q in range(5)}
     expected = pl.DataFrame(frame.toArrow())
@@ -188,7 +193,7 @@ def test_every_function_that_evaluates_takes_it(spark, tmp_path):
 
 
 def test_a_run_of_other_queries_warns_and_an_empty_one_does_not(spark):
-    run = spark.createDataFrame([("topic_001_turn_1", "a", 1.0)], TEXT)
+    run = frame_of(spark, [("topic_001_turn_1", "a", 1.0)])
     with pytest.warns(pm.NoSharedQueryWarning, match="'topic_001_turn_1', the qrels 'topic_001_1'"):
         assert list(pm.calc_aggregate("RR", {"topic_001_1": {"a": 1}}, run).values()) == [0]
     assert list(pm.calc_aggregate("RR", {"q": {"a": 1}}, run.limit(0)).values()) == [0]
@@ -200,7 +205,7 @@ def test_a_run_of_other_queries_warns_and_an_empty_one_does_not(spark):
 def test_values_per_query_are_a_frame_and_qrels_may_have_any_form(spark, tmp_path):
     run, judged = parquet(spark, tmp_path / "run", 2), {query: docs for query, docs in QRELS.items() if docs}
     rows = [(query_id, doc_id, float(grade)) for query_id, doc_id, grade in rows_of(QRELS)]
-    qrels = spark.createDataFrame(rows, "query_id string, doc_id string, relevance double").repartition(3)
+    qrels = frame_of(spark, rows, ["query_id", "doc_id", "relevance"]).repartition(3)
     measures = {"MAP `10`": "AP@10", "RR": "RR"}
     found = pm.spark.evaluate(measures, qrels, run)
     assert found.columns == ["query_id", *measures]
@@ -258,7 +263,7 @@ def test_frames_of_spark_connect_are_taken_as_well(spark):
 
 FEW = {"q1": {"a": 1}, "q2": {"ü": 2}}
 BAD = [
-    (("?", "x", NAN), TEXT, "query '?', document 'x': a score must be a number (found nan)"),
+    (("?", "x", math.nan), TEXT, "query '?', document 'x': a score must be a number (found nan)"),
     (("q1", None, 1.0), TEXT, "query 'q1', document None: missing value in column doc_id"),
     (("q1", "a", 2.0), TEXT, "query 'q1', document 'a': the document is listed twice"),
     (("q1", "a", 1.0), TEXT.replace("doc_id", "d"), "doc_id is missing (found ['query_id', 'd', 'score'])"),
@@ -270,7 +275,7 @@ BAD = [
 
 @pytest.mark.parametrize(("row", "schema", "message"), BAD)
 def test_a_bad_run_is_an_error_that_says_where(spark, row, schema, message):
-    run = spark.createDataFrame([row, row], schema)
+    run = frame_of(spark, [row, row]) if schema == TEXT else spark.createDataFrame([row, row], schema)
     with pytest.raises(pm.InputError, match=re.escape(message)) as error:
         pm.calc_aggregate("RR", FEW, run)
     assert "row 0" not in str(error.value)
@@ -278,12 +283,12 @@ def test_a_bad_run_is_an_error_that_says_where(spark, row, schema, message):
 
 def test_an_unjudged_document_that_is_listed_twice_takes_up_two_ranks(spark):
     """The one exception: to see it, Spark would have to shuffle the run."""
-    run = spark.createDataFrame([("q1", "a", 1.0), ("q1", "x", 2.0), ("q1", "x", 2.0)], TEXT).repartition(3)
+    run = frame_of(spark, [("q1", "a", 1.0), ("q1", "x", 2.0), ("q1", "x", 2.0)]).repartition(3)
     assert pm.calc_aggregate("RR", {"q1": FEW["q1"]}, run) == {pm.parse_measure("RR"): 1 / 3}
 
 
 def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
-    run = spark.createDataFrame([("q1", f"d{n}", 1.0) for n in range(99)] + [("q1", "a", 1.0)], TEXT)
+    run = frame_of(spark, [("q1", f"d{n}", 1.0) for n in range(99)] + [("q1", "a", 1.0)])
     changing = run.selectExpr(
         "query_id", "doc_id", "double(reflect('java.lang.System', 'nanoTime')) AS score"
     )
@@ -293,7 +298,7 @@ def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
 
 
 def test_what_needs_all_rows_says_so(spark):
-    run = spark.createDataFrame([("q1", "a", 1.0)], TEXT)
+    run = frame_of(spark, [("q1", "a", 1.0)])
     with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
         pm.audit(FEW, run, {"RR": 1.0})
     with pytest.raises(pm.InputError, match=r"ties by trec10 need all rows .* frame\.toArrow\(\)"):
