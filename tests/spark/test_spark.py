@@ -61,9 +61,12 @@ def spark():
     session.stop()
 
 
-def frame_of(spark, rows, names=("query_id", "doc_id", "score")):
+SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+
+
+def frame_of(spark, rows, schema=SCHEMA):
     """Return rows as a frame; of a list Spark would make one by processes of Python, in each scan again."""
-    return spark.createDataFrame(pl.DataFrame(rows, schema=names, orient="row").to_arrow())
+    return spark.createDataFrame(pl.DataFrame(rows, schema=schema, orient="row").to_arrow())
 
 
 def many_cases(n_cases=60):
@@ -81,8 +84,7 @@ QRELS, RUN, MEASURES = many_cases()
 def parquet(spark, folder, n_files):
     """Write the run in an order without order as so many files; return it as Spark reads them."""
     rows = random.Random(0).sample(rows_of(RUN), sum(map(len, RUN.values())))
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    frame = pl.DataFrame(rows, schema=schema, orient="row").with_columns(text=pl.lit("not read"))
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(text=pl.lit("not read"))
     folder.mkdir()
     cuts = [len(frame) * number // n_files for number in range(n_files + 1)]
     for number, (start, end) in enumerate(pairwise(cuts)):
@@ -173,7 +175,7 @@ def test_many_hits_of_one_score_and_ids_of_any_bytes(spark):
 @pytest.mark.parametrize("kinds", [("int", "bigint", "float"), ("string", "smallint", "decimal(20, 9)")])
 def test_columns_of_other_types_give_the_numbers_that_they_give_in_memory(spark, kinds):
     rows = [(q, d, ((q * 7 + d * 3) % 5) / 4 - 0.5) for q in range(5) for d in range(12)]
-    frame = frame_of(spark, rows).repartition(3)
+    frame = frame_of(spark, rows, list(SCHEMA)).repartition(3)
     frame = frame.select(*(frame[name].cast(kind) for name, kind in zip(frame.columns, kinds, strict=True)))
     qrels = {str(q): {str(d): (q + d) % 3 for d in range(0, 12, 2)} for q in range(5)}
     expected = pl.DataFrame(frame.toArrow())
