@@ -241,13 +241,23 @@ def test_queries_of_every_pair_are_refused():
         plot_queries(made(baseline=None))
 
 
-@pytest.mark.parametrize("plot", [plot_forest, plot_queries])
+THOROUGH = pytest.mark.thorough
+LONG, THREE = "a-very-long-name-of-a-retriever-", ("RR", "AP", "P@1")
+
+
 @pytest.mark.parametrize(
-    ("measures", "inches"),
-    [("RR", 3.3), pytest.param(("RR", "P@1"), 7, marks=pytest.mark.thorough), (("RR", "AP", "P@1"), 7)],
-)
-@pytest.mark.parametrize(
-    "name", [pytest.param("a", marks=pytest.mark.thorough), "a-very-long-name-of-a-retriever-"]
+    ("plot", "measures", "inches", "name"),
+    [
+        (plot_forest, THREE, 7, LONG),
+        (plot_queries, "RR", 3.3, LONG),
+        pytest.param(plot_forest, "RR", 3.3, LONG, marks=THOROUGH),
+        pytest.param(plot_queries, THREE, 7, LONG, marks=THOROUGH),
+        *(
+            pytest.param(plot, measures, inches, "a", marks=THOROUGH)
+            for plot in (plot_forest, plot_queries)
+            for measures, inches in (("RR", 3.3), (("RR", "P@1"), 7), (THREE, 7))
+        ),
+    ],
 )
 def test_figures_are_as_wide_as_a_column_or_a_page(plot, measures, inches, name, tmp_path):
     result = made(random_runs(*(f"{name}{i}" for i in range(5))), measures, f"{name}0")
@@ -280,7 +290,7 @@ def test_measures_are_found_by_name_or_refused(against_old):
 def test_names_are_drawn_letter_for_letter(tmp_path):
     names = [*HARD, "a" * 100 + "x" + "b" * 20]
     [ax] = plot_forest(made(random_runs(*names), "RR", HARD[0]))
-    save_plot(ax, tmp_path / "plot.pdf")
+    save_plot(ax, tmp_path / "plot.svg")
     shown = {*HARD[1:3], "two lines", HARD[4], "a" * 21 + "…" + "b" * 12}
     assert {text.get_text() for text in ax.get_yticklabels()} == shown
     assert ax.figure.get_suptitle().startswith(f"minus {HARD[0]}\n")
