@@ -179,16 +179,20 @@ def corrected_section(result: Comparison) -> list[Section]:
     if result.agreement is None:
         return []
     short = result.headings
-    headings = ["measure", "run", *(["against"] if result.baseline is None else [])]
     lines = [
-        Line([short[row.measure], row.run, row.baseline][: len(headings)], row.difference, row.people)
+        Line(
+            {"measure": short[row.measure], "run": row.run}
+            | ({"against": row.baseline} if result.baseline is None else {}),
+            row.difference,
+            row.people,
+        )
         for row in result.rows
         if row.people
     ]
     heading, n = interval_heading(result), len(lines)
     of_all = result.options.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    section = section_of(result.agreement, DIFFERENCES, headings, lines, interval, result.decimals)
+    section = section_of(result.agreement, DIFFERENCES, lines, interval, result.decimals)
     if why_no_differences(result):
         return [section._replace(instead=section._replace(tables=section.tables[:1]))]
     return [section]

@@ -14,9 +14,9 @@ from permed_measures.results.table import NONE, Cell, Table, as_text
 
 
 class Line(NamedTuple):
-    """A mean or a difference: how it is named, by the labels of the qrels, and corrected."""
+    """A mean or a difference: its names by their headings, by the labels of the qrels, and corrected."""
 
-    names: list[str]
+    names: dict[str, str]
     value: float
     corrected: Corrected
 
@@ -36,12 +36,7 @@ DIFFERENCES = Kind("Differences", "Δ", "Δ", "+", "documents that one run alone
 
 
 def section_of(
-    agreement: Agreement,
-    kind: Kind,
-    headings: Sequence[str],
-    lines: Sequence[Line],
-    interval: Sequence[str],
-    digits: int,
+    agreement: Agreement, kind: Kind, lines: Sequence[Line], interval: Sequence[str], digits: int
 ) -> Section:
     """Return how people's labels agree with the qrels, and the means or differences that they correct.
 
@@ -49,8 +44,6 @@ def section_of(
     ----------
     agreement : Agreement
     kind : Kind
-    headings : sequence of str
-        Of the names of a line.
     lines : sequence of Line
     interval : sequence of str
         The heading of the intervals, and what else is to be said of them.
@@ -72,7 +65,7 @@ def section_of(
         f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
-    corrected = _corrections(kind, headings, lines, interval, digits)
+    corrected = _corrections(kind, lines, interval, digits)
     return Section("People's labels", tables=[_grades(agreement), corrected], texts=texts)
 
 
@@ -89,9 +82,7 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
-def _corrections(
-    kind: Kind, headings: Sequence[str], lines: Sequence[Line], interval: Sequence[str], digits: int
-) -> Table:
+def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], digits: int) -> Table:
     """Return a line for each number: as it is, as people would have it, and what more labels would do."""
 
     def shown(value: float | None) -> Cell:
@@ -103,7 +94,7 @@ def _corrections(
 
     rows: list[list[str | Cell]] = [
         [
-            *names,
+            *names.values(),
             shown(value),
             shown(found.value),
             ends(found.interval),
@@ -129,9 +120,9 @@ def _corrections(
         *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
     ]
     return Table.of(
-        [*headings, kind.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
+        [*lines[0].names, kind.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
         rows,
-        len(headings),
+        len(lines[0].names),
         caption=f"{kind.caption} by the labels of the qrels, and corrected by those of people",
         notes=notes,
         spare=["people alone"],

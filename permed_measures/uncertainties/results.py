@@ -156,15 +156,14 @@ class Uncertainty(Result):
     def _of_people(self, digits: int) -> list[Section]:
         if self.agreement is None:
             return []
-        short = self.headings
-        headings = ["run", MEASURE][-1 - (len(self.runs) > 1) :]
+        short, several = self.headings, len(self.runs) > 1
         lines = [
-            Line([row.run, short[row.measure]][-len(headings) :], row.value, row.people)
+            Line(({"run": row.run} if several else {}) | {MEASURE: short[row.measure]}, row.value, row.people)
             for row in self.rows
             if row.people
         ]
         interval = [f"{percent(self.level)} CI"]
-        return [section_of(self.agreement, MEANS, headings, lines, interval, digits)]
+        return [section_of(self.agreement, MEANS, lines, interval, digits)]
 
 
 # --- the answer ------------------------------------------------------------------------------------------
