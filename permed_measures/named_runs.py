@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -29,6 +30,15 @@ def naming(name: str) -> Iterator[None]:
     except InputError as error:
         where = f"run {name!r}" + (f", {error.where}" if error.where else "")
         raise InputError(error.problem, where=where, hint=error.hint) from error
+
+
+def check_named(runs: Any) -> None:
+    """Raise InputError unless runs are a mapping of name to run."""
+    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+        raise InputError(
+            f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
+            hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
+        )
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:

@@ -28,7 +28,7 @@ from permed_measures.comparisons.tests import MAX_T
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import coverage_notes
 from permed_measures.markup import counted
@@ -144,7 +144,9 @@ def compare(
     >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
     (0.5, 1.0, 4, 0.125)
     """
-    asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else tests))
+    if not isinstance(tests, Iterable):
+        raise InputError(f"tests must be names of tests (found {shown(tests)})")
+    asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else map(str, tests)))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
     options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)

@@ -20,7 +20,7 @@ from permed_measures.errors import InputError, nearest
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.named_runs import every_label_is_relevant, judged_within, naming, notes_of
+from permed_measures.named_runs import check_named, every_label_is_relevant, judged_within, naming, notes_of
 from permed_measures.progress import tracked
 
 
@@ -169,16 +169,12 @@ def _judged(
 
 def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
     """List run and baseline of each comparison."""
-    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
-        raise InputError(
-            f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
-            hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
-        )
+    check_named(runs)
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
     if baseline is None:
         return [(later, earlier) for earlier, later in combinations(runs, 2)]
-    if baseline not in runs:
+    if not isinstance(baseline, str) or baseline not in runs:
         raise InputError(
             f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
             hint=nearest(str(baseline), runs),

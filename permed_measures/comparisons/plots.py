@@ -113,7 +113,8 @@ def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
         )
     known = comparison.measures
     headings, names = headings_of(known), [*map(str, known)]
-    chosen = [asked] if isinstance(asked, (str, Measure)) else asked
+    is_one = isinstance(asked, (str, Measure)) or not isinstance(asked, Iterable | None)
+    chosen: Any = [asked] if is_one else asked
     found = []
     for measure in chosen or known:
         if measure in headings:  # as the user named it

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import pairwise
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, warnings_about, whole_number
+from permed_measures.errors import InputError, shown, warnings_about, whole_number
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
@@ -436,9 +437,11 @@ def reranking(
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
     top = whole_number("top", top, 0)
+    if not isinstance(names, (list, tuple)) or len(names) != 2:
+        raise InputError(f"names must be two names (found {shown(names)})")
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
-    if math.isnan(rel):
+    if not isinstance(rel, Real) or math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     runs = dict(zip(names, map(loaded_run, (before, after)), strict=True))
     origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)

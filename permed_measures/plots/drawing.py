@@ -69,7 +69,7 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        For another ending.
+        For another ending, or what is no Axes.
     OSError
         If the file cannot be written.
 
@@ -95,12 +95,20 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
         raise InputError(
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    figure: Any = ax.figure
+    figure = figure_of(ax)
     if missing := _with_last_resort(figure):
         letters = listed(map(repr, missing), 5)
         hint = "Set matplotlib's font.family to one that has them"
         warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
     write_whole(path, _drawn(figure, ending[1:]))
+
+
+def figure_of(ax: Any) -> Any:
+    """Return the figure of an Axes."""
+    if not hasattr(ax, "get_figure"):
+        hint = "A plot is a list of Axes: give one of them" if isinstance(ax, list) else ""
+        raise InputError(f"ax must be a matplotlib Axes (found {type(ax).__name__})", hint=hint)
+    return ax.get_figure()
 
 
 def _with_last_resort(figure: Figure) -> list[str]:

@@ -17,8 +17,8 @@ from permed_measures.intervals import Floats, Ints, check_level, measure_interva
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import naming
-from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, matplotlib, shown_name, wrapped
+from permed_measures.named_runs import check_named, naming
+from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, figure_of, matplotlib, shown_name, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,6 +83,8 @@ def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
             each.tick_params(labelbottom=True)
         return axes[:n]
     given = list(ax) if isinstance(ax, Iterable) else [ax]
+    for each in given:
+        figure_of(each)
     if len(given) != n:
         hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
         raise InputError(
@@ -233,6 +235,7 @@ def plot_means(
     ['all', 'half']
     """
     check_level(level)
+    check_named(runs)
     found, values = loaded_runs(runs), {}
     evaluator = PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels))
     query_ids = evaluator.judgments.query_ids

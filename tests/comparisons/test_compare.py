@@ -186,6 +186,8 @@ def test_errors_and_warnings_name_the_run_or_its_file(tmp_path):
             {"correction": "max-t", "tests": "t-test"},
             r"correction 'max-t' needs the randomization test. Ask for both, or for neither",
         ),
+        ({"baseline": ["bm25"]}, r"one of the runs 'bm25', 'new' \(found \['bm25'\]\)"),
+        ({"tests": None}, r"tests must be names of tests \(found None\)"),
         ({"tests": "ttest"}, r"a test must be one of randomization, .* Did you mean 't-test'\?"),
         ({"resamples": 0}, r"resamples must be a whole number of at least 1 \(found 0\)"),
         ({"seed": -1}, r"seed must be a whole number of at least 0 \(found -1\)"),

@@ -123,6 +123,8 @@ def test_texts_of_queries_are_on_one_line_without_controls():
         ({"top": -1}, r"top must be a whole number of at least 0 \(found -1\)"),
         ({"qrels": {}}, "the qrels have no query"),
         ({"names": ("a", "a")}, r"the two runs need different names \(found 'a' twice\)"),
+        ({"names": "ab"}, r"names must be two names \(found 'ab'\)"),
+        ({"rel": "1"}, r"rel must be a number \(found '1'\)"),
         ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
     ],
 )

@@ -75,6 +75,7 @@ def test_axes_that_are_given_are_drawn_on():
     [
         (({}, RUNS, "RR"), "there is no query"),
         ((QRELS, {}, "RR"), "there is no run"),
+        ((QRELS, "bm25.trec", "RR"), r"runs must be a dict \{name: run\} \(found str 'bm25.trec'\)"),
         ((QRELS, RUNS, []), "there is no measure"),
         ((QRELS, RUNS, "RR", None, 2), "level must be between 0 and 1"),
         ((QRELS, {"bad": {"u_1": {"a": float("nan")}}}, "RR"), "run 'bad'"),
