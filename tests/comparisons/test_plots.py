@@ -287,9 +287,7 @@ def test_measures_are_found_by_name_or_refused(against_old):
         plot_forest(against_old, 5)
     with pytest.raises(pm.InputError, match=r"must be a matplotlib Axes \(found str\)"):
         plot_forest(against_old, "RR", ax="plot.pdf")
-    with pytest.raises(
-        pm.InputError, match=r"must be a matplotlib Axes \(found list\)\. A plot is a list"
-    ):
+    with pytest.raises(pm.InputError, match=r"must be a matplotlib Axes \(found list\)\. A plot is a list"):
         save_plot(plot_forest(against_old), "plot.pdf")
     with pytest.raises(pm.InputError, match=r"one Axes for each of 2 measures \(found 1\).*subplots\(2\)"):
         plot_forest(against_old, ax=Figure().subplots())
