@@ -4,13 +4,15 @@ import json
 import random
 
 import cases
+import numpy as np
 import pytest
 from commands import run_main
+from ir_measures import NumRel, P
 
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.named_runs import run_notes
+from permed_measures.named_runs import every_label_is_relevant, judged_within, run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
 TIED = "run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending"
@@ -39,6 +41,15 @@ def test_equal_scores_are_found_in_every_form(form, seed):
     equal = all(abs(a - b) < 1e-9 for each in found.values() for a in each for b in each)
     qrels = {f"q{q}": {"d0": 1} for q in range(4)}
     assert notes(cases.FORMS[form](rows, "score"), qrels) == [TIED] * (several and equal)
+
+
+def test_judged_is_a_share_of_what_is_retrieved_and_says_nothing_where_every_label_is_relevant():
+    judgments = Judgments.of({"p": {"a": 1}, "q": {"a": 1, "b": 2}, "r": {"a": 1}})
+    rankings = JudgedRankings.of(judgments, {"p": {"a": 1.0}, "q": {"x": 2.0, "a": 1.0}})
+    np.testing.assert_array_equal(judged_within(rankings, 1), [1, 0, np.nan])
+    np.testing.assert_array_equal(judged_within(rankings, None), [1, 0.5, np.nan])
+    for rel, every in ((1, True), (2, False)):
+        assert every_label_is_relevant([NumRel, P(rel=rel) @ 1], judgments) == every
 
 
 def unjudged(n_queries=60, n_found=0):
