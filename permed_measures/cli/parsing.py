@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import shutil
 import textwrap
@@ -157,6 +158,7 @@ def _is_measure(word: str) -> bool:
     return True
 
 
+_FILE = r"(?!permed-sample).*\.[a-z]"  # in an example, but for what comes with the package
 _YOURS = " (permed-sample comes with the package; other files are yours)"
 
 
@@ -166,11 +168,12 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
     kinds = [each.keywords.get("dest") for each in command.arguments if "--measure" in each.names]
     positionals += ["[MEASURE...]" if kind == "measures" else "[MEASURE]" for kind in kinds]
     examples = [f"{program} {example}".rstrip() for example in command.examples]
+    yours = any(re.match(_FILE, word) for example in command.examples for word in example.split())
     parser = _Parser(
         prog=program,
         usage=" ".join([program, "[options]", *positionals]),
         description="\n\n".join(textwrap.fill(text, width) for text in (summary, command.details) if text),
-        epilog="\n  ".join([f"Examples{_YOURS if '.' in ''.join(examples) else ''}:", *examples]),
+        epilog="\n  ".join([f"Examples{_YOURS if yours else ''}:", *examples]),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, 2, 27, width),
         add_help=False,
         allow_abbrev=False,

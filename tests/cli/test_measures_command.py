@@ -20,13 +20,15 @@ def test_each_measure_is_a_line_that_begins_with_its_name(monkeypatch):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_example_of_a_measure_works(name):
+def test_the_example_of_a_measure_works(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     stdout, _ = run_cli("measures", name)
     assert stdout.startswith(f"{name}: ")
     [example] = re.findall(r"Example: permed-measures evaluate QRELS RUN -m '(.*)'", stdout)
     assert name == pm.parse_measure(example).NAME
     if name != "RBP" or "rel" in example:
         pm.evaluator([example], pm.read_qrels(SAMPLES[0].qrels))
+    assert all(line.startswith("  ") and len(line) <= 80 for line in stdout.splitlines()[1:])
     for parameter in pm.parse_measure(name).SUPPORTED_PARAMS:
         for value in getattr(pm.parse_measure(name).SUPPORTED_PARAMS[parameter], "meanings", ()):
             assert pm.parse_measure(f"{name}({parameter}={value})")[parameter] == value
