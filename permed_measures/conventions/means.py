@@ -17,7 +17,7 @@ from permed_measures.engine.judgments import Ints
 from permed_measures.engine.kernels import KERNELS, MAX_EXPONENT
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.papers.names import Rank
+from permed_measures.papers.names import Rank, both_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -277,9 +277,8 @@ ROUNDED: dict[str, Callable[[Floats], Floats]] = {
 
 def _f1(of: Callable[[str, Rank, Options], Floats], cutoff: Rank, options: Options) -> Floats:
     """Return the harmonic mean of precision and recall, each of which a function computes."""
-    ranks = cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
     options = {each: options[each] for each in ("level", "averaging", "precision", "recall")}
-    precision, recall = of("P", ranks[0], options), of("R", ranks[1], options)
+    precision, recall = (of(name, k, options) for name, k in zip("PR", both_of(cutoff), strict=True))
     total = precision + recall
     empty = np.where(np.isnan(total), np.nan, 0.0)
     found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)

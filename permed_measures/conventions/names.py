@@ -21,7 +21,7 @@ from permed_measures.conventions.values import Labels, weights_of
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.papers.names import Rank
+from permed_measures.papers.names import Rank, both_of
 
 
 def measure_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> Measure | None:
@@ -132,11 +132,10 @@ def _plain(value: float) -> float | int:
 
 def with_cutoff(measure: str, rank: Rank) -> str:
     """Write the name of a measure with its cutoff, or with both that it has."""
-    if isinstance(rank, tuple):
-        if rank[0] != rank[1]:
-            return f"F1 of P@{rank[0]} and R@{rank[1]}"
-        rank = rank[0]
-    return measure + ("" if rank is None else f"@{rank}")
+    precision, recall = both_of(rank)
+    if precision != recall:
+        return f"F1 of P@{precision} and R@{recall}"
+    return measure if precision is None else f"{measure}@{precision}"
 
 
 def in_a_paper(names: list[str], measure: str, options: Options) -> str:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from permed_measures.papers.names import Rank
+from permed_measures.papers.names import Rank, both_of
 
 Options = Mapping[str, Any]
 """A convention: the value of each option, and for ``cutoff of NAME`` the rank that a claim is computed to.
@@ -156,9 +156,9 @@ def value_of(option: str, value: Any) -> Value:
 
 def in_words(rank: Rank) -> str:
     """Return a cutoff as part of a sentence."""
-    if isinstance(rank, tuple) and rank[0] != rank[1]:
-        return f"{rank[0]} for precision, {rank[1]} for recall"
-    return str((rank[0] if isinstance(rank, tuple) else rank) or "none")
+    precision, recall = both_of(rank)
+    same = str(precision or "none")
+    return same if precision == recall else f"{precision} for precision, {recall} for recall"
 
 
 def title(option: str) -> str:

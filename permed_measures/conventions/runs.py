@@ -30,7 +30,7 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
-from permed_measures.papers.names import Rank
+from permed_measures.papers.names import Rank, both_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -349,10 +349,9 @@ class RunVariants:
 
     def known_queries(self, ranked: Ranked, cutoff: Rank) -> Known:
         """Return what is known of the queries, those without judgments last."""
-        rank = cutoff[0] if isinstance(cutoff, tuple) else cutoff
         rankings, n = ranked.rankings, self.judgments.n_queries
         every = rankings.relevant(1)
-        first = every.query[every.rank <= (rank or np.inf)]
+        first = every.query[every.rank <= (both_of(cutoff)[0] or np.inf)]
         hit, found = (np.bincount(each, minlength=n) > 0 for each in (first, every.query))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0

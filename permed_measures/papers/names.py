@@ -20,6 +20,12 @@ from permed_measures.measures.parsing import parse_measure
 Rank = int | tuple[int, int] | None
 """A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
 
+
+def both_of(rank: Rank) -> tuple[int | None, int | None]:
+    """Return the cutoffs of precision and recall, which are the same unless there are two."""
+    return rank if isinstance(rank, tuple) else (rank, rank)
+
+
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
 _MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measure in _FAMILIES}
 _MEANING |= dict.fromkeys(("gradedap", "gradedmap"), "AP")
