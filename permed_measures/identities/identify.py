@@ -394,8 +394,7 @@ def _counterexample(search: Search, ours: Options) -> Counterexample | None:
         value = number(each.quantity, ours)
         return not np.isnan(value + each.value) and not search.same(value, each)
 
-    found = search.smallest(differ)
-    if found is None:
+    if (found := search.smallest(differ)) is None:
         return None
     value = found.value / search.reading.over
     return Counterexample(found.case.qrels, found.case.run, value, number(found.quantity, ours))
@@ -410,11 +409,9 @@ def _difference(search: Search, ours: Options, option: str) -> Difference:
         value = number(each.quantity, ours)
         return abs(value - number(each.quantity, other)) > APART and search.same(value, each)
 
-    found = search.smallest(shows)
-    if found is None:
+    if (found := search.smallest(shows)) is None:
         return Difference(option, text)
-    values = number(found.quantity, ours), number(found.quantity, other)
-    return Difference(option, text, found.case, *values)
+    return Difference(option, text, found.case, number(found.quantity, ours), number(found.quantity, other))
 
 
 def _left_out(search: Search) -> Iterator[LeftOut]:

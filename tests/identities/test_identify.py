@@ -221,6 +221,26 @@ def test_five_digits_are_those_of_a_convention():
 
 
 @pytest.mark.thorough
+def test_values_of_queries_may_be_rounded():
+    def precision(grades, documents):
+        return round(sum(grades.get(doc, 0) >= 1 for doc in documents[:3]) / 3, 2)
+
+    result = pm.identify(precision, "P@3", form="query")
+    assert (result.ok, result.nearest.options["rounding"]) == (True, "query_values")
+
+
+@pytest.mark.thorough
+def test_a_function_that_raises_on_every_plain_case_is_named():
+    def of_several(qrels, run):
+        if len(qrels) == 1:
+            raise ValueError("too few queries")
+        return scripts.recall(qrels, run)
+
+    result = pm.identify(of_several, "R@10")
+    assert (result.measure, result.n_agree) == ("R@10", result.n_cases)
+
+
+@pytest.mark.thorough
 def test_a_function_may_return_several_measures_by_name():
     result = pm.identify(lambda q, r: {"R@10": scripts.recall(q, r), "P@1": 0.5}, "R@10")
     assert result.measure == "R@10"
