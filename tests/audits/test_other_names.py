@@ -82,9 +82,9 @@ def test_swapped_columns_and_rows_are_exchanged_first(table, swapped):
 
 @pytest.mark.thorough
 def test_what_is_printed_twice_or_wrong_once_is_not_swapped(table):
+    table = {run: {name: row[name] for name in ("MAP@10", "P@1")} for run, row in table.items()}
     twice = {run: {**row, "MAP@10": row["P@1"]} for run, row in table.items()}
-    once = {**table, "lsa": twice["lsa"]}
-    for claims in (table, twice, once):
+    for claims in (twice, {**table, "lsa": twice["lsa"]}):
         result = pm.audit(QRELS, RUNS, claims)
         assert (result.swap, "It seems that" in str(result)) == ("", False)
 

@@ -13,7 +13,7 @@ import permed_measures as pm
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 def test_a_row_that_a_run_has_is_never_refuted_by_the_convention_it_was_made_by():
     rng, counts = random.Random(11), Counter()
-    while counts.total() < effort(4, 40):
+    while counts.total() < effort(3, 25):
         qrels = random_qrels(rng, rng.choice((1, 5, 20)), rng.choice((1, 2, 3)), rng.choice((3, 8)))
         for row in true_rows(rng, qrels, [random_run(rng, qrels)]):
             assert not row.refuted, row
