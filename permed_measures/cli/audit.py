@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     files = find_runs(args.runs)
     form = format_of(args, files.values())
     rows = read_claims(args.claims, args.claim, list(files), args.columns)
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args, files) as inputs:
         result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, files))
     write_report(result.report(), form, args, counted(len(files), "run"))

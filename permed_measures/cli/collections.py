@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli.inputs import chosen_measures, cleaning_of, find_runs, origin_of, reading
+from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
@@ -81,7 +81,7 @@ def run(args: Namespace) -> None:
 
 def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[str]) -> Evaluations:
     """Evaluate the runs of a collection; what was `said` of the measures is not said again."""
-    with reading(qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
+    with reading(args, files, qrels) as inputs:
         measures = chosen_measures(args, inputs)
         if not measures:
             raise InputError("no measure was named", hint="Name those of all collections: -m nDCG@10")

@@ -21,7 +21,7 @@ from permed_measures.cli.arguments import (
     RUNS,
     SEED,
 )
-from permed_measures.cli.inputs import cleaning_of, find_runs, measures_asked, origin_of, reading
+from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparisons.compare import compare
@@ -42,7 +42,7 @@ def run(args: Namespace) -> None:
         check_baseline(args.baseline, len(files))
     names = ["baseline", "clusters", *(each.name for each in fields(Options))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
-    with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
+    with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)

@@ -17,7 +17,7 @@ def run(args: Namespace) -> int:
     """Compare our values with pytrec_eval's."""
     files = find_runs(args.runs)
     form = format_of(args, files.values())
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args, files) as inputs:
         chosen = chosen_measures(args, inputs)
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}

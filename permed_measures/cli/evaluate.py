@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from permed_measures.cli import collections
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLEANING,
@@ -27,22 +27,17 @@ from permed_measures.cli.output import (
 )
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import clusters_of
+from permed_measures.engine.groups import Groups, clusters_of
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.plots.panels import draw_means
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
 
-if TYPE_CHECKING:
-    from permed_measures.engine.groups import Groups
-
 
 def run(args: Namespace) -> None:
     """Evaluate runs."""
     if not args.runs and args.qrels.endswith(".toml"):
-        from permed_measures.cli import collections
-
         collections.run(args)
         return
     if not args.runs:
@@ -51,8 +46,10 @@ def run(args: Namespace) -> None:
     check_record(args, files.values())
     form = format_of(args, files.values(), FIGURES)
     _check_together(args, form)
-    with reading(args.qrels, files, args.order, args.query_ids, cleaning_of(args)) as inputs:
-        groups = None if args.by is None else _groups(args.by, inputs)
+    with reading(args, files) as inputs:
+        groups = None
+        if args.by is not None:
+            groups = Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset)
         chosen = measures_asked(args, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
         inputs.notes.extend(evaluator.notes())
@@ -69,12 +66,6 @@ def run(args: Namespace) -> None:
         write_report(report, form, args, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
-
-
-def _groups(by: str, inputs: Inputs) -> Groups:
-    from permed_measures.engine.groups import Groups
-
-    return Groups.of(inputs.judgments.query_ids, by, inputs.dataset)
 
 
 def _write_means(result: Evaluations, inputs: Inputs, output: Path, about: str) -> None:

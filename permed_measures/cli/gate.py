@@ -32,7 +32,7 @@ def run(args: Namespace) -> int:
         files, before = [file, path], {baseline: path} if baseline and is_record(path) else path
     form = format_of(args, files)
     how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
-    with reading(args.qrels, {}, args.order, args.query_ids) as inputs:
+    with reading(args, {}) as inputs:
         found = gate(inputs.source, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
     found = replace(found, origin=origin_of(args, {name: file}, others))

@@ -167,22 +167,18 @@ class Inputs(NamedTuple):
 
 
 def cleaning_of(args: Namespace) -> Cleaning:
-    """Return what is made of runs while they are read."""
-    return Cleaning(args.duplicates, args.max_passage, args.ignore_self)
+    """Return what is made of runs while they are read, by the options of a command that has them."""
+    return Cleaning(**{name: value for name, value in vars(args).items() if name in Cleaning._fields})
 
 
 @contextmanager
-def reading(
-    qrels: str,
-    files: dict[str, Path],
-    order: str = "score",
-    rewriting: str | None = None,
-    cleaning: Cleaning | None = None,
-) -> Iterator[Inputs]:
-    """Read the qrels of a file, or of a data set by its id or folder; the runs are read in the block.
+def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iterator[Inputs]:
+    """Read qrels, by default those of the arguments; the runs are read in the block, as the options say.
 
     Warnings are shown as notes.
     """
+    qrels, given = qrels or args.qrels, vars(args)
+    how = given.get("order", "score"), given.get("query_ids")
     with warnings_as_notes():
         loaded, dataset = _load_qrels(qrels)
         judgments = Judgments.of(loaded)
@@ -191,7 +187,7 @@ def reading(
             path = existing(file)
             is_same = dataset is None and isinstance(loaded, dict) and qrels != "-" and path.samefile(qrels)
             labels = loaded if is_same else None
-            return loaded_run(path, order, rewriting, judgments, labels, cleaning)
+            return loaded_run(path, *how, judgments, labels, cleaning_of(args))
 
         inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, read), [])
         try:

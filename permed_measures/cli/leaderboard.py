@@ -27,7 +27,7 @@ def run(args: Namespace) -> None:
     """Order runs by the first measure."""
     files = find_runs(args.runs)
     form = format_of(args, files.values())
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
         board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
     board = replace(board, origin=origin_of(args, files))

@@ -18,7 +18,7 @@ def run(args: Namespace) -> int:
     """Say which conventions cannot have given a published row."""
     form = format_of(args, [])
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
-    with reading(args.qrels, {}) as inputs:
+    with reading(args, {}) as inputs:
         result = possible(inputs.qrels, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))

@@ -17,7 +17,7 @@ def run(args: Namespace) -> None:
     (first, file), (second, other) = named_run(args.before, "before"), named_run(args.after, "after")
     files, names = {first: file, second: other}, (first, second)
     form = format_of(args, files.values())
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args, files) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], None, inputs) if args.measure else "nDCG@10"
         result = reranking(

@@ -28,7 +28,7 @@ def run(args: Namespace) -> None:
     """Show how sure each mean is."""
     files = find_runs(args.runs)
     form = format_of(args, files.values())
-    with reading(args.qrels, files, args.order, args.query_ids) as inputs:
+    with reading(args, files) as inputs:
         result = uncertainty(
             inputs.source,
             inputs.runs,
