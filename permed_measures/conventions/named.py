@@ -127,9 +127,10 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
     if not isinstance(table, dict):
         example = "{ ties = 'input' }" if measure else "{ gain = 'exp' }"
         raise InputError(f"{key} must be a table such as {example} (found {table!r})", where=where)
+    known = OPTIONS if measure is None else (*SHARED, *OPTIONS_OF[measure])
     for option, value in table.items():
-        if option not in (OPTIONS if measure is None else (*SHARED, *OPTIONS_OF[measure])):
-            raise _not_one_of("option", option, OPTIONS if measure is None else OPTIONS_OF[measure], where)
+        if option not in known:
+            raise _not_one_of("option", option, known, where)
         yield option, _value(option, value, MEASURES if measure is None else (measure,), where)
 
 

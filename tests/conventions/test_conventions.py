@@ -174,8 +174,10 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
         (BLOCK + "options = { queries = 'conversations' }", '. Write averaged = "conversations"'),
         (
             BLOCK + "[convention.RR]\ngain = 'exp'",
-            "'lab', RR: option must be one of pooling, level, ranks (found 'gain')",
+            "'lab', RR: option must be one of ties, queries, averaged, labels, self_match, documents, depth, "
+            "rounding, pooling, level, ranks (found 'gain')",
         ),
+        (BLOCK + "[convention.RR]\ntie = 'input'", "(found 'tie'). Did you mean ties?"),
         (
             BLOCK + "[convention.P]\naveraging = 'means'",
             "'lab', P: option averaging must be one of macro, micro (found 'means')",
