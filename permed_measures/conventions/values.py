@@ -252,7 +252,7 @@ def _as_one_step(of: Given) -> Relevant:
     hits, rankings, spans = of.hits, of.rankings, of.ranked.spans
     if spans is None:
         return hits
-    cutoff = of.cutoff or spans.last.max(initial=0)
+    cutoff = of.cutoff or spans.last.max()
     last = spans.last[(rankings.grade >= of.options["level"]) & (rankings.rank <= cutoff)]
     start = hits.query * (last.max(initial=0) + 1)
     every = np.sort(start + last)
@@ -321,7 +321,7 @@ def _averaged_dcg(of: Given) -> Floats:
     rankings, spans = of.rankings, of.ranked.spans
     if spans is None:
         return _dcg_in_order(of)
-    before = _discounts_up_to(spans.last.max(initial=0), of.options["discount"])
+    before = _discounts_up_to(spans.last.max(), of.options["discount"])
     first, last = of.at_most(spans.first - 1), of.at_most(spans.last)
     share = (before[last] - before[first]) / (spans.last - spans.first + 1)
     gained = _gain_of(rankings.grade, of.options["gain"], of.options["negative"])

@@ -102,6 +102,10 @@ class _Reader(HTMLParser):
         if not self.silent:
             self._add(data)
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002
+        """Pass over ``<![...>`` as a browser does; the parser knows some of them only."""
+        return self.parse_bogus_comment(i)
+
     def _add(self, text: str) -> None:
         if self.open and self.open[-1].parts is not None:
             self.open[-1].parts.append(text)

@@ -96,6 +96,11 @@ def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
     assert result.answers[0].options["denominator"] == "none"
 
 
+def test_f1_may_have_the_cutoffs_of_p_and_r_beside_it():
+    [row] = parse_claims([{"P@10": "0.5", "R@20": "0.4", "F1@10": "0.4"}])
+    assert [claim.cutoffs for claim in row] == [(10,), (20,), ((10, 10), (10, 20))]
+
+
 def test_a_number_below_1_is_in_percent_too_where_others_of_the_table_are():
     """P@1 is 1.5 percent in one row and 0.5 in the other."""
     qrels = {f"q{i}": {"a": 1} for i in range(200)}
