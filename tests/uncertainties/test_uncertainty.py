@@ -91,7 +91,8 @@ def test_labels_are_drawn_from_the_seed_and_shared_by_the_runs():
 
 def test_labels_of_two_grades_all_wrong_are_reversed():
     qrels = {"q": {"a": 1, "b": 0, "c": -1}}
-    [row] = pm.uncertainty(qrels, {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}, "P@1", label_error=1, draws=9).rows
+    run = {"q": {"b": 3.0, "c": 2.0, "a": 1.0}}
+    [row] = pm.uncertainty(qrels, run, "P@1", label_error=1, draws=9, grades=[1]).rows
     assert (row.value, row.labels) == (0, (1, 1))
     [row] = pm.uncertainty(qrels, {"q": {"c": 3.0}}, "P@1", label_error=1, draws=9).rows
     assert row.labels == (0, 0)  # a negative grade stays

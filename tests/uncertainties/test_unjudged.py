@@ -130,7 +130,7 @@ def test_an_assignment_may_go_beyond_what_is_not_exact(measure, judgments, ranki
 def test_with_too_many_gradings_some_are_tried_and_it_is_not_exact():
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {f"x{i}": -float(i) for i in range(40)} | {"a": -20.5}}
     rankings = JudgedRankings.of(Judgments.of(qrels), run)
-    for measure, exact in (("nDCG@10", True), ("nDCG@40", False), ("AP@40", True), ("P@40", True)):
+    for measure, exact in (("nDCG@24", True), ("nDCG@25", False), ("AP@40", True), ("P@40", True)):
         assert over_gradings(pm.parse_measure(measure), rankings, np.arange(3.0))[2] is exact
     long = JudgedRankings.of(
         Judgments.of(qrels), {"q": {f"x{i}": -float(i) for i in range(400)} | {"a": 1.0}}
