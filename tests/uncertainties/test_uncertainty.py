@@ -52,6 +52,8 @@ def test_unjudged_is_the_mean_of_the_least_and_the_most_of_each_query():
     assert row.unjudged == (0.75, 0.75)
     [row] = pm.uncertainty(QRELS, {"q2": {"a": 1.0}}, "P@1").rows
     assert row.judged == 1  # over the queries with an answer
+    [row] = pm.uncertainty(QRELS, {"q2": {"a": 1.0}}, "GradedAP@2", grades=[0, 1, 2]).rows
+    assert row.exact["unjudged"]  # nothing is unjudged
     assert pm.uncertainty(QRELS, {}, "P@1").rows[0].judged is None
 
 
@@ -147,8 +149,10 @@ def test_errors(options, message):
 @pytest.mark.parametrize(("runs", "headings"), [("a", ["measure", "value"]), ("ab", ["run", "measure"])])
 def test_people_s_labels_have_a_line_for_each_run(runs, headings):
     result = pm.uncertainty(QRELS, dict.fromkeys(runs, RUN), "P@1", human=QRELS)
-    table = result.report().sections[-1].tables[-1]
+    first, *_, last = result.report().sections
+    table = last.tables[-1]
     assert table.headings[:2] == headings
+    assert first.tables[0].headings[0] == headings[0]
     assert len(table.blocks[0]) == len(runs)
 
 
