@@ -171,6 +171,15 @@ def test_more_than_three_measures_stand_in_lines_of_three(n, lines):
     assert [ax.get_xlabel().split()[-1] for ax in axes] == measures
 
 
+@pytest.mark.parametrize(("n", "inches", "letters"), [(35, 7.85, "small"), (36, 6.06, "x-small")])
+def test_many_rows_are_lower_and_have_smaller_letters(n, inches, letters):
+    result = made({"old": {}, **{f"run {number}": GOOD for number in range(n)}}, "RR", resamples=9)
+    [ax] = plot_forest(result)
+    assert ax.figure.get_figheight() == pytest.approx(inches)
+    sizes = {text.get_fontsize() for text in (*ax.get_yticklabels(), *ax.texts)}
+    assert sizes == {Text(fontsize=letters).get_fontsize()}
+
+
 # --- differences of queries ---------------------------------------------------------------------------
 
 
