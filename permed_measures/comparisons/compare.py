@@ -24,19 +24,20 @@ from permed_measures.comparisons.tables import (
     means_table,
     why_no_differences,
 )
-from permed_measures.comparisons.tests import MAX_T
+from permed_measures.comparisons.tests import MAX_T, least_p, n_patterns
 from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import coverage_notes
-from permed_measures.markup import counted
+from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.agreement import orders_json
 from permed_measures.people.corrected import People
 from permed_measures.people.tables import agreement_json, flat, orders_section
+from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Section, ends, how_made, titled
 
 
@@ -173,20 +174,10 @@ def compare(
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
 
-_SOME = 5  # of the groups that share a note are named
-
-
 def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     """List each note of the groups once, with the groups it applies to."""
-    values: dict[str, list[str]] = {}
-    for value, group in groups.items():
-        for note in group.notes:
-            values.setdefault(note, []).append(str(value))
-    notes = []
-    for note, each in values.items():
-        more = f" and {len(each) - _SOME:,} more" if len(each) > _SOME else ""
-        notes.append(f"{name} {', '.join(each[:_SOME])}{more}: {note}")
-    return notes
+    values = grouped((note, str(value)) for value, group in groups.items() for note in group.notes)
+    return [f"{name} {listed(each, 5)}: {note}" for note, each in values.items()]
 
 
 def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
@@ -211,9 +202,10 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
 def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
     """Note where there are too few clusters for what was asked."""
     units = counted(paired.n_clusters, paired.unit)
-    least = 2.0 ** (1 - paired.n_clusters)  # of 2 of all sign patterns
-    if "randomization" in options.tests and least >= LEVEL:
-        yield f"randomization: with {units} no p-value is below {LEVEL}, whatever the runs"
+    if "randomization" in options.tests and least_p(paired.n_clusters, options.resamples) >= LEVEL:
+        is_of_units = n_patterns(paired.n_clusters, options.resamples)
+        few = units if is_of_units else counted(options.resamples, "random sign pattern")
+        yield f"randomization: with {few} no p-value is below {LEVEL}, whatever the runs"
     if any(row.interval for row in rows):
         yield from coverage_notes(paired.n_clusters, paired.unit, options.level, "differences")
 
@@ -233,7 +225,7 @@ def comparison_report(result: Comparison) -> Report:
         ],
         [note for note in result.notes if note not in cautions],
         partial(_data, result),
-        partial(comparison_records, result),
+        partial(_records, result),
         partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
         cautions,
         partial(query_details, result),
@@ -252,7 +244,7 @@ def _differences(result: Comparison) -> Section:
 _HOW = ("correction", "level", "resamples", "seed")
 
 
-def comparison_records(result: Comparison) -> Iterator[dict[str, Any]]:
+def _records(result: Comparison) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
     tests = list(result.tests)
     how = {
@@ -292,8 +284,8 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
 _OF_TESTS = ("p", "adjusted", "statistic")
 
 
-def comparison_content(result: Comparison) -> dict[str, Any]:
-    """Return what the JSON has, apart from the provenance."""
+def _data(result: Comparison) -> dict[str, Any]:
+    """Return what the JSON has."""
     return {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
@@ -310,6 +302,7 @@ def comparison_content(result: Comparison) -> dict[str, Any]:
         "orders": orders_json(result.orders, [*map(name_of, result.measures)]),
         "sentences": findings(result),
         "notes": result.notes,
+        "provenance": provenance(result.measures, result.origin, result.options.seed, ["scipy"]),
     }
 
 
@@ -326,11 +319,6 @@ def _part(result: Comparison) -> dict[str, Any]:
         "judged": judged_shares(result),
         "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
     }
-
-
-def _data(result: Comparison) -> dict[str, Any]:
-    origin = provenance(result.measures, result.origin, result.options.seed, ["scipy"])
-    return {**comparison_content(result), "provenance": origin}
 
 
 _MOST_RUNS = 50

@@ -311,7 +311,8 @@ def _content(result: Uncertainty) -> dict[str, Any]:
         "draws": result.draws,
         "seed": result.seed,
         "grades": result.scale.tolist(),
-        "label_errors": None if errors is None else _errors(errors),
+        "label_errors": errors
+        and {"about": errors.about, "grades": errors.levels.tolist(), "rates": errors.rates.tolist()},
         **({"agreement": agreement_json(result.agreement)} if result.agreement else {}),
         "rows": [
             {name: each for name, each in _fields(row).items() if name != "people" or row.people}
@@ -324,11 +325,3 @@ def _content(result: Uncertainty) -> dict[str, Any]:
 
 def _fields(row: UncertaintyRow) -> dict[str, Any]:
     return {**asdict(row), "measure": name_of(row.measure)}
-
-
-def _errors(errors: LabelErrors) -> dict[str, Any]:
-    return {
-        "about": errors.about,
-        "grades": errors.levels.tolist(),
-        "rates": errors.rates.tolist(),
-    }

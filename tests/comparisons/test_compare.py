@@ -243,11 +243,13 @@ def test_judged_is_over_the_queries_that_a_run_answers():
 
 
 @pytest.mark.parametrize(
-    ("n", "options", "said"), [(5, {}, True), (5, {"tests": "t-test"}, False), (6, {}, False)]
+    ("n", "options", "said"),
+    [(5, {}, True), (5, {"tests": "t-test"}, False), (6, {}, False), (6, {"resamples": 19}, True)],
 )
 def test_too_few_queries_for_any_p_value_are_said(n, options, said):
     result = compare(*runs_of(range(1, n + 1)), "NumRet", **options)
-    note = f"randomization: with {n} queries no p-value is below 0.05, whatever the runs"
+    few = "19 random sign patterns" if "resamples" in options else f"{n} queries"
+    note = f"randomization: with {few} no p-value is below 0.05, whatever the runs"
     assert (note in result.notes) == said
     assert options or (result.rows[0].tests["randomization"].p < 0.05) != said
 
