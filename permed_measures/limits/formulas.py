@@ -8,7 +8,7 @@ Queries with equal numbers of documents of each grade are one class: the same su
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import NamedTuple
@@ -237,14 +237,5 @@ def _steps(formula: Formula, classes: QueryClasses) -> int | None:
         return formula.cutoff
     num_rel = np.unique(classes.num_rel(formula.level)).tolist()
     most = formula.cutoff if formula.over == "min" and formula.cutoff else max(num_rel)
-    return _multiple(min(each, most) for each in num_rel if each)
-
-
-def _multiple(numbers: Iterable[int]) -> int | None:
-    """Return the least common multiple; None if it is too large."""
-    found = 1
-    for number in numbers:
-        found = lcm(found, number)
-        if found > _LARGEST_STEP:
-            return None
-    return found
+    found = lcm(*(min(each, most) for each in num_rel if each))
+    return found if found <= _LARGEST_STEP else None

@@ -123,6 +123,17 @@ def test_a_row_that_mixes_conventions_names_the_option():
     assert "\n  P@10 alone: of arbitrary numbers near these, " in unwrapped(result)  # at the end
 
 
+def test_a_row_has_what_was_made_differently_and_what_nothing_explains_apart():
+    qrels, run = graded(2)
+    plain = Plain(qrels, run)
+    row = row_made(plain, AP, 7, {"MRR@3": "RR", "MRR@10": "RR"}) | {"MRR@2": "0.98765"}
+    row |= row_made(plain, {"ranks": "found"}, 7, {"MRR@5": "RR"})
+    made, left = pm.audit(qrels, run, row).exceptions
+    assert [trial.claim.name for trial in made.trials] == ["MRR@5"]
+    assert (made.options["ranks"], made.complete) == ("found", True)
+    assert ([trial.claim.name for trial in left.trials], left.explained) == (["MRR@2"], [])
+
+
 @pytest.mark.parametrize(("n", "said"), [(3, "P@2, P@3, P@4."), (4, "P@2, P@3, P@4 and 1 more.")])
 def test_claims_that_are_not_explained_are_named_and_the_rest_counted(n, said):
     claims = {"P@1": "1.0"} | {f"P@{k}": "0.98765" for k in range(2, 2 + n)}

@@ -119,7 +119,13 @@ def deeper_than_exact(convention, claims):
     return [convention[CUTOFF + claim.name] for claim in claims].count(None) > 1
 
 
-ROWS = [("P@1", "MAP@3", "nDCG@3"), ("MAP@3", "R@2", "MRR@3"), ("hit@2", "P@1", "nDCG@3"), ("MAP@3",)]
+ROWS = [
+    *(("P@1", "MAP@3", "nDCG@3"), ("MAP@3", "R@2", "MRR@3"), ("hit@2", "P@1", "nDCG@3"), ("MAP@3",)),
+    (
+        "GradedAP(gains={1:0,2:1})@3",
+        "P(rel=2)@1",
+    ),  # grade 1 adds nothing, but counts
+]
 
 
 @pytest.mark.parametrize("names", ROWS, ids=str)
@@ -161,7 +167,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
             assert given.low <= means[j] <= given.high
 
 
-def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
+def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge(monkeypatch):
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
     example = Example(GRADES, convention_of(claims), claims)
     free = [Interval(0.4, 0.5), Interval(0, 1), Interval(0.5, 0.52)]
@@ -172,6 +178,8 @@ def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge():
         met = [given.meets(each) for given, each in zip(ranges, intervals, strict=True)]
         assert all(met) is possible
         assert Search(example.rankings, intervals).refuted() is not possible
+    monkeypatch.setattr("permed_measures.limits.bounds._ROUNDS", 0)
+    assert Search(example.rankings, intervals).refuted() is False  # what is not shown is not said
 
 
 @pytest.mark.parametrize("levels", [(1,), (1, 2)], ids=str)
