@@ -269,7 +269,7 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
     packaged = list(packaged_runs(text).values()) if "run" in kinds else []
     if len(packaged) == 1:
         return packaged[0]
-    if "qrels" not in kinds:
+    if packaged or "qrels" not in kinds:
         raise _no_file(path, kinds)
     if (dataset := find(text)) is not None:
         return dataset

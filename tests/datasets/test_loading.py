@@ -98,6 +98,7 @@ def test_what_is_no_run_of_the_sample_is_named(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"qrels\.txt: No such file"):
         pm.read_qrels("qrels.txt")
     assert "only qrels can be one" in run_main("convert", ID, "x.trec", "--as", "run")[2]
+    assert f"Name one of the runs: {ID}/runs/bm25" in run_main("convert", f"{ID}/runs", "x.trec")[2]
     assert "--tag, --duplicates" in run_main("convert", ID, "x.trec", "--tag", "mine")[2]
 
 
