@@ -316,18 +316,11 @@ _TYPO = 0.75
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
     """Return a hint to what is named like this but for a typo, whatever its ending, and is of such a kind."""
+    from permed_measures.files.read import can_be_read
+
     beside = map(Path, files_beside(path))
     near = [file for file in beside if nearest(path.stem[:100], [file.stem], _TYPO)]
-    files = [file.name for file in near if any(_can_be_read(file, kind) for kind in kinds)]
+    files = [file.name for file in near if any(can_be_read(file, kind) for kind in kinds)]
     packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
     ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
     return nearest(path.name[:100], files, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
-
-
-def _can_be_read(path: Path, kind: Kind) -> bool:
-    from permed_measures.files.read import load
-
-    try:
-        return not path.is_fifo() and bool(load(path, kind))  # a pipe is read only once
-    except (InputError, OSError):
-        return False

@@ -128,6 +128,20 @@ def kind_of(source: Source) -> Kind | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
+def can_be_read(path: Path, kind: Kind) -> bool:
+    """Return whether a file begins like one of this kind, so that it may have been meant."""
+    try:
+        if path.is_fifo():  # which is read only once
+            return False
+        source = Source(path)
+        if source.is_parquet:
+            return bool(parquet_header(source).columns(VALUE_COLUMNS[kind]))
+        TextFile.recognised(source, kind)
+        return kind == "run" or kind_of(source) != "run"
+    except (InputError, OSError):
+        return False
+
+
 def _first_fraction(values: Iterable[float | None]) -> float | None:
     """Return the first number that is no integer, as a score may be."""
     return next((value for value in values if value is not None and not float(value).is_integer()), None)

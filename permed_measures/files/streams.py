@@ -184,8 +184,6 @@ def _lazy(source: Source) -> pl.LazyFrame:
 
 def parquet_run(source: Source) -> ScannedRun:
     """Return a run in a Parquet file with the columns query_id, doc_id and score."""
-    with _located(source):
-        columns_of(_lazy(source).collect_schema().names(), "score")
 
     def duplicate_error(query_id: str, doc_id: str) -> InputError:
         return twice_error(query_id, doc_id, "", str(source.path), is_run=True)

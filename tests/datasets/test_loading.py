@@ -164,12 +164,14 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant
     (tmp_path / "thor.sh").write_text("#!/bin/sh\n")
     pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "label": [1]}).write_parquet("parts.parquet")
     os.mkfifo("pipe.trec")
+    (tmp_path / "whole.json").write_text('{"q1": {"a": 1.5}}')
     for qrels, run, message in [
         ("qrel.txt", "run.trec", f"qrel.txt: {ABSENT}. Did you mean 'qrels.txt'?"),
         ("part.parquet", "run.trec", f"part.parquet: {ABSENT}. Did you mean 'parts.parquet'?"),
         ("medcorpsu", "run.trec", f"'medcorpsu' is {NEITHER}. Did you mean 'medcorpus'?"),
         ("permed", "run.trec", f"'permed' is {NEITHER}. Ours are medcorpus, litsearch, permed-sample"),
         ("qrels.txt", "run.tre", f"run.tre: {ABSENT}. Did you mean 'run.trec'?"),
+        ("qrels.txt", "whol.json", f"whol.json: {ABSENT}. Did you mean 'whole.json'?"),
         ("qrels.txt", f"{ID}/runs/bm52", f"{ID}/runs/bm52: {ABSENT}. Did you mean '{ID}/runs/bm25'?"),
         ("qrels.txt", ID, f"{ID}: {ABSENT}. This is the id of a data set, and only qrels can be one"),
         (URL, "run.trec", f"{URL}: {ABSENT}. Only files are read: download"),
@@ -181,6 +183,7 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant
     for qrels, run in [
         ("nothere.qrels", "run.trec"),  # as like as one half to thor.sh
         ("tho.sh", "run.trec"),  # no qrels
+        ("whol.json", "run.trec"),
         ("run.tre", "run.trec"),
         ("qrels.txt", "qrel.txt"),
         ("qrels.txt", "part.parquet"),
