@@ -159,7 +159,8 @@ def tests_of(file, line, recorded, seconds):
     lines, taken = recorded["lines"].get(file, {}), recorded["seconds"]
     of_line = set(lines.get(line, ()))
     chosen, room = [], f"/{file.split('/')[1]}/"
-    others = {test for tests in lines.values() for test in tests}
+    # A file that only declares, when it is imported, is run by no test: then those of its folder are.
+    others = {test for tests in lines.values() for test in tests} or {each for each in taken if room in each}
     for test in sorted(others, key=lambda test: (test not in of_line, room not in test, taken[test])):
         seconds -= taken[test]
         if seconds > 0 or not chosen:
