@@ -201,6 +201,8 @@ def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
     """What stands below them is bounded apart, so the sums may be too high, never too low."""
     monkeypatch.setattr("permed_measures.limits.bounds.MOST_STEPS", most)
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
+    losing = Example(GRADES, convention_of(claims, negative="keep"), claims).rankings
+    assert (losing is not None) == (most == 10_000)  # negative grades lose down to the cutoff
     example = Example(GRADES, convention_of(claims), claims)
     if not most:
         assert example.rankings is None
