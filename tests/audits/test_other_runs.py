@@ -78,7 +78,10 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     main = pm.audit(few, runs[0], row(few, runs[0])).best[0]
     drawn = other_means(main.options, main.trials[:1], np.array([1e-9]))
     values = np.array([v.value for v in pm.iter_calc(["nDCG@10"], few, runs[0])])
-    assert drawn.std() == pytest.approx(values.std() / 20**0.5, rel=0.03)  # that of the bootstrap
+    scatter = values.std() / 20**0.5  # that of the bootstrap
+    assert drawn.std() == pytest.approx(scatter, rel=0.03)
+    wider = other_means(main.options, main.trials[:1], np.array([scatter * (3 * 1.7) ** 0.5]))
+    assert wider.std() == pytest.approx(scatter * 1.7**0.5, rel=0.1)
 
 
 @pytest.mark.thorough

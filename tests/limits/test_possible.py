@@ -146,7 +146,9 @@ def test_what_is_not_refuted_is_not_said_to_be():
 )
 def test_a_number_alone_has_the_range_of_any_run(claims, high):
     limits, text = first_of(QRELS, claims)
-    assert limits.ranges[0].given == pytest.approx((0, high), abs=1e-9)
+    given = limits.ranges[0].given
+    assert given == pytest.approx((0, high), abs=1e-9)
+    assert given.low <= 0 < high <= given.high  # what is off by a sum's noise is off to the safe side
     assert limits.refuted is (high < 1)
     assert "given the others, " not in text
 
@@ -263,6 +265,17 @@ def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
     ]
     assert {*map(len, changed)} == {*range(most + 1)}
     assert [option] in changed
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "changed"),
+    [("nDCG@10", "discount", {"grades"}), ("MAP@10", "denominator", {"grades", "pool", "strict"})],
+)
+def test_where_grades_are_changed_ndcg_is_as_usual(name, option, changed):
+    policies = label_policies(Judgments.of({"q": {"a": 2, "b": 1}}))
+    [claims] = parse_claims([{name: "0.5"}])
+    found = conventions_of(claims, policies, named=())
+    assert {each["labels"] for each in found if each[option] != DEFAULT[option]} == changed
 
 
 # --- reports ---
