@@ -1,6 +1,8 @@
 """Measures as objects and as text: parameters, equality, parsing, errors."""
 
+import ast
 import pickle
+import re
 
 import ir_measures
 import numpy as np
@@ -9,7 +11,9 @@ from effort import IR_MEASURES_PARSES
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures import definitions
 from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.parameters import values_of
 
 MOST = 2**31 - 1
 
@@ -191,7 +195,10 @@ def test_grades_that_a_measure_cannot_take_are_named(measure, grades, message):
     assert str(error.value).startswith(f"query 'q', document 'd': {message}")
 
 
-def test_every_measure_of_ours_has_a_docstring_with_conventions_sources_and_example():
+def test_every_measure_of_ours_has_a_docstring_with_defaults_conventions_sources_and_example():
     for measure in MEASURES.values():
         for part in ("described for all measures", "Notes\n", "References\n", "Examples\n", ">>> "):
             assert part in type(measure).__doc__, (measure, part)
+        parameters = f"{definitions.__doc__}{type(measure).__doc__}"
+        for name, default in re.findall(r"^ *(\w+) : .*, default (\S+)$", parameters, re.MULTILINE):
+            assert values_of(measure).get(name) in (None, ast.literal_eval(default)), (measure, name)
