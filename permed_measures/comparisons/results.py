@@ -17,7 +17,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
-from permed_measures.results.report import FORMATS, Report, Result
+from permed_measures.results.report import Report, Result
 
 MARKS = {"‡": 0.01, "†": 0.05}
 """The significance marks, and the p below which they are set."""
@@ -269,7 +269,6 @@ class Comparison(Result):
         InputError
             For another form or digits below 0.
         """
-        check_choice("form", form, FORMATS)
         digits = None if digits is None else whole_number("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
         chosen: Any = {name: value for name, value in asked.items() if value is not None}

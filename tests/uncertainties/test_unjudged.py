@@ -138,6 +138,9 @@ def test_with_too_many_gradings_some_are_tried_and_it_is_not_exact():
     least, most, exact = over_gradings(pm.parse_measure("AP"), long, np.arange(3.0))
     assert not exact
     assert 0 < least[0] < 0.5 < most[0] < 1
+    none = JudgedRankings.of(Judgments.of({"q": {"a": 0}}), {"q": {f"x{i}": -float(i) for i in range(400)}})
+    least, most, _ = over_gradings(pm.parse_measure("AP"), none, np.arange(2.0))
+    assert (least[0], most[0]) == (0, 1)  # no document is relevant, or all are
     least, most, _ = over_gradings(pm.parse_measure("P@401"), long, np.arange(3.0))
     assert (least[0], most[0]) == pytest.approx((1 / 401, 1))  # none of the others is relevant, or all are
 
