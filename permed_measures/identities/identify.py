@@ -396,8 +396,7 @@ def _counterexample(search: Search, ours: Options) -> Counterexample | None:
 
     if (found := search.smallest(differ)) is None:
         return None
-    value = found.value / search.reading.over
-    return Counterexample(found.case.qrels, found.case.run, value, number(found.quantity, ours))
+    return Counterexample(found.case.qrels, found.case.run, found.value, number(found.quantity, ours))
 
 
 def _difference(search: Search, ours: Options, option: str) -> Difference:
