@@ -159,7 +159,7 @@ def _whole(name: str, claims: list[Claim], n_topics: int) -> Whole | None:
     measure, cutoff = _measure_of(claims[0])
     told = list({claim.value: claim for claim in claims if 0 < claim.value < 1}.values())
     digits = max((claim.decimals for claim in told), default=0)
-    if not measure or not 0 < digits <= _MOST_DIGITS:
+    if not measure or digits > _MOST_DIGITS:
         return None
     said, totals = cutoff * n_topics, cutoff * np.arange(1, _MOST_TOPICS + 1)
     if measure == "P":

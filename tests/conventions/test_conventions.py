@@ -251,11 +251,13 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     qrels, run = everything_differs()
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
     trials = [Quantity(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
-    space = Space(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain"])
+    space = Space(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain", "tied"])
     own = [each for each in space.options if each in OF_ALL]
     assert own == [
-        *("queries of AP", "level of AP", "queries of RR", "level of RR", "queries of nDCG"),
+        *("queries of AP", "tied of AP", "level of AP", "queries of RR", "level of RR", "queries of nDCG"),
+        "tied of nDCG",
     ]
+    assert space.values["tied of AP"] == [SAME, "in_order", "one_step"]
     near = np.concatenate([near.codes for near in space.within(1) if near.n_changes == 1])
     at = {each: DEFAULT.get(each, SAME) for each in space.options} | {
         f"cutoff of {trial.name}": 10 for trial in trials
@@ -273,6 +275,11 @@ def test_labels_and_groups_that_there_are_not_have_no_value(missing):
     at = {**DEFAULT, "cutoff of P@1": 1}
     assert trial.value(at) == 0
     assert np.isnan(trial.value(at | missing))
+
+
+@pytest.mark.parametrize("judged", [[], ["c1_1", "c1_2", "c2_1", "x"], ["c1_1", "c2_1"], ["c1_1", "c1_2"]])
+def test_there_are_groups_where_all_ids_tell_them_and_they_differ(judged):
+    assert means.groupings_of(judged) == {}
 
 
 def test_conversations_are_averaged_over_any_queries():

@@ -268,6 +268,10 @@ def test_the_line_of_a_row_is_that_of_the_file(tmp_path, name, text, line):
 
 
 def test_why_no_column_is_read_is_said(tmp_path):
+    with pytest.raises(pm.InputError, match="there is no table whose header names the runs and then"):
+        read(tmp_path, "paper.md", "| run | P@1 |\n|---|---|\n")
+    with pytest.raises(pm.InputError, match="no row has a claim"):
+        read(tmp_path, "paper.csv", "run,P@1\na,-\n")
     with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
     with pytest.raises(pm.MeasureError, match="ERR over that of the ideal list is not computed"):
