@@ -80,6 +80,19 @@ def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capp
     assert means.is_possible({"weights": "half"}, labels) == half
 
 
+@pytest.mark.parametrize(
+    ("options", "labels", "defined"),
+    [
+        ({"level": 2.0}, "grades", True),
+        ({"level": 2.0}, "pool", False),
+        ({"weights": "capped"}, "strict", False),
+        ({"gain": "linear"}, "pool", True),
+    ],
+)
+def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, labels, defined):
+    assert means.is_defined(options, labels) is defined
+
+
 def test_what_sees_unjudged_documents():
     assert all(map(means.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
     assert not any(map(means.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5")))
