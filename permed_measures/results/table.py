@@ -302,9 +302,9 @@ def _latex_caption(table: Table) -> str:
     """Write the caption and the notes; what a user has written in LaTeX stays as it is."""
     from permed_measures.results.latex import latex_text
 
-    if not table.own_caption:
+    own = one_line(table.own_caption).strip()
+    if not own:
         return " ".join(map(latex_text, table.sentences()))
-    own = one_line(table.own_caption)
     own = own if own[-1] in ".!?" else f"{own}."
     own = own if re.search(r"[\\$]", own) else latex_text(own)
     return " ".join([own, *map(latex_text, table._replace(caption="").sentences())])
