@@ -15,7 +15,6 @@ from permed_measures.conventions.names import in_a_paper, measure_of, sentence_o
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
-    MEASURES,
     OPTIONS,
     Options,
     changes_of,
@@ -78,7 +77,7 @@ class Answer:
     def sentence(self) -> str:
         """Say how it is computed, as a paper would."""
         measure, ours = self._claimed.measure, self.options
-        own = options_for(measure, ours) if measure in MEASURES else {}
+        own = options_for(measure, ours)
         told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
         over = describe("queries", ours["queries"]) if told else ""
         return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], measure, own)], over, ours)
