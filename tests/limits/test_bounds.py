@@ -268,6 +268,7 @@ def test_what_a_group_takes_of_the_effort_of_a_row_is_gone_for_the_next(monkeypa
     first, second = (
         conventions.group(convention_of(claims, **options), claims) for options in ({}, CHOSEN["half of AP"])
     )
+    monkeypatch.setattr("permed_measures.limits.bounds._PROGRAMME", 0)
     monkeypatch.setattr("permed_measures.limits.rows.MOST_EFFORT", 1.5 * _PREPARING * first.rankings.n_steps)
     row = Row(claims)
     assert row.limits(first).refuted
