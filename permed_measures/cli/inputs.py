@@ -124,7 +124,7 @@ def named_run(argument: str, name: str) -> tuple[str, Path]:
 def _files(argument: str) -> tuple[str, list[tuple[str, Path]]]:
     """Return what stands before the =, if anything does, and the files by their own names."""
     given, equals, place = argument.partition("=")
-    if not equals or Path(argument).exists():
+    if argument and (not equals or Path(argument).exists()):
         given, place = "", argument
     elif not given or not place:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")

@@ -260,6 +260,8 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
     text, path = os.fspath(name), Path(name)
     if text == "-":
         return STDIN
+    if not text:  # which Path takes as the folder where one is
+        raise InputError("the name of a file is empty")
     check_path(path)
     if os.path.lexists(path):
         if text in NAMES and path.is_dir() and not parquet_parts(path):

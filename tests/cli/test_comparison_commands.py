@@ -1,6 +1,7 @@
 """The commands `compare` and `reranking`: arguments, files, messages and exit statuses."""
 
 import json
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,7 +25,7 @@ def command(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, tmp_path / name)
-    return lambda line: run_main(*line.split())
+    return lambda line: run_main(*shlex.split(line))
 
 
 def contents(folder):
@@ -142,6 +143,8 @@ def test_options_are_said(command, line, said):
         (f"{COMPARE} bm25", "error: a comparison needs at least two runs (found 1)"),
         (f"{COMPARE} empty", "error: empty: no run file in this folder"),
         (f"{COMPARE} bm25 =lsa", "error: a run is FILE or NAME=FILE (found '=lsa')"),
+        (f"{COMPARE} bm25 ''", "error: a run is FILE or NAME=FILE (found '')"),
+        ("compare '' bm25 lsa", "error: the name of a file is empty"),
         (f"{COMPARE} all=permed-sample/runs", "error: two runs are named 'all' ("),
         (f"{COMPARE} all=twins", "error: two runs are named 'all' (twins/a.csv and twins/a.trec)"),
         (f"{COMPARE} twins", "error: two runs are named 'a' (twins/a.csv and twins/a.trec)"),
