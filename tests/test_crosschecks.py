@@ -186,6 +186,7 @@ def test_queries_that_pytrec_eval_cannot_take_are_scored_by_us_alone():
     assert (result.ok, result.n_queries, result.alone) == (True, 4, 3)
     assert {row.queries for row in result.rows if row.measure != GRADED} == {1}
     assert "4 judged queries, 3 of them scored by us alone" in str(result)
+    assert pm.crosscheck({"q": {"d": 0}}, {"q": {"d": 1.0}}, ["P@1"]).alone == 0  # it takes grades of 0 alone
     # Of bpref also those without a document of the level or one below; of other measures these count.
     assert [row.queries for row in pm.crosscheck(QRELS, RUN, ["Bpref(rel=3)", "P(rel=3)@1"]).rows] == [1, 2]
 
