@@ -150,7 +150,7 @@ def recorded(
     measures: MeasuresLike,
     order: str,
     query_ids: str | None,
-    created: bool = True,
+    created: bool,
 ) -> Record:
     """Return the record of runs that have names; see `record`."""
     loaded = loaded_qrels(qrels)

@@ -163,7 +163,7 @@ def verify(
         warnings_about(None),  # whoever made the record has seen them
         _without_downloads(foreign) if foreign else nullcontext(),
     ):
-        again = recorded(found_qrels, runs, before.measures, **options)
+        again = recorded(found_qrels, runs, before.measures, **options, created=False)
     is_same = before.version == __version__
     differences = list(_differences(before, again, 0.0 if is_same else TOLERANCE))
     n_values = len(again["query_ids"]) * len(again["measures"]) * len(runs)

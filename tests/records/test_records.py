@@ -66,6 +66,10 @@ def test_a_record_holds_what_an_evaluation_gives(folder):
     assert run["sha256"] == hashlib.sha256((folder / "lsa.jsonl").read_bytes()).hexdigest()
     assert found["measures"] == {"MAP": "GradedAP@10", "n": "nDCG@10"}
     assert found["qrels"].items() >= {"path": "qrels.jsonl", "dataset": None}.items()
+    listed = [{"text_id": "a", "score": 1}, {"text_id": "b", "score": 2}]
+    (folder / "listed.jsonl").write_text(json.dumps({"query_id": "q", "results": listed}))
+    by_list = pm.record({"q": {"a": 1}}, "listed.jsonl", "RR", order="list")
+    assert by_list["runs"]["listed"]["means"] == {"RR": 1.0}
     of_data_set = pm.record("permed-sample", {"mine": "lsa.jsonl"}, "RR")
     assert of_data_set["qrels"].items() >= {"path": None, "dataset": "permed-sample"}.items()
     assert of_data_set["qrels"]["judgments"] == found["qrels"]["judgments"]

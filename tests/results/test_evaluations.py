@@ -76,6 +76,18 @@ def test_groups_are_blocks_with_their_own_best():
     assert two == [["2", "old", ("0.0000", 2)], ["2", "new", ("1.0000", 1)], ["2", "mid", ("0.0000", 2)]]
 
 
+@pytest.mark.parametrize(
+    ("macro", "expected"), [(False, [("1", 2, 0.5), ("2", 1, 0.0)]), (True, [("(macro)", 3, 0.25)])]
+)
+def test_json_has_the_groups_with_their_ceilings(macro, expected):
+    found = report({"mid": RUNS["mid"]}, "P@1 GradedAP(max_rel=9)", by="_([0-9])$", macro=macro)
+    [content] = json.loads(found.to("json"))
+    assert content["by"] == "_([0-9])$"
+    groups = [(each["group"], each["queries"], each["metrics"]["P@1"]) for each in content["groups"]]
+    assert groups == expected
+    assert {name for each in content["groups"] for name in each["ceilings"]} == {"GradedAP(max_rel=9)"}
+
+
 def test_columns_that_say_nothing_are_left_out():
     whole = {"mine": {query: {"d": 1.0} for query in QRELS}}
     assert table(whole, "RR P@1").headings == ["run", "RR", "P@1"]
@@ -191,6 +203,7 @@ def test_a_name_of_the_users_own_is_no_other_column():
             report(RUNS, {name: "P@1"})
     with pytest.raises(InputError, match="two columns would be named 'queries_judged'"):
         report(RUNS, {"queries_judged": "P@1"}).to("csv")
+    assert "Judged well is P@1" in table(RUNS, {"Judged well": "P@1"}).notes
     [content, *_] = json.loads(report(RUNS, {"Judged well": "P@1"}).to("json"))
     assert content["metrics"] == {"Judged well": 0.0}
     assert list(content["judged"]) == ["Judged@1"]
