@@ -13,7 +13,7 @@ import permed_measures as pm
 from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import Chance, NearRows
 from permed_measures.audits.search import answers_to
-from permed_measures.audits.sentences import odds
+from permed_measures.audits.sentences import in_two_lines, odds
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.spaces import Space
 from permed_measures.datasets import SAMPLES
@@ -170,3 +170,8 @@ def test_a_claim_without_which_fewer_changes_explain_the_others_is_said_to_be_in
 )
 def test_a_chance_is_written_as_people_say_it(share, said):
     assert odds(share) == said
+
+
+@pytest.mark.parametrize(("n", "said"), [(65, "b" * 65), (66, "1 more")])
+def test_two_lines_hold_135_characters(n, said):
+    assert in_two_lines(["a" * 66, "b" * n]) == [f"{'a' * 66}; {said}"]

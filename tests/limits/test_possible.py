@@ -305,6 +305,8 @@ def test_the_command_prints_what_the_function_does():
     assert "2 of 2 rows not refuted for some convention." in text
     bm25, ours = result.rows
     assert (bm25.conventions[0].refuted, ours.conventions[0].refuted) == (True, False)
+    assert not {*bm25.named(False)} & {*ours.named(False)}
+    assert "in any row" not in text
     assert re.search(r"\n *bm25 +AP@10: given the others, MAP@10 ", stdout)
     assert re.search(rf"\n *ours .* {len(ours.said(False))} of {len(ours.conventions)}\n", stdout)
     assert re.search(r"\n *ours .*GradedAP@10: given.* AP@10; as ", stdout)
