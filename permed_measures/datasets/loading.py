@@ -317,7 +317,7 @@ _TYPO = 0.75
 
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
-    """Return a hint to what is named like this but for a typo, whatever its ending, and is of such a kind."""
+    """Return a hint to what differs by a typo, in its name and without its ending, and is of such a kind."""
     from permed_measures.files.read import can_be_read
 
     beside = map(Path, files_beside(path))

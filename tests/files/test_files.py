@@ -46,27 +46,18 @@ BAD_QRELS = [
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
-    (
-        '{"q": {"a": 1},\n"r": {"b": 2}\n"s": {}}\n',
-        ":3: not BEIR or MTEB JSON: not valid JSON (Expecting ',' del",
-    ),
+    ('{"q": {"a": 1},\n"r": {"b": 2}\n"s": {}}\n', ":3: not BEIR or MTEB JSON: not valid JSON (Expecting ',"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),
     (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),
 ]
 BAD_RUNS = [
     ('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n', "half of a Unicode character"),
     ('{"query_id": "q\\ud800", "retrieved": ["a"]}\n', "half of a Unicode character"),
-    (
-        "query_id,doc_id,doc_id,score\nq,a,b,1\n",
-        ":1: unknown format: expected a run (found 'query_id,doc_id,d",
-    ),
+    ("query_id,doc_id,doc_id,score\nq,a,b,1\n", ":1: unknown format: expected a run (found 'query_id,doc_id"),
     ('{"q": {"d": 1},\n"r": []}\n', "not BEIR or MTEB JSON: query 'r' must have an object of documents"),
     ('{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}', "2 subsets and splits of MTEB, of which one"),
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
-    (
-        "query_id,doc_id,score\nq,d,1\nq,e,2,x\n",
-        ":3: not a line of a CSV or TSV run: 4 columns instead of 3 ",
-    ),
+    ("query_id,doc_id,score\nq,d,1\nq,e,2,x\n", ":3: not a line of a CSV or TSV run: 4 columns instead of 3"),
     ("q1 Q0 d1 1 1_0 t\n", "a score must be a number (found '1_0')"),
     ("q1 Q0 d1 1 high t\n", ":1: not a line of a TREC run: a score must be a number (found 'high') in 'q1 "),
     ("q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", ":2: document 'd1' of query 'q1' is listed twice, first on line 1"),
@@ -77,10 +68,7 @@ BAD_RUNS = [
     ('{"query_id": "q", "results": [{"text_id": "a", "score": NaN}]}\n', "a score must be a number (found "),
     ([{"query_id": "q", "results": [{"doc": "a"}]}], "'text_id' is missing"),
     ([{"query_id": "q", "results": {"a": 1}}], "results must be a list (found {'a': 1})"),
-    (
-        '{"retrieved": ["a"]}\n\n{"retrieved": ["b"]}\n',
-        ", and an empty line above (line numbers are the query ids)",
-    ),
+    ('{"retrieved": ["a"]}\n\n{"retrieved": ["b"]}\n', ", and an empty line above (line numbers are the que"),
     ([{"retrieved": [1, 2, 1]}], ":1: document '1' of query '1' is listed twice, first on line 1. Remove"),
 ]
 

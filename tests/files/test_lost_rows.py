@@ -35,14 +35,8 @@ def refusal(content, read=pm.read_run):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            f"{RUN}q1 Q0 b 2 1.0 tq2 Q0 c 1 3.0 u\n",
-            f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 tq2",
-        ),
-        (
-            f"{RUN}q1 Q0 b 2 1.0 t q2 0 c 1 3.0 u\n",
-            f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 t ",
-        ),
+        (f"{RUN}q1 Q0 b 2 1.0 tq2 Q0 c 1 3.0 u\n", f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 "),
+        (f"{RUN}q1 Q0 b 2 1.0 t q2 0 c 1 3.0 u\n", f":2: not a line of a TREC run: {JOINED} 'q1 Q0 b 2 1.0 "),
         (f"{RUN}q1 x b - 1.0 tq2 x c - 3.0 u\n", f":2: not a line of a TREC run: {JOINED} 'q1 x b - 1.0 tq2"),
         ("q1 Q0 a 1 2.0 t\u0085q1 Q0 b 2 1.0 t\n", f":1: not a line of a TREC run: {JOINED} 'q1 Q0 a 1 2.0"),
         ("q1 Q0 a 1 2.0 t\rq1 Q0 b 2 1.0 t\r", f":1: {RETURN}"),
@@ -59,10 +53,7 @@ def refusal(content, read=pm.read_run):
             b"q1 Q0 a 1 2.0 t\nq1 Q0 \xe9 1 2.0 t\n",
             f":2: not UTF-8 text (invalid continuation byte). {UTF_8}",
         ),
-        (
-            f"query_id,doc_id,score,text\nq,a,1,{'x' * 140_000}\n",
-            "limit (131072). Expected query_id, doc_id, sc",
-        ),
+        (f"query_id,doc_id,score,text\nq,a,1,{'x' * 140_000}\n", "limit (131072). Expected query_id, doc_id"),
     ],
 )
 def test_a_line_that_is_two_or_no_text_is_refused_with_its_number(content, message):
@@ -90,30 +81,15 @@ def test_qrels_with_carriage_returns_are_refused():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            '<!DOCTYPE html> <html lang="en">\n<p>404',
-            "but this is an HTML or XML page ('<!DOCTYPE html> <html",
-        ),
-        (
-            "<html> <head> <title> 404 not found </title>\n",
-            "It may be an error page in place of a file: look",
-        ),
+        ('<!DOCTYPE html> <html lang="en">\n<p>404', "but this is an HTML or XML page ('<!DOCTYPE html> <ht"),
+        ("<html> <head> <title> 404 not found </title>\n", "It may be an error page in place of a file: loo"),
         ('[{"query_id": "q", "results": ["a"]}]', 'expected a run, but this is a JSON array (\'[{"query_id"'),
         ('["a", "b", "c", "d", "e", "f"]', "Write one JSON object per line, such as by jq -c '.[]' IN > OUT"),
         ("[\n1]", "but this is a JSON array ('[')"),
-        (
-            '{"query_id": "q", "results": [{"text_id": "a", "sco',
-            ":1: not a line of PerMed results: not valid JSO",
-        ),
-        (
-            '{"query_id": "q", "resul',
-            "The line is not valid JSON (Unterminated string starting at: line 1 colu",
-        ),
+        ('{"query_id": "q", "results": [{"text_id": "a", "sco', ":1: not a line of PerMed results: not vali"),
+        ('{"query_id": "q", "resul', "The line is not valid JSON (Unterminated string starting at: line 1 c"),
         ('{"q": {"a": 1.0, "b', ":1: not BEIR or MTEB JSON: not valid JSON"),
-        (
-            "q1,a,2.0\nq1,b,1.0\n",
-            "The names of its columns are missing: add the line query_id,doc_id,score at",
-        ),
+        ("q1,a,2.0\nq1,b,1.0\n", "The names of its columns are missing: add the line query_id,doc_id,score "),
         ("1;a;2.0\n", "The names of its columns are missing: add the line query_id;doc_id;score at the top."),
         ("q1,x,a,2.0\n", "add a line with them at the top, such as query_id,doc_id,score. Known with"),
     ],

@@ -92,6 +92,7 @@ def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
     @given(nested(NUMBERS[what]))
     @example({"a\rb": {"c": 1}})
     @example({"c": {"a\rb": 1}})
+    @example({"q": {"\ud800": 1}})  # no format has it
     def check(data):
         written.append(is_written(tmp_path / "file", what, form, data))
 
@@ -173,21 +174,11 @@ REFUSED = [
     ("qrels", "trec", {"q": {"a": 1}, "r": {}}, "(first: 'r'). Write them as .json"),
     ("run", "trec", {"a b": {"a": 1}}, "query 'a b': a query id in a TREC file may not be empty or have whi"),
     ("qrels", "trec", {"q": {"a\u3000": 1}}, "document 'a\\u3000': a document id in a TREC file may not be"),
-    (
-        "qrels",
-        "trec",
-        {"#q": {"a": 1}},
-        "file: a line of a TREC file may not begin with '#' (found query '#q'",
-    ),
+    ("qrels", "trec", {"#q": {"a": 1}}, "file: a line of a TREC file may not begin with '#' (found query '#"),
     ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
     ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json or .csv"),
     ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or CSV"),
-    (
-        "run",
-        "json",
-        {"mteb_model_meta": {"a": 1}},
-        "file: the query id 'mteb_model_meta' means something else",
-    ),
+    ("run", "json", {"mteb_model_meta": {"a": 1}}, "file: the query id 'mteb_model_meta' means something el"),
     ("run", "csv", {"q": {"\ud800": 1}}, "file: ids must be Unicode text (found '\\ud800')"),
     ("qrels", "json", {"q": {"a": 0.5}}, "document 'a': grades in a JSON file are integers (found 0.5)"),
     ("qrels", "jsonl", {"q": {"a": 1, "b": 2}}, "qrels in JSONL have no grades (found query 'q', grade 2)"),
