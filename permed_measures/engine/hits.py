@@ -61,26 +61,14 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     rows = scores_of(judgments, query, docs)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
     grades = judgments.may_be_scores and may_be_grades(run)
-    return _ranked(judgments, rows, ties, depth, named, some_ids, grades)
+    ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
+    return RankedHits(rows.row, ranks, retrieved, named, some_ids, scores_differ(rows), grades)
 
 
 def may_be_grades(run: Nested) -> bool:
     """Return whether all scores of a run look like grades."""
     scores = chain.from_iterable(documents.values() for documents in run.values())
     return any(run.values()) and all(score in USUAL_GRADES for score in scores)
-
-
-def _ranked(
-    judgments: Judgments,
-    rows: ScoredHits,
-    ties: TieBreak,
-    depth: int | None,
-    query_ids: Collection[str],
-    some_ids: list[str],
-    may_be_grades: bool,
-) -> RankedHits:
-    ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
-    return RankedHits(rows.row, ranks, retrieved, query_ids, some_ids, scores_differ(rows), may_be_grades)
 
 
 def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
@@ -209,7 +197,8 @@ def _of_frame(
     )
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
-    return _ranked(judgments, rows, ties, depth, set(query_ids), some_ids, grades)
+    ranks = ranks_of(rows, judgments, ties, depth)
+    return RankedHits(row, ranks, end - start, set(query_ids), some_ids, scores_differ(rows), grades)
 
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
