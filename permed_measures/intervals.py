@@ -54,7 +54,7 @@ def percent(level: float) -> str:
 
 def coverage_notes(n_units: int, unit: str, level: float, values: str) -> list[str]:
     """Note that intervals of so few units may hold the truth less often than they say, if so."""
-    if not 1 < n_units < FEW_UNITS:
+    if n_units >= FEW_UNITS:
         return []
     units = counted(n_units, unit)
     return [f"interval: with {units} coverage may be below {percent(level)} where {values} are skewed"]

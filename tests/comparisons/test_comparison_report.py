@@ -73,6 +73,12 @@ def test_differences_of_many_pairs_are_left_out_of_what_is_printed(n, baseline, 
     assert len(result.to_polars()) == len(result.rows)
 
 
+@pytest.mark.parametrize("n", [50, 51])
+def test_of_more_than_50_runs_a_page_has_no_plots(n):
+    result = made({f"run{i}": [1 + i % 3] * 6 for i in range(n)}, baseline="run0", resamples=9)
+    assert any(section.plots for section in result.report().sections) == (n == 50)
+
+
 IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}
 TWO_GROUPS = {f"q{i:02}": "xxyy"[i % 4] for i in range(8)}
 EXACT = "randomization test (all 256 sign patterns of 8 queries)"
