@@ -350,13 +350,13 @@ def test_a_plot_in_a_page_has_its_names_as_text_and_colours_that_can_be_dark():
 
 @pytest.mark.filterwarnings("error::UserWarning")
 def test_letters_that_no_font_has_are_said_once_and_are_text_in_a_page(tmp_path):
-    figure = plot_forest(made({"old": RUNS["old"], "模型 é": GOOD}))[0]
+    [ax] = plot_forest(made({"old": RUNS["old"], "模型 é": GOOD}, "RR"))
     said = r"plot.png: no font of the plot has '型' and '模'\. Set matplotlib's font\.family to one"
     with pytest.warns(pm.PermedWarning, match=said) as caught:
-        save_plot(figure, tmp_path / "plot.png")
+        save_plot(ax, tmp_path / "plot.png")
     assert len(caught) == 1
-    assert "模型 é" in inline_svg(plot_forest(made({"old": RUNS["old"], "模型 é": GOOD}))[0].figure)
-    save_plot(plot_forest(made({"old": RUNS["old"], "é Ω": GOOD}))[0], tmp_path / "plot.png")
+    assert "模型 é" in inline_svg(ax.figure)
+    save_plot(*plot_forest(made({"old": RUNS["old"], "é Ω": GOOD}, "RR")), tmp_path / "plot.png")
 
 
 # --- how plots look ------------------------------------------------------------------------------------

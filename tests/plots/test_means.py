@@ -95,7 +95,7 @@ SAMPLE = ("evaluate", "permed-sample", "permed-sample/runs")
 )
 def test_evaluate_writes_a_figure(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    out, err = run_cli(*SAMPLE, "--output", name)
+    out, err = run_cli(*SAMPLE, "-m", "P@1", "--output", name)
     assert (out, err.splitlines()[-1]) == ("", f"{name}: figure of 3 runs")
     assert (tmp_path / name).stat().st_size > 5000
 
