@@ -236,6 +236,8 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
 def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
     """Return the run of a file, cleaned, in the order of its rows."""
     check_choice("duplicates", how.duplicates, DUPLICATES)
+    if not isinstance(how.max_passage, str):
+        raise InputError(f"max_passage must be a text, such as '#' (found {shown(how.max_passage)})")
     if source.is_parquet:
         scanned = parquet_run(source)
         rows: Iterable[Row] = (

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import BEIR_COLUMNS, Nested, QrelsLike, RunLike, location, number
+from permed_measures.engine.inputs import (
+    BEIR_COLUMNS,
+    Nested,
+    QrelsLike,
+    RunLike,
+    location,
+    number,
+    string_id,
+)
 from permed_measures.errors import InputError, shown, warn
 from permed_measures.files.order import ranked
 from permed_measures.files.sources import check_path
@@ -81,7 +89,7 @@ def write_run(
     q Q0 b 2 0.5 mine
     {"q": {"b": 0.5, "a": 2.0}}
     """
-    _write(_Output(Path(path), "score", tag, tuple(comments)), run, to)
+    _write(_Output(Path(path), "score", string_id(tag, where="tag"), tuple(map(str, comments))), run, to)
 
 
 def write_qrels(
@@ -119,7 +127,7 @@ def write_qrels(
     topic_001_1,a,2
     topic_001_1,b,0
     """
-    _write(_Output(Path(path), "relevance", comments=tuple(comments)), qrels, to)
+    _write(_Output(Path(path), "relevance", comments=tuple(map(str, comments))), qrels, to)
 
 
 def _write(output: _Output, data: Any, to: str | None) -> None:

@@ -103,5 +103,9 @@ def test_the_commands_take_the_options(tmp_path, monkeypatch):
     ):
         status, _, stderr = run_main(*line.split(), "--ignore-self")
         assert (status, problem in stderr) == (2, True), stderr
-    with pytest.raises(pm.InputError, match="duplicates must be one of refuse, first, best"):
-        pm.read_run(run, duplicates="last")
+    for how, message in (
+        ({"duplicates": "last"}, "duplicates must be one of refuse, first, best"),
+        ({"max_passage": 5}, r"max_passage must be a text, such as '#' \(found 5\)"),
+    ):
+        with pytest.raises(pm.InputError, match=message):
+            pm.read_run(run, **how)
