@@ -65,11 +65,11 @@ def test_the_best_part_of_a_document_is_its_score(path):
 
 def test_of_lists_without_scores_the_first_is_the_best(tmp_path):
     (tmp_path / "run.jsonl").write_text(
-        '{"query_id": "a", "retrieved": ["x#1", "a", "y#1", "x#2"]}\n{"query_id": "b", "retrieved": []}\n'
+        '{"query_id": "a", "retrieved": ["x#1","a","y#1","z","x#2"]}\n{"query_id": "b", "retrieved": []}\n'
     )
     run = pm.read_run(tmp_path / "run.jsonl", max_passage="#", ignore_self=True)
-    assert (list(run["a"]), run["b"]) == (["x", "y"], {})
-    assert run["a"]["x"] > run["a"]["y"]
+    assert (list(run["a"]), run["b"]) == (["x", "y", "z"], {})
+    assert run["a"]["x"] > run["a"]["y"] > run["a"]["z"]
     label = '{{"conversation_id": "t", "turn_id": 1, "doc_id": "{}", "rel": {}}}\n'
     (tmp_path / "labels.jsonl").write_text(label.format("a", 0) + label.format("b", 2))
     run = pm.read_run(tmp_path / "labels.jsonl", ignore_self=True)
