@@ -101,7 +101,7 @@ def compare(
     human : QrelsLike, optional
         People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
         queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
-        queries (see `People.corrected`). Of three runs or more `Comparison.orders` says whether both sets of
+        queries (see `people.corrected`). Of three runs or more `Comparison.orders` says whether both sets of
         labels rank them alike, on the queries of which people judged all documents.
 
     Returns
@@ -133,7 +133,7 @@ def compare(
     difference to 0; an interval or a t-test of one query or of differences that do not vary, with a reason.
     Without max-T intervals are not corrected for their number. An interval need not agree with p: max-T steps
     down, and its intervals do not. With fewer than 20 clusters coverage may be lower, which the notes say.
-    `tests`, `wilcoxon` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
+    `comparisons.tests` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
     other corrections.
 
     Examples

@@ -109,7 +109,7 @@ def uncertainty(
     qrels judge, with its interval, by prediction-powered inference. If of each query people judged all
     documents or none, they are assumed to have judged a simple random sample of the queries, and this holds
     for every measure. Otherwise they are assumed to have judged a simple random sample of the documents, and
-    only P@k can be estimated without bias. `people.People.corrected` has the formula.
+    only P@k can be estimated without bias. `people.corrected` has the formula.
 
     References
     ----------
