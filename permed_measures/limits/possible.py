@@ -123,7 +123,7 @@ _BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR or Success"
 
 def _check(judgments: Judgments) -> None:
     if not judgments.num_rel(0).any() or not (judgments.grade > 0).any():
-        raise InputError("the qrels have no relevant document, so all measures are 0")
+        raise InputError("no document of the qrels is relevant: AP, nDCG, P, R, RR and Success are 0 anyhow")
     n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
     if n_grades > _MOST_GRADES:
         raise InputError(
