@@ -51,7 +51,7 @@ def drawn(rng):
 
 def test_no_two_measures_have_the_same_heading_and_each_is_read_back():
     rng, meanings, n_read = random.Random(3), {}, 0
-    for _ in range(effort(600, 2_000)):
+    for _ in range(effort(600, 1_200)):
         measure = drawn(rng)
         short = heading(measure)
         assert meanings.setdefault(short, meaning(measure)) == meaning(measure)
