@@ -192,7 +192,7 @@ def spread(rows: Grid) -> Grid:
     whole = []
     for row in rows:
         cells: list[Cell] = []
-        new = chain.from_iterable([cell] * min(max(cell.columns, 1), MOST_COLUMNS) for cell in row)
+        new = chain.from_iterable([cell] * max(cell.columns, 1) for cell in row)
         while (cell := below.pop(len(cells), None) or next(new, None)) is not None:
             if cell.rows > 1:
                 below[len(cells)] = cell._replace(rows=cell.rows - 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
-from permed_measures.papers.cells import Cell, Grid, PrintedTable, count_in, spread, tables_of
+from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid, PrintedTable, count_in, spread, tables_of
 from permed_measures.papers.latex import latex_tables, text_of
 
 # --- HTML ------------------------------------------------------------------------------------------
@@ -57,7 +57,8 @@ class _Table:
     def start_cell(self, line: int, given: dict[str, str | None]) -> None:
         """Open a cell."""
         line = count_in(given.get(_LINE, str(line)))
-        self.cell = Cell("", line, count_in(given.get("colspan")), count_in(given.get("rowspan")))
+        columns = min(count_in(given.get("colspan")), MOST_COLUMNS)
+        self.cell = Cell("", line, columns, count_in(given.get("rowspan")))
         self.parts = []
 
 

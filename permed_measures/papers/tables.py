@@ -225,14 +225,11 @@ class _Reader:
             n = len(titles)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
             yield f"{start}{what} left out: {', '.join(titles)}"
-        yield from (f"{start}{why}" for why in dict.fromkeys(self._questions()))
+        asked = dict.fromkeys(each.why for each in self.left_out if share_of_list(each.title))
+        yield from (f"{start}{why}" for why in asked)
         if self.texts:
             more = ", ..." if len(self.texts) > _SHOWN else ""
             yield f"{start}no value, left out: {', '.join(self.texts[:_SHOWN])}{more}"
-
-    def _questions(self) -> Iterator[str]:
-        """Yield what is to be asked of columns that are left out."""
-        return (each.why for each in self.left_out if share_of_list(each.title))
 
 
 def _check(name: str, text: str, where: str) -> None:
