@@ -236,6 +236,8 @@ def test_judged_is_over_the_queries_that_a_run_answers():
     assert shares == {"half": {"Judged@1": 1.0}, "other": {"Judged@1": 0.0}}
     assert "Judged: over the queries for which a run retrieves something" in result.to("markdown")
     assert "Judged@1: 'half' 1.00, 'other' 0.00; differences may be due to unjudged documents" in result.notes
+    by_cutoff = json.loads(compare(qrels, {"half": half, "other": other}, ["P@2", "P@1"]).to("json"))
+    assert [*by_cutoff["judged"]["half"]] == ["Judged@1", "Judged@2"]
     full = compare(qrels, {"half": {q: {"a": 1.0} for q in qrels}, "other": other}, "P@1")
     assert "Judged: over" not in full.to("markdown")
     asked = compare(qrels, {"half": half, "other": other}, ["P@1", "Judged@1"])

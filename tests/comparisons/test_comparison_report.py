@@ -248,3 +248,5 @@ def test_a_naive_test_is_not_to_be_reported():
     for tests, said in ((["wilcoxon", "t-test"], True), (["t-test"], False)):
         assert (naive in notes_of(pair(16, clusters=IN_FOURS, tests=tests))) == said
     assert naive not in notes_of(pair(16, tests="wilcoxon"))
+    both = differences_table(pair(16, clusters=IN_FOURS, tests=["wilcoxon", "t-test"]))
+    assert both.headings[-3:] == ["wilcoxon (naive) p", "p", "p (adj.)"]

@@ -134,6 +134,7 @@ MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
     [
         (RUNS, {}, [AT_ONCE, FILLED]),
         ({"old": RUNS["old"], "new": RUNS["new"]}, {}, ["bar: 95% CI", FILLED]),
+        ({"old": RUNS["old"], "new": RUNS["new"]}, {"by": "_(.)$"}, [AT_ONCE, FILLED]),
         (RUNS, {"correction": "none", "level": 0.8}, ["bar: 80% CI", "filled: p < 0.05 (randomization)"]),
         (RUNS, {"tests": "t-test"}, ["bar: 95% CI", "filled: p < 0.05 (t-test, adjusted)"]),
         (RUNS, {"tests": "wilcoxon", "clusters": "^(.*)_"}, ["bar: 95% CI", INVALID]),

@@ -117,6 +117,14 @@ def test_texts_of_queries_are_on_one_line_without_controls():
     assert "<script>" not in replace(result, queries=[replace(change, text="<script>")])._repr_html_()
 
 
+def test_rounding_is_no_change_and_orders_nothing():
+    result = reranking({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}, "RR")
+    after = {"q1": 0.3, "q2": 0.1 + 0.2, "q3": 1e-13, "q4": 0.4}
+    result = replace(result, queries=[QueryChange(query, None, 0.0, value) for query, value in after.items()])
+    assert [each.query_id for each in result.gained] == ["q4", "q1", "q2"]
+    assert (result.n_gained, result.n_lost, result.n_unchanged) == (3, 0, 1)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -181,9 +181,10 @@ def test_the_first_sentences_say_which_source_leaves_most_open():
     assert labels[0].startswith("Of all sources, wrong labels leave most open: ")
 
 
-def test_judged_is_left_out_where_every_label_is_relevant():
+@pytest.mark.parametrize("measure", ["P@1", "nDCG@1"])
+def test_judged_is_left_out_where_every_label_is_relevant(measure):
     for grade, left_out in ((1, True), (0, False)):
-        result = pm.uncertainty({"q": {"a": 1, "b": grade}}, {"q": {"a": 1.0}}, "P@1")
+        result = pm.uncertainty({"q": {"a": 1, "b": grade}}, {"q": {"a": 1.0}}, measure)
         [section] = result.report().sections
         assert ("judged" not in section.tables[0].headings) == left_out
         assert ("Judged@k is left out: all labels are relevant." in str(result)) == left_out
