@@ -11,9 +11,12 @@ import ir_datasets  # noqa: F401 - it registers our data sets, and loads their d
 import pytest
 from commands import run_main
 from data_files import kept
+from ir_datasets.formats import TrecQrels
+from ir_datasets.util import Cache, Download, RequestsDownload
 from urllib3.exceptions import MaxRetryError
 
 import permed_measures as pm
+from permed_measures.datasets import downloads
 from permed_measures.datasets.downloads import FILES, RemoteFile
 from permed_measures.errors import reason_of
 
@@ -143,6 +146,14 @@ def test_a_file_that_is_not_the_published_one_is_said_whenever_it_is_used(home, 
             "is downloaded again, or put the file from https://example.org/queries.jsonl there"
         )
         assert path.read_bytes() == content
+
+
+def test_a_file_that_is_kept_is_not_missing(tmp_path):
+    (tmp_path / "kept").touch()
+    for name, is_gone in (("kept", False), ("gone", True)):
+        file = Cache(Download([RequestsDownload("https://example.org")]), str(tmp_path / name))
+        assert downloads._is_missing(TrecQrels(file, {1: "relevant"}), set()) == is_gone
+        assert downloads._is_missing([{}, {"a": file}, "a", None], set()) == is_gone
 
 
 CLPR = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run_cli, run_main
+from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
@@ -58,6 +59,11 @@ def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
         best = described("run", files / "other.trec", name="best")
         assert found["inputs"][-1] == {**best, "path": str(files / "other.trec")}
         assert "command" not in found
+
+
+def test_a_seed_is_said_where_something_is_random():
+    assert provenance([P @ 1], seed=0)["seed"] == 0
+    assert "seed" not in provenance([P @ 1])
 
 
 TAKE_UP = "Documents that are unjudged or have a negative grade take up ranks and are not relevant"
