@@ -13,7 +13,7 @@ from hypothesis import assume, given, reject, settings
 from strategies import CASES, RANDOMS
 
 import permed_measures as pm
-from permed_measures.conventions import means, options, runs, values
+from permed_measures.conventions import means, names, options, runs, values
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
     DEFAULT,
@@ -93,6 +93,34 @@ def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, label
     assert means.is_defined(options, labels) is defined
 
 
+@pytest.mark.parametrize(
+    ("measure", "level", "text"),
+    [
+        ("P", 1.0, "P@5"),
+        ("P", 2.0, "P(rel=2)@5"),
+        ("P", 1.5, "P@5 relevant from grade 1.5 on"),
+        ("Success", 1.5, "Coverage(rel=1.5)@5"),
+    ],
+)
+def test_a_level_is_typed_where_the_measure_takes_it(measure, level, text):
+    options = {each: DEFAULT[each] for each in OPTIONS_OF[measure]} | {"level": level}
+    assert names.typed(measure, 5, options, labelled(1, 1.5, 2)) == text
+
+
+def test_several_measures_are_listed():
+    assert names.in_a_paper(["P@1", "P@5"], "P", {}) == "P@1 and P@5"
+    assert names.in_a_paper(["P@1", "P@5", "P@9"], "P", {}) == "P@1, P@5 and P@9"
+
+
+def test_ties_of_one_query_are_none_of_another():
+    """Both begin as many rows behind the first of all as they have before them."""
+    qrels = {"q1": {"a": 1}, "q2": {"e": 1, "f": 1}}
+    run = {"q1": {"a": 1.0, "x": 1.0}, "q2": {"c": 3.0, "d": 2.0, "e": 1.0, "f": 1.0}}
+    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    at = {**DEFAULT, "cutoff of P@1": 1}
+    assert [trial.value({**at, "ties": ties}) for ties in ("trec", "docid_ascending")] == [0, 0.5]
+
+
 def test_what_sees_unjudged_documents():
     assert all(map(means.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
     assert not any(map(means.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5")))
@@ -137,14 +165,14 @@ def test_the_values_of_options_are_those_of_the_tables():
 
 def test_tools_that_people_use_have_a_name():
     assert (COMMUNITY.name, COMMUNITY.options) == ("ir_measures", DEFAULT)
-    names = "\n".join(named.name for named in NAMED)
+    known = "\n".join(named.name for named in NAMED)
     for name in (
         *("trec_eval, pytrec_eval", "gdeval", "ranx", "BEIR", "MTEB", "sentence-transformers", "DPR"),
         *("PerMed standard", "LitSearch", "Spark MLlib", "Elasticsearch", "torchmetrics", "scikit-learn"),
         *("LightGBM", "XGBoost", "RecBole", "ml_metrics", "TREC Deep Learning", "rank_metrics.py"),
         *("MLflow", "LlamaIndex", "Haystack", "OpenSearch", "Quepid", "TruLens"),
     ):
-        assert name in names
+        assert name in known
 
 
 TREC_EVAL = next(named for named in NAMED if named.name == "trec_eval, pytrec_eval")
@@ -271,6 +299,8 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
         "tied of nDCG",
     ]
     assert space.values["tied of AP"] == [SAME, "in_order", "one_step"]
+    same, other = ({"queries": "both", "queries of RR": queries} for queries in ("both", "qrels"))
+    assert (space.first(same)["queries of RR"], space.first(other)) == (SAME, other)
     near = np.concatenate([near.codes for near in space.within(1) if near.n_changes == 1])
     at = {each: DEFAULT.get(each, SAME) for each in space.options} | {
         f"cutoff of {trial.name}": 10 for trial in trials

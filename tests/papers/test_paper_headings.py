@@ -5,6 +5,7 @@ from itertools import count
 import pytest
 
 import permed_measures as pm
+from permed_measures.papers.cells import Number, printed_in
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.names import meaning_of
 from permed_measures.papers.read import read_tables
@@ -248,6 +249,15 @@ def test_a_column_names_the_rows_if_more_than_half_of_it_is_text(tmp_path):
     assert ({run for run, _ in found}, note.partition(": ")[2]) == ({"bm25", "lsa"}, "size")
     found, _ = read(tmp_path, "paper.csv", "size,name,P@1\n110,bm25,0.1\nbase,lsa,0.2\nlarge,tf,0.3\n")
     assert {run for run, _ in found} == {"110", "base", "large"}
+
+
+def test_a_row_with_one_number_is_no_heading(tmp_path):
+    found, _ = read(tmp_path, "paper.csv", "run,P@1,MAP\na,0.1,\nb,0.2,0.3\n")
+    assert found == {("a", "P@1"): "0.1", ("b", "P@1"): "0.2", ("b", "AP"): "0.3"}
+
+
+def test_a_comma_between_brackets_is_that_of_an_interval():
+    assert (printed_in("(0,1)"), printed_in("0,1")) == (Number(""), Number("0.1"))
 
 
 def test_the_last_row_of_latex_needs_no_end(tmp_path):
