@@ -108,14 +108,15 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
     level = number = 1
     while frame:
         number += 1
-        if frame.f_code.co_filename.startswith(_FOLDER):
+        if frame.f_code.co_filename.startswith(PACKAGE):
             level = number
         frame = frame.f_back
     with hidden():
         warnings.warn(warning, stacklevel=level)
 
 
-_FOLDER = str(Path(__file__).parent / "_")[:-1]  # with the separator: a neighbour may begin alike
+PACKAGE = str(Path(__file__).parent / "_")[:-1]
+"""How the paths of the package's files begin; with the separator, since a neighbour may begin alike."""
 
 
 def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:

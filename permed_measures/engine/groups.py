@@ -169,9 +169,11 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
 
 def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
     """Return the name of the clusters, the cluster of each query, and notes."""
-    if by is None:
-        by = "conversation_id" if "conversation_id" in _fields_of(dataset_of(qrels)) else "none"
     n = len(query_ids)
+    if by is None:
+        if "conversation_id" not in _fields_of(dataset_of(qrels)):
+            return "", np.arange(n), _notes_on_turns(query_ids)
+        by = "conversation_id"
     if isinstance(by, str) and by == "none":
         return "", np.arange(n), []
     groups = Groups.of(query_ids, by, qrels)
@@ -185,6 +187,24 @@ def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, N
         notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
         return "", np.arange(n), notes
     return name, cluster, notes
+
+
+_TURN = r"(.+)_[0-9]+$"
+
+
+def _notes_on_turns(query_ids: list[str]) -> list[str]:
+    """Say so where ids of independent queries look like turns, as those of MedCorpus and TREC CAsT do."""
+    conversations: dict[str, list[str]] = {}
+    for query_id in query_ids:
+        match = re.match(_TURN, query_id)
+        conversations.setdefault(match[1] if match else "", []).append(query_id)
+    if "" in conversations or not 1 < len(conversations) < len(query_ids):
+        return []
+    first, second = next(turns for turns in conversations.values() if len(turns) > 1)[:2]
+    turns = f"if {shown(first)} and {shown(second)} are turns of one conversation"
+    return [
+        f"queries are treated as independent; {turns}, take conversations as a whole by clusters '{_TURN}'"
+    ]
 
 
 def factorized(label: NDArray[np.int64]) -> NDArray[np.int64]:

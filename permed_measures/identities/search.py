@@ -24,7 +24,7 @@ from permed_measures.conventions.runs import RunVariants, may_be, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, PermedError, nearest, shown, warnings_about
+from permed_measures.errors import PACKAGE, InputError, PermedError, nearest, shown, warnings_about
 from permed_measures.identities.cases import FRACTIONS, SHOWN_BY, Case, Form, Function, cases, shrunk
 from permed_measures.papers.names import Rank
 from permed_measures.progress import tracked
@@ -79,7 +79,7 @@ def said(error: BaseException) -> str:
 def line_of(error: BaseException) -> str:
     """Return the file and line of the script that an error comes from; of a library, which called it."""
     lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
-    lines = [each for each in lines if not each[0].startswith((_FOLDER, "<frozen "))]
+    lines = [each for each in lines if not each[0].startswith((PACKAGE, "<frozen "))]
     if isinstance(error, SyntaxError) and error.filename:
         lines.append((error.filename, error.lineno))
     of_script = [f"{_as_typed(file)}:{line}" for file, line in lines if file == lines[0][0]]
@@ -90,9 +90,6 @@ def _as_typed(path: str) -> str:
     """Return the path of a file below the working directory as one types it."""
     here = Path.cwd()
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
-
-
-_FOLDER = str(Path(__file__).parents[1])
 
 
 # --- what it says on cases -----------------------------------------------------------------------------

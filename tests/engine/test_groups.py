@@ -5,6 +5,7 @@ import random
 import re
 from collections import defaultdict
 
+import ir_datasets
 import numpy as np
 import oracle
 import pandas as pd
@@ -13,7 +14,7 @@ from hypothesis import given
 from strategies import CASES
 
 import permed_measures as pm
-from permed_measures.engine.groups import Groups
+from permed_measures.engine.groups import Groups, clusters_of
 
 GROUPED = {
     "GradedAP(max_rel=4)@5": ("GradedAP", {"cutoff": 5, "max_rel": 4}),
@@ -133,3 +134,33 @@ def test_groups_stand_in_natural_order(values):
     assert groups.sizes == [1] * len(values)
     assert groups.n_outside == 0
     assert [groups.values[group] for group in groups.group] == [by[query_id] for query_id in shuffled]
+
+
+@pytest.mark.parametrize(
+    ("query_ids", "said"),
+    [
+        (["31_1", "31_2", "32_1"], "'31_1' and '31_2' are turns of one conversation"),
+        (["32_1", "31_2", "31_10"], "'31_2' and '31_10' are turns of one conversation"),
+        (["31_1", "32_1"], None),  # of no conversation there are two turns
+        (["litsearch_1", "litsearch_2"], None),  # all would be one conversation
+        (["31_1", "31_2", "32_1", "33"], None),
+        (["31_1", "31_2", "32_a"], None),
+        ([], None),
+    ],
+    ids=str,
+)
+def test_ids_that_look_like_turns_are_said_where_queries_count_as_independent(query_ids, said):
+    name, cluster, notes = clusters_of(query_ids, None, None)
+    assert (name, cluster.tolist()) == ("", [*range(len(query_ids))])
+    assert [said in note for note in notes] == ([True] if said else [])
+    assert clusters_of(query_ids, "none", None)[2] == []
+
+
+def test_the_clusters_that_are_told_are_the_conversations_of_medcorpus(dataset_cache, monkeypatch):
+    monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
+    dataset = ir_datasets.load("medcorpus")
+    judged = [*dataset.qrels.asdict()]
+    [note] = clusters_of(judged, None, None)[2]
+    told = re.search("clusters '(.*)'", note)[1]
+    by_id, by_pattern = (clusters_of(judged, by, dataset)[1] for by in (None, told))
+    assert np.array_equal(by_id, by_pattern)

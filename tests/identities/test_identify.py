@@ -17,7 +17,7 @@ from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, SHARED
 from permed_measures.conventions.runs import may_be
 from permed_measures.datasets.sample.script import mean_ap
-from permed_measures.errors import InputError
+from permed_measures.errors import PACKAGE, InputError
 from permed_measures.identities.cases import (
     FORMS,
     NOTHING_RELEVANT,
@@ -373,6 +373,9 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
             pm.identify(lambda qrels, run, value=wrong: value, "P@1")  # noqa: ARG005
     with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on .*: SystemExit: 0"):
         pm.identify(lambda qrels, run: sys.exit(0), "P@1")  # noqa: ARG005
+    beside = f"{PACKAGE[:-1]}_of_mine/script.py"
+    with pytest.raises(InputError, match=r"_of_mine/script.py:1: the function raises on .*: NameError"):
+        pm.identify(eval(compile("lambda qrels, run: nothing", beside, "eval")), "P@1")
     with pytest.raises(InputError, match="the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
 
