@@ -45,7 +45,7 @@ BAD_RUNS = [
     (b"run.trec", "Read a file with permed_measures.read_qrels or read_run"),
     (3, "expected a dict {query_id: {doc_id: number}}"),
     (frame(pd.DataFrame)["score"], "expected a dict {query_id: {doc_id: number}}"),
-    (pa.chunked_array([[1, 2]]), "(found ChunkedArray"),
+    (pa.chunked_array([[1, 2]]), "expected a dict {query_id: {doc_id: number}}"),
     ([("q1", "a", 1.0)], "an item needs query_id, doc_id and score (found tuple ('q1', 'a', 1.0))"),
     (
         [ir_measures.ScoredDoc("q1", "x", 1.0), ir_measures.ScoredDoc("q1", "x", 2.0)],
