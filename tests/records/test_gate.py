@@ -293,7 +293,8 @@ def test_whole_conversations_count_as_one():
 
 @pytest.mark.usefixtures("folder")
 def test_the_first_line_says_what_is_open_and_what_would_decide():
-    line = ["gate", "qrels.jsonl", "lsa.jsonl", "--baseline", "bm25.jsonl", "--max-drop", "nDCG@10=0.01"]
+    line = ["gate", "qrels.jsonl", "lsa.jsonl", "--baseline", "bm25.jsonl", "--clusters", "none"]
+    line += ["--max-drop", "nDCG@10=0.01"]
     status, out, _ = run_main(*line, "--significant")
     first = " ".join(out.split("\n\n")[0].split())
     content = json.loads(run_main(*line, "--significant", "--format", "json")[1])

@@ -112,7 +112,7 @@ def test_labels_are_drawn_as_often_as_the_rates_say():
 def test_whole_conversations_are_the_units():
     qrels = {f"{c}_{t}": {"a": 1} for c in range(6) for t in range(5)}
     run = {q: {"a": 1.0, "x": 2.0 * (int(q[0]) % 2)} for q in qrels}
-    alone, together = (pm.uncertainty(qrels, run, "RR", clusters=by) for by in (None, "^(.)_"))
+    alone, together = (pm.uncertainty(qrels, run, "RR", clusters=by) for by in ("none", "^(.)_"))
     width = [np.diff(each.rows[0].interval)[0] for each in (alone, together)]
     assert width[1] > 1.7 * width[0]
     assert "30 queries in 6 clusters (^(.)_)" in str(together)
