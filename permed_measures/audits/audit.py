@@ -103,7 +103,7 @@ def audit(
     """
     claims = claims_of(claims, columns)
     runs = _runs_of(claims, run)
-    origin, runs = Origin.of(qrels, runs), loaded_runs(runs)
+    origin, runs = Origin.of(qrels, runs_by_name(runs)), loaded_runs(runs)
     judgments = Judgments.of(loaded_qrels(qrels))
     if not judgments.n_queries:
         raise InputError("the qrels have no query")

@@ -25,7 +25,7 @@ from permed_measures.comparisons.tables import (
     why_no_differences,
 )
 from permed_measures.comparisons.tests import MAX_T, least_p, n_patterns
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
+from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown
@@ -151,7 +151,7 @@ def compare(
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
     options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)
-    origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
+    origin, qrels, runs = Origin.of(qrels, runs_by_name(runs)), loaded_qrels(qrels), loaded_runs(runs)
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
     paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)

@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.queries import texts_of
-from permed_measures.datasets.loading import loaded_qrels, loaded_run
+from permed_measures.datasets.loading import loaded_qrels, loaded_run, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
@@ -444,7 +444,8 @@ def reranking(
     if not isinstance(rel, Real) or math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
     runs = dict(zip(names, map(loaded_run, (before, after)), strict=True))
-    origin, qrels = Origin.of(qrels, {names[0]: before, names[1]: after}), loaded_qrels(qrels)
+    origin = Origin.of(qrels, runs_by_name({names[0]: before, names[1]: after}))
+    qrels = loaded_qrels(qrels)
     evaluator = _evaluator(measure, rel, qrels)
     judgments, [asked] = evaluator.judgments, evaluator.measures
     if not judged_only:

@@ -180,3 +180,20 @@ def test_every_command_names_what_it_read(command, inputs, files):
             assert found["inputs"][0] == {key: labels[key] for key in labels if key != "path"}
         else:
             assert found["inputs"] == [described(role.strip(), files / name) for role, name in inputs.items()]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda a, b: pm.compare("permed-sample", {"one": a, "two": b}, "P@1", resamples=9),
+        lambda a, b: pm.reranking("permed-sample", a, b, "P@1"),
+        lambda a, b: pm.uncertainty("permed-sample", {"one": a, "two": b}, "P@1", draws=5),
+        lambda a, b: pm.audit("permed-sample", {"one": a, "two": b}, {"one": {"P@1": 1}, "two": {"P@1": 1}}),
+    ],
+    ids=["compare", "reranking", "uncertainty", "audit"],
+)
+def test_packaged_runs_are_files_with_a_hash(made):
+    given = "permed-sample/runs/bm25", "permed-sample/runs/lsa"
+    inputs = json.loads(made(*given).to("json"))["provenance"]["inputs"]
+    files = [SAMPLES[0].runs[name] for name in ("bm25", "lsa")]
+    assert [each.get("sha256") for each in inputs[1:]] == [described("", file)["sha256"] for file in files]
