@@ -6,6 +6,7 @@ A new measure or class of results is one of them, or a test fails.
 import csv
 import io
 import json
+import pickle
 import pkgutil
 import random
 import re
@@ -13,6 +14,7 @@ from functools import cache
 from importlib import import_module
 
 import numpy as np
+import polars as pl
 import pytest
 from cases import PARAMETERS, random_measure
 from effort import effort
@@ -196,6 +198,27 @@ def test_every_result_is_written_in_every_format(name):
     assert len({*labels}) == len(labels) >= len(tables)
     assert "<h1" in result.to("html")
     assert {*FORMATS} == {"table", "markdown", "latex", "html", "csv", "tsv", "json", "jsonl"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_result_can_go_to_another_process(name):
+    result = result_of(name)
+    again = pickle.loads(pickle.dumps(result))
+    for form in FORMATS:
+        assert again.to(form) == result.to(form)
+
+
+def test_what_is_of_a_data_set_or_of_frames_can_go_to_another_process():
+    runs = {name: f"permed-sample/runs/{name}" for name in ("bm25", "lsa")}
+    compared = pm.compare("permed-sample", runs, "RR", resamples=9)
+    frame = pl.DataFrame(
+        [(q, d, s) for q, docs in pm.read_run("permed-sample/runs/lsa").items() for d, s in docs.items()],
+        ["query_id", "doc_id", "score"],
+        orient="row",
+    )
+    board = pm.leaderboard("permed-sample", runs, "RR", resamples=9)
+    for result in (compared, board, pm.audit("permed-sample", frame, {"RR": 0.9})):
+        assert pickle.loads(pickle.dumps(result)).to("html") == result.to("html")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,6 +10,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
+from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.errors import InputError, check_choice, whole_number
 from permed_measures.files.provenance import Origin
 from permed_measures.intervals import check_level, percent
@@ -184,6 +185,16 @@ class Comparison(Result):
     orders: Orders | None = None
     critical: float | None = None
     all_pairs: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""
+        is_dataset = hasattr(self.qrels, "dataset_id")
+        return {**vars(self), "qrels": self.qrels.dataset_id() if is_dataset else self.qrels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled."""
+        qrels = state["qrels"]
+        vars(self).update(state, qrels=loaded_qrels(qrels) if isinstance(qrels, str) else qrels)
 
     @property
     def n_queries(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from itertools import count, islice
 from typing import Any
@@ -318,7 +318,7 @@ class RunVariants:
             rows.score[kept],
             before[rows.start],
             before[rows.end],
-            lambda each: rows.ids(position[each]),
+            partial(_ids_of_kept, rows, position),
             rows.row[hits],
             rows.hit_score[hits],
         )
@@ -376,6 +376,11 @@ class RunVariants:
             sets = self.sets(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
         return self._means[key]
+
+
+def _ids_of_kept(rows: ScoredHits, position: Ints, places: Ints) -> list[str]:
+    """Return the documents at places among those that are kept, which stand at these positions of all."""
+    return rows.ids(position[places])
 
 
 def _tells_ties(convention: Options) -> bool:

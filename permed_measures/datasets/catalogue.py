@@ -56,22 +56,23 @@ class Queries(BaseQueries):  # type: ignore[misc]
 
     def where(self, field: str, values: list[str]) -> Queries:
         """Return the queries that have one of these values, with every field filled."""
-        return Queries(
-            self._kind, lambda: [query for query in self._complete() if str(getattr(query, field)) in values]
-        )
+        return Queries(self._kind, partial(self._some, field, values))
+
+    def _some(self, field: str, values: list[str]) -> list[Any]:
+        return [query for query in self._complete() if str(getattr(query, field)) in values]
 
 
 class Qrels(BaseQrels):  # type: ignore[misc]
     """Judgments that are read when they are needed.
 
-    `read` returns them as ``{query_id: {doc_id: relevance}}``; `path` returns the file that they are from;
-    `definitions` says what each grade means.
+    `path` returns the file that they are from; `definitions` says what each grade means; with `queries` they
+    are the judgments of some queries of the file.
     """
 
     def __init__(
-        self, read: Callable[[], Nested], path: Callable[[], Path], definitions: dict[int, str]
+        self, path: Callable[[], Path], definitions: dict[int, str], queries: Queries | None = None
     ) -> None:
-        self._read, self._path, self._definitions = read, path, definitions
+        self._path, self._definitions, self._queries = path, definitions, queries
 
     def qrels_path(self) -> Path:
         return self._path()
@@ -83,23 +84,21 @@ class Qrels(BaseQrels):  # type: ignore[misc]
 
     def qrels_nested(self) -> Nested:
         """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
-        return self._read()
+        qrels = readers.read_labels(self._path())
+        if self._queries is None:
+            return qrels
+        ids = [query.query_id for query in self._queries.queries_iter()]
+        return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
 
     def qrels_defs(self) -> dict[int, str]:
         return dict(self._definitions)
 
     def qrels_count(self) -> int:
-        return sum(map(len, self._read().values()))
+        return sum(map(len, self.qrels_nested().values()))
 
     def of(self, queries: Queries) -> Qrels:
         """Return the judgments of some queries."""
-
-        def read() -> Nested:
-            qrels = self._read()
-            ids = [query.query_id for query in queries.queries_iter()]
-            return {query_id: qrels[query_id] for query_id in ids if query_id in qrels}
-
-        return Qrels(read, self._path, self._definitions)
+        return Qrels(self._path, self._definitions, queries)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
@@ -186,19 +185,19 @@ _GRADED, _BINARY = (
 Handlers = tuple[Docs, Queries, Qrels]
 
 
-def _labels(path: Callable[[], Path], definitions: dict[int, str]) -> Qrels:
-    return Qrels(lambda: readers.read_labels(path()), path, definitions)
-
-
 def _turns(path: Callable[[], Path]) -> Queries:
-    return Queries(ConversationQuery, lambda: readers.read_queries(path()))
+    return Queries(ConversationQuery, partial(_turns_in, path))
+
+
+def _turns_in(path: Callable[[], Path]) -> list[ConversationQuery]:
+    return readers.read_queries(path())
 
 
 def _medcorpus() -> Handlers:
     return (
         Docs("medcorpus", TitledDoc, _medcorpus_corpus, readers.read_documents, n_documents=92_703),
         _turns(FILES["medcorpus/queries.jsonl"].path),
-        _labels(FILES["medcorpus/query_to_texts.jsonl"].path, _GRADED),
+        Qrels(FILES["medcorpus/query_to_texts.jsonl"].path, _GRADED),
     )
 
 
@@ -217,8 +216,8 @@ def _medcorpus_corpus() -> list[Path]:
 def _litsearch() -> Handlers:
     return (
         Papers(),
-        Queries(LitSearchQuery, _questions, lambda: _questions(complete=True)),
-        _labels(FILES["litsearch/query_to_texts.jsonl"].path, _BINARY),
+        Queries(LitSearchQuery, _questions, partial(_questions, complete=True)),
+        Qrels(FILES["litsearch/query_to_texts.jsonl"].path, _BINARY),
     )
 
 
@@ -236,15 +235,11 @@ def _questions(complete: bool = False) -> list[LitSearchQuery]:
 
 def _samples() -> list[Handlers]:
     files = [SAMPLE_FOLDER / "corpus.jsonl"]
-    docs = Docs("permed-sample", TitledDoc, lambda: files, readers.read_documents, "en")
+    docs = Docs("permed-sample", TitledDoc, partial(list, files), readers.read_documents, "en")
     return [
-        (docs, _turns(_always(sample.queries)), _labels(_always(sample.qrels), definitions))
+        (docs, _turns(partial(Path, sample.queries)), Qrels(partial(Path, sample.qrels), definitions))
         for sample, definitions in zip(SAMPLES, (_GRADED, _BINARY), strict=True)
     ]
-
-
-def _always(path: Path) -> Callable[[], Path]:
-    return lambda: path
 
 
 def _with_parts(name: str, whole: Handlers) -> dict[str, Handlers]:

@@ -233,8 +233,8 @@ def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
         return dict(_packaged(runs)) or {run_name(runs): runs}
     if not isinstance(runs, dict):
         return runs  # each is read when it is asked for
-    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), {})
-    if isinstance(some, Mapping) and not isinstance(next(iter(some.values()), None), Mapping):
+    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
+    if not runs or (isinstance(some, Mapping) and not isinstance(next(iter(some.values())), Mapping)):
         return {"run": runs}  # the first that is not empty has the documents of a query
     found = {name: list(_packaged(run).values()) for name, run in runs.items()}
     return {name: found[name][0] if len(found[name]) == 1 else run for name, run in runs.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
@@ -133,18 +134,20 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
     of_judged[asked[judgments.query]] = np.frombuffer(doubles(found))
     of_judged = of_judged[judgments.order]
     row = np.flatnonzero(~np.isnan(of_judged))
-
-    def ids(position: Ints) -> list[str]:
-        number = np.searchsorted(end[query], position, "right")
-        first = np.flatnonzero(np.diff(number, prepend=-1))
-        within = np.split(position - start[query][number], first[1:])
-        parts = zip(number[first].tolist(), within, strict=True)
-        return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
-
+    ids = partial(_ids_at, docs, start[query], end[query])
     return ScoredHits(score, start, end, ids, row, of_judged[row])
 
 
 _NAN = repeat(np.nan)
+
+
+def _ids_at(docs: list[Mapping[str, float]], start: Ints, end: Ints, position: Ints) -> list[str]:
+    """Return the documents at these places of all documents, of which each mapping has some."""
+    number = np.searchsorted(end, position, "right")
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    within = np.split(position - start[number], first[1:])
+    parts = zip(number[first].tolist(), within, strict=True)
+    return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
 
 
 # --- of frames -------------------------------------------------------------------------------------
@@ -192,13 +195,15 @@ def _of_frame(
     start[query[known]] = end[query[known]] - length[known]
     score = frame["score"].to_numpy()
     row, hit_score = _joined(judgments, frame, query[known])
-    rows = ScoredHits(
-        score, start, end, lambda position: frame["doc_id"].gather(position).to_list(), row, hit_score
-    )
+    rows = ScoredHits(score, start, end, partial(_ids_of, frame["doc_id"]), row, hit_score)
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     ranks = ranks_of(rows, judgments, ties, depth)
     return RankedHits(row, ranks, end - start, set(query_ids), some_ids, scores_differ(rows), grades)
+
+
+def _ids_of(column: pl.Series, position: Ints) -> list[str]:
+    return column.gather(position).to_list()
 
 
 def _by_query(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

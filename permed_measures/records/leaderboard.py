@@ -271,7 +271,9 @@ def leaderboard(
     ids = evaluator.judgments.query_ids
     if not ids:
         raise InputError("the qrels have no query")
-    given = loaded_runs(runs if isinstance(runs, Mapping) else runs_by_name(runs))
+    if isinstance(runs, Mapping) and not len(runs):
+        raise InputError("there is no run")
+    given = loaded_runs(runs_by_name(runs))
     found = _best_first(given, asked, evaluator)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     notes = [*evaluator.notes(), *notes]
@@ -293,8 +295,6 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
             evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
         found |= evaluations
         notes |= noted
-    if not found:
-        raise InputError("there is no run")
     ordered = sorted(found.items(), key=lambda item: -float(item[1].values[0].mean()))
     return Evaluations(asked, dict(ordered), notes=notes)
 

@@ -174,6 +174,7 @@ def test_runs_are_a_mapping_or_have_names_of_their_own():
     board = pm.leaderboard("permed-sample", "permed-sample/runs", "RR")
     assert sorted(each.run for each in board.entries) == ["bm25", "lsa", "tfidf"]
     assert [each.run for each in pm.leaderboard(QRELS, {"a": {}, "b": {}}, "RR").entries] == ["a", "b"]
+    assert [each.run for each in pm.leaderboard(QRELS, run_with(0), "RR").entries] == ["run"]
     for runs, message in (({}, "there is no run"), ([run_with(0)], "run 'run': expected a dict")):
         with pytest.raises(pm.InputError, match=message):
             pm.leaderboard(QRELS, runs, "RR")
