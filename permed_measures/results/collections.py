@@ -15,9 +15,9 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.results.evaluation_report import apart, best_of
-from permed_measures.results.evaluations import Evaluations
+from permed_measures.results.evaluations import COUNTS, Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import Cell, Table, is_same, place_of, ranked
+from permed_measures.results.table import Cell, Table, is_same, place_of
 
 MEAN = "mean"
 
@@ -98,14 +98,13 @@ class CollectionMeans(Result):
         return [list(row) for row in zip(*ranks, strict=True)]
 
     def _table(self, number: int) -> Table:
-        values, ranks = self._values(number), self._ranks(number)
-        marks = zip(*(ranked(column) for column in zip(*values, strict=True)), strict=True)
+        values, ranks, measure = self._values(number), self._ranks(number), self.measures[number]
+        one_of_each = next(iter(self.found.values()))
+        columns = [one_of_each.cells(measure, column, self.digits) for column in zip(*values, strict=True)]
+        if measure.NAME in COUNTS:  # whose mean is no whole number
+            columns[-1] = [Cell(f"{own[-1]:,.1f}", value=own[-1]) for own in values]
         rows: list[list[str | Cell]] = []
-        for name, own, marked, placed in zip(self.runs, values, marks, ranks, strict=True):
-            cells = (
-                Cell(f"{value:.{self.digits}f}", rank, value=value)
-                for value, rank in zip(own, marked, strict=True)
-            )
+        for name, cells, placed in zip(self.runs, zip(*columns, strict=True), ranks, strict=True):
             worst = f"{min(placed)}\N{EN DASH}{max(placed)}"
             rows.append([name, *cells, Cell(worst, value=min(placed))])
         heading = headings_of(self.measures)[number]
@@ -128,7 +127,8 @@ class CollectionMeans(Result):
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
-        mean = apart([own[-1] for own in values], self.digits)
+        digits = 1 if self.measures[0].NAME in COUNTS else self.digits
+        mean = apart([own[-1] for own in values], digits)
         if len(best) > 1:
             return [f"{listed(best)} have the highest mean {heading}, {mean}."]
         place = self.runs.index(best[0])
