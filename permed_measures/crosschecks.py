@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run, with_path
+from permed_measures.datasets.loading import loaded_qrels, loaded_run, runs_by_name, with_path
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
@@ -111,11 +111,14 @@ class CrossCheck(Result):
     alone : int
         Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
         cannot take.
+    origin : Origin or None
+        Where the qrels and the run come from.
     """
 
     rows: list[Row]
     n_queries: int
     alone: int
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def ok(self) -> bool:
@@ -124,7 +127,7 @@ class CrossCheck(Result):
 
     def report(self) -> Report:
         """Return what differs in a table, and what pytrec_eval agrees on or does not have in a line."""
-        return crosscheck_report({"": self})
+        return crosscheck_report({"": self}, self.origin)
 
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
@@ -167,6 +170,7 @@ def crosscheck(
     >>> result.ok, result.rows[0].ties, [row.verdict for row in result.rows]
     (True, (0.5, 1.0), ['agrees', 'not compared'])
     """
+    origin = Origin.of(qrels, {} if isinstance(run, Mapping) else runs_by_name(run))
     qrels, run = loaded_qrels(qrels), loaded_run(run)
     labels = _with_string_ids(as_mapping(qrels, "relevance"))
     scores = with_path(_with_string_ids(as_mapping(run, "score")), path_of(run))
@@ -187,7 +191,7 @@ def crosscheck(
         else:
             rows.append(_compared(row, same, evaluation, labels, scores))
     both = sum(_can_take(documents, scores.get(query_id, {})) for query_id, documents in labels.items())
-    return CrossCheck(rows, len(labels), len(labels) - both)
+    return CrossCheck(rows, len(labels), len(labels) - both, origin)
 
 
 def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:

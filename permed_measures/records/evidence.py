@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,11 @@ from permed_measures.comparisons.tests import (
     randomize,
     sign_patterns,
 )
-from permed_measures.datasets.loading import loaded_runs, run_name
+from permed_measures.datasets.loading import loaded_runs, run_name, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
 from permed_measures.engine.inputs import path_of
 from permed_measures.errors import InputError
+from permed_measures.files.provenance import Origin
 from permed_measures.intervals import (
     TIE,
     Estimate,
@@ -45,11 +47,12 @@ from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 
 class Values(NamedTuple):
-    """The values of a run for each query by measure, and what is to be known about it."""
+    """The values of a run for each query by measure, what is to be known about it, and the file named."""
 
     name: str
     values: dict[Measure, Floats]
     notes: Sequence[str] = ()
+    file: Path | None = None
 
     def total(self, measure: Measure) -> float:
         """Return the mean, of counts the sum, as `evaluate` prints it."""
@@ -73,7 +76,8 @@ def evaluated_run(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) 
     evaluations, notes = evaluate_all(evaluator, read)
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
     rows = dict(zip(evaluator.measures, evaluations[name].values, strict=True))
-    return Values(name, rows, found.notes_on(name))
+    files = Origin.of("", {} if isinstance(run, Mapping) else runs_by_name(run)).runs
+    return Values(name, rows, found.notes_on(name), next(iter(files.values()), None))
 
 
 def baseline_of(
@@ -97,7 +101,8 @@ def baseline_of(
         known = f"the record has the runs {', '.join(map(repr, runs))}"
         raise InputError(known, where=where, hint="Name one: NAME=FILE, in Python {'NAME': 'FILE'}")
     rows = {measure: key for key, measure in zip(record["measures"], record.measures, strict=True)}
-    return Values(asked, {each: np.array(runs[asked]["values"][rows[each]]) for each in measures})
+    values = {each: np.array(runs[asked]["values"][rows[each]]) for each in measures}
+    return Values(asked, values, file=Path(record.source) if record.source else None)
 
 
 def _unfit(

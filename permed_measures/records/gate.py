@@ -263,7 +263,11 @@ def gate(
     ]
     about = counted(len(evaluator.judgments.query_ids), "query")
     seed = SEED if drops and cluster is not None and is_random(cluster) else None
-    return Gate(rules, about, notes, list(evaluator.measures), evidence=evidence, seed=seed)
+    origin = Origin.of(qrels, {now.name: now.file} if now.file else {})._replace(
+        others={"baseline": before.file} if before and before.file else {},
+        options={"order": order, "query-ids": query_ids},
+    )
+    return Gate(rules, about, notes, list(evaluator.measures), origin, evidence, seed)
 
 
 def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:

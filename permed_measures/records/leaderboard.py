@@ -273,17 +273,18 @@ def leaderboard(
         raise InputError("the qrels have no query")
     if isinstance(runs, Mapping) and not len(runs):
         raise InputError("there is no run")
-    given = loaded_runs(runs_by_name(runs))
+    named = runs_by_name(runs)
+    origin, given = Origin.of(qrels, named), loaded_runs(named)
     found = _best_first(given, asked, evaluator)
     unit, cluster, notes = clusters_of(ids, clusters, loaded)
     notes = [*evaluator.notes(), *notes]
     paired, comparison = _paired(found, unit, cluster, notes), None
     if paired.pairs:
         [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, 1 - LEVEL), None)
-        comparison = replace(comparison, qrels=loaded, runs=given)
+        comparison = replace(comparison, origin=origin, qrels=loaded, runs=given)
     entries = _entries(found, comparison.rows if comparison else [])
     finding = _finding(entries, least_p(paired.n_clusters, resamples))
-    return Leaderboard(entries, finding, _about(comparison), found, comparison, notes=notes)
+    return Leaderboard(entries, finding, _about(comparison), found, comparison, origin, notes)
 
 
 def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:

@@ -189,11 +189,31 @@ def test_every_command_names_what_it_read(command, inputs, files):
         lambda a, b: pm.reranking("permed-sample", a, b, "P@1"),
         lambda a, b: pm.uncertainty("permed-sample", {"one": a, "two": b}, "P@1", draws=5),
         lambda a, b: pm.audit("permed-sample", {"one": a, "two": b}, {"one": {"P@1": 1}, "two": {"P@1": 1}}),
+        lambda a, b: pm.leaderboard("permed-sample", {"one": a, "two": b}, "P@1", resamples=9),
+        lambda a, b: pm.gate("permed-sample", a, baseline=b, max_drop={"P@1": 1}),
     ],
-    ids=["compare", "reranking", "uncertainty", "audit"],
+    ids=["compare", "reranking", "uncertainty", "audit", "leaderboard", "gate"],
 )
 def test_packaged_runs_are_files_with_a_hash(made):
     given = "permed-sample/runs/bm25", "permed-sample/runs/lsa"
     inputs = json.loads(made(*given).to("json"))["provenance"]["inputs"]
     files = [SAMPLES[0].runs[name] for name in ("bm25", "lsa")]
     assert [each.get("sha256") for each in inputs[1:]] == [described("", file)["sha256"] for file in files]
+
+
+def test_a_gate_and_a_cross_check_name_their_files_and_how_they_were_read(files):
+    made = pm.record("qrels", "run.trec", "P@1", order="list")
+    made.write("before.json")
+    ours, before = described("run", files / "run.trec", name="run"), described("", files / "before.json")
+    for baseline, roles in (("before.json", [{**before, "role": "baseline"}]), (made, []), ({}, [])):
+        found = pm.gate("qrels", "run.trec", None, baseline, {"P@1": 1}, order="list").to("json")
+        about = json.loads(found)["provenance"]
+        assert about["inputs"] == [described("qrels", files / "qrels"), ours, *roles]
+        assert (ORDERS["list"] in about["conventions"]) != (ORDERS["score"] in about["conventions"])
+    for found in (
+        pm.gate(pm.read_qrels("qrels"), "run.trec", {"P@1": 0}),
+        pm.crosscheck({"q1": {"a": 1}}, "run.trec"),
+    ):
+        about = json.loads(found.to("json"))["provenance"]
+        assert about["inputs"] == [ours]
+        assert ORDERS["score"] in about["conventions"]
