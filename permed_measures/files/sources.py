@@ -23,7 +23,7 @@ from permed_measures.progress import step
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
-_CHUNK = 1 << 23
+_CHUNK = 1 << 21
 _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
 _HEAD = 1 << 16
