@@ -185,8 +185,8 @@ def _pieces(heading: str) -> list[str]:
 
 
 def _parts_of_words(text: str) -> list[str]:
-    """Divide a text that is wider than its column, such as ``neural_embedding_v2``."""
-    return re.split(r"(?=[ @(])|(?<=[-,])|(?<=[_/.])(?=\w)", text)
+    """Divide a text that is wider than its column, such as ``neural_embedding_v2``, but not a number."""
+    return re.split(r"(?=[ @(])|(?<=[-,])|(?<=[_/])(?=\w)|(?<=\D\.)(?=\w)|(?<=\.)(?=[^\W\d])", text)
 
 
 def _folded(pieces: Iterable[str], width: int) -> list[str]:

@@ -80,6 +80,17 @@ LAYOUTS = {
             "scholarloop",
         ],
     ),
+    "a number does not break at its point": (
+        (22, ["asked", "P@1"], [["a drop up to 0.02", "1.0000"], ["bm25.trec.0.75.v2", "0.5"]], {}),
+        [
+            "asked              P@1",
+            "─" * 22,
+            "a drop up to    1.0000",
+            "0.02",
+            "bm25.trec.         0.5",
+            "0.75.v2",
+        ],
+    ),
     "a word of a heading breaks where nothing else is left": (
         (14, ["run", "Unzerbrechlichkeit"], [["a", "0.5"]], {}),
         ["run  Unzerbrec", "     hlichkeit", "─" * 14, "a          0.5"],
