@@ -111,6 +111,10 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
     parsed, left = parser.parse_known_intermixed_args(words)
     if ("measures" in parsed or "measure" in parsed) and not any(word.startswith("-") for word in left):
         left = _with_measures_apart(parser, command, parsed, left)
+    for taking in ("claim", "min"):
+        found = [*left, *vars(parsed).get("runs", ())] if taking in parsed else []
+        for word in filter(_is_number_of_a_measure, found):
+            parser.error(f"a number of a measure is an option: --{taking} {word}")
     if left:
         parser.error(f"unrecognized arguments: {' '.join(left)}")
     parsed.command, parsed.line = name, shlex.join([PROGRAM, name, *words])
@@ -156,6 +160,19 @@ def _is_measure(word: str) -> bool:
         print_message(f"note: {word} is taken as a file; -m {shlex.quote(word)} is the measure")
         return False
     return True
+
+
+def _is_number_of_a_measure(word: str) -> bool:
+    """Return whether a word such as ``P@1=0.5`` is no run of that name."""
+    from permed_measures.measures.parsing import named_measures
+
+    name, _, number = word.rpartition("=")
+    if not re.fullmatch(r"\d*\.?\d+%?", number) or Path(number).exists():
+        return False
+    try:
+        return bool(named_measures(name))
+    except PermedError:
+        return False
 
 
 _FILE = r"(?!permed-sample).*\.[a-z]"  # in an example, but for what comes with the package
