@@ -53,7 +53,7 @@ class Answer:
     options: Options
     changes: list[str]
     _claimed: Claimed = field(repr=False)
-    _sees_queries: bool = field(default=True, repr=False)
+    _sees_queries: bool = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -63,7 +63,8 @@ class Answer:
     @property
     def measure(self) -> str | None:
         """The measure as one types it, for grades 0, 1 and 2; None if no measure of ours writes it."""
-        if any(self.options[each] != DEFAULT[each] for each in ("labels", "documents", "self_match")):
+        said_by_none = ("labels", "documents", "self_match", "depth")
+        if any(self.options[each] != DEFAULT[each] for each in said_by_none):
             return None
         own = options_for(self._claimed.measure, self.options)
         labels = Labels.of("grades", Judgments.of({"q": {"a": 2, "b": 1}}))
@@ -300,7 +301,8 @@ def identify(
         What the function takes: ``dicts`` qrels and run, ``{query: {document: grade}}`` and
         ``{query: {document: score}}``, each list in ranked order; ``ranked`` qrels and
         ``{query: [documents]}``; ``lists`` ``{query: [grades of the ranked documents]}``; ``query`` the
-        grades and the ranked documents of one query. It returns the mean, or a value by query.
+        grades and the ranked documents of one query. It returns the mean, a value by query, or numbers by
+        name, of which that of `measure` is taken.
     conventions : path, optional
         A TOML file of one's own conventions, as for `audit`.
 

@@ -26,6 +26,7 @@ from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import PACKAGE, InputError, PermedError, nearest, shown, warnings_about
 from permed_measures.identities.cases import FRACTIONS, SHOWN_BY, Case, Form, Function, cases, shrunk
+from permed_measures.markup import counted
 from permed_measures.papers.names import Rank
 from permed_measures.progress import tracked
 
@@ -167,7 +168,7 @@ def readings(asked: Sequence[Asked]) -> Iterator[Reading]:
             off = (np.abs(np.round(values / over, n) - values / over).max() for n in range(1, 5))
             digits = next((n for n, each in enumerate(off, 1) if each < _NOISE), 0)
             if digits > 2:
-                note = f"{percent}rounded to {digits - 2 * bool(percent)} digits"
+                note = f"{percent}rounded to {counted(digits - 2 * bool(percent), 'digit')}"
                 yield Reading(over, reach + 0.5 / 10**digits, note)
 
 
@@ -239,8 +240,14 @@ class Search:
     def _value(self, case: Case) -> float:
         """Return the mean that the function computes; ArithmeticError if its number is none."""
         found, name = self.form.call(self.function, case.qrels, case.run), self.claimed.name
+        if isinstance(found, Mapping) and name in found:
+            found = found[name]
         if isinstance(found, Mapping):
-            found = found[name] if name in found else list(found.values())
+            others = [key for key in found if key not in case.qrels and key not in case.run]
+            if others and len(found) > 1:  # one alone is meant, whatever its name
+                problem = f"of what the function returns none is {name!r}, and {shown(others[0])} is no query"
+                raise InputError(problem, hint=f"Return a number, or one by the name {name!r}")
+            found = list(found.values())
         try:
             values = np.asarray(found)  # a number, or those of the queries; numpy's too
             value = float(values.mean()) if values.size else math.nan
@@ -262,7 +269,8 @@ class Search:
             near, n_silent = (each[n_silent < len(self.used)] for each in (near, n_silent))
             if len(near):
                 from_default = (near != self.space.codes(self.claimed.default)).sum(axis=1)
-                order = np.lexsort((from_default, n_silent, self.distances(near).min(axis=1)))
+                cut = near[:, self.space.options.index("depth")]  # rather by the cutoff, if that is all
+                order = np.lexsort((cut, from_default, n_silent, self.distances(near).min(axis=1)))
                 return np.asarray(near[order])
         self.reading, self.odd = Reading(), []
         return near

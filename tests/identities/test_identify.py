@@ -5,6 +5,7 @@ import random
 import re
 import sys
 from functools import cache, partial
+from hashlib import blake2b
 from itertools import cycle, product
 
 import numpy as np
@@ -20,6 +21,7 @@ from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.errors import PACKAGE, InputError
 from permed_measures.identities.cases import (
     FORMS,
+    NOT_FOUND,
     NOTHING_RELEVANT,
     PLAIN,
     SHOWN_BY,
@@ -27,9 +29,11 @@ from permed_measures.identities.cases import (
     Case,
     cases,
     described,
+    fraction,
     shrunk,
 )
-from permed_measures.identities.search import Claimed, Search, number
+from permed_measures.identities.identify import Answer
+from permed_measures.identities.search import Asked, Claimed, Search, number, readings
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
 
@@ -140,6 +144,31 @@ def test_the_cutoff_is_the_names_or_none():
 
 
 @pytest.mark.thorough
+def test_a_cutoff_that_no_name_has_is_named_rather_than_lists_that_are_cut():
+    def precisions(qrels, run):
+        values = []
+        for query, grades in qrels.items():
+            hits = [rank for rank, doc in enumerate([*run.get(query, {})][:10], 1) if grades.get(doc, 0) >= 1]
+            relevant = scripts.relevant(grades)
+            values.append(sum(n / rank for n, rank in enumerate(hits, 1)) / max(len(relevant), 1))
+        return np.mean(values)
+
+    result = pm.identify(precisions, "map")
+    assert (result.measure, result.nearest.options["depth"]) == ("AP@10", "whole")
+    assert result.open["depth"] == "any; the same number on every case"
+
+
+def test_no_measure_of_ours_says_that_lists_are_cut():
+    claimed = Claimed("map", "AP", (None,))
+    whole, cut = (
+        Answer(NAMED[0], {**claimed.default, "depth": depth}, [], claimed, True)
+        for depth in ("whole", "first_100")
+    )
+    assert (whole.measure, cut.measure) == ("AP", None)
+    assert cut.sentence().startswith("AP with binary relevance, divided by R; averaged over all queries of ")
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_a_named_convention_is_found_again(seed):
     """No case rules out what a function computes; that it is not ruled out says nothing of the engine."""
@@ -197,6 +226,36 @@ def test_ones_own_convention_is_named(tmp_path):
 # --- how numbers are read ------------------------------------------------------------------------------
 
 
+def one(grades, scores, *traits):
+    """Return a case of one query."""
+    return Case({"c_1": grades}, {"c_1": scores}, traits)
+
+
+@pytest.mark.parametrize(
+    ("values", "notes"),
+    [
+        ([1 / 3, 0.5], {"": 1e-9}),
+        ([0.25, 0.5], {"": 1e-6}),  # as if in single precision
+        ([0.33], {"": 1e-9}),
+        ([0.333, 0.25], {"": 1e-9, "rounded to 3 digits": 5e-4}),
+        ([0.3333, 0.333], {"": 1e-9, "rounded to 4 digits": 5e-5}),
+        ([0.33333], {"": 1e-9}),
+        ([33.33], {"": 1e-9, "in percent": 1e-9, "in percent, rounded to 2 digits": 5e-5}),
+        ([33.3], {"": 1e-9, "in percent": 1e-9, "in percent, rounded to 1 digit": 5e-4}),
+        ([1.0, 0.1], {"": 1e-9}),
+    ],
+    ids=str,
+)
+def test_numbers_are_read_as_they_may_have_been_written(values, notes):
+    case, claimed = one({"a": 1}, {"a": 1.0}), Claimed("P@1", "P", (1,))
+    found = list(readings([Asked(case, claimed, value) for value in values]))
+    assert {each.note: each.reach for each in found} == pytest.approx(notes, rel=1e-3)
+    assert [each.over for each in found] == [100 if "percent" in note else 1 for note in notes]
+    several = Asked(case._replace(run={"c_1": {}, "c_2": {}}), claimed, 1 / 3)
+    [exact] = readings([several, Asked(case, claimed, 0.25)])
+    assert exact.reach == 1e-6  # a mean of single numbers may be a double
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("how", "note"),
@@ -240,10 +299,12 @@ def test_a_function_that_raises_on_every_plain_case_is_named():
     assert (result.measure, result.n_agree) == ("R@10", result.n_cases)
 
 
-@pytest.mark.thorough
-def test_a_function_may_return_several_measures_by_name():
-    result = pm.identify(lambda q, r: {"R@10": scripts.recall(q, r), "P@1": 0.5}, "R@10")
-    assert result.measure == "R@10"
+@pytest.mark.parametrize("others", [{"P@1": 0.5}, {}])
+def test_a_function_may_return_several_measures_by_name_or_one_by_any(others):
+    name = "R@10" if others else "recall"
+    claimed = Claimed("R@10", "R", (10,))
+    asked = Search(lambda _, ranked: {name: len(ranked), **others}, FORMS["query"], claimed, NAMED).asked
+    assert [[each.value] for each in asked] == [[len(d) for d in each.case.run.values()] for each in asked]
 
 
 # --- what cannot be told -------------------------------------------------------------------------------
@@ -279,18 +340,28 @@ def test_queries_without_relevant_documents_may_count_1(leaves_out, over):
     assert f"averaged over {over}; " in pm.identify(recall, "R@5").nearest.sentence()
 
 
-@pytest.mark.thorough
 def test_what_no_case_tells_apart_is_said_with_the_reason():
+    hidden = "the function does not see scores, and which queries are averaged"
+    of_query = found("precision_of_query", "P@5", "query").open
+    assert of_query["ties"] == f"any; {hidden}"
+    assert of_query["queries"].endswith(hidden)
+    assert not of_query["queries"].startswith("any")  # there is no other run
+    raising = found("graded_map", "MAP@10").open
+    assert raising["queries"].endswith("; the function raises where they differ")
+    assert "with 1 for queries without relevant documents" in raising["queries"]
+    first = "only the first {} documents of each list"
+    lengths = f"whole lists / {first.format(10)} / {first.format(20)}"
+    assert raising["depth"] == f"{lengths}; the same number on every case"
+    assert "ties" not in raising
+
+
+@pytest.mark.thorough
+def test_what_no_case_tells_apart_is_said_of_other_forms_too():
     seen = found("recall", "Recall@10").open
     assert "ties" not in seen
     unseen = found("binary_ndcg", "nDCG@10", "ranked").open
     assert unseen["ties"] == "any; the function does not see scores"
     assert "averaged" not in unseen
-    of_query = found("precision_of_query", "P@5", "query").open
-    assert of_query["queries"].endswith("the function does not see scores, and which queries are averaged")
-    raising = found("graded_map", "MAP@10").open["queries"]
-    assert raising.endswith("; the function raises where they differ")
-    assert "with 1 for queries without relevant documents" in raising
     assert seen["labels"].endswith("the same number on every case") if "labels" in seen else True
 
 
@@ -376,6 +447,8 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
     beside = f"{PACKAGE[:-1]}_of_mine/script.py"
     with pytest.raises(InputError, match=r"_of_mine/script.py:1: the function raises on .*: NameError"):
         pm.identify(eval(compile("lambda qrels, run: nothing", beside, "eval")), "P@1")
+    with pytest.raises(InputError, match=r"none is 'map@10', and 'MAP@10' is no query\. Return a number"):
+        pm.identify(lambda qrels, run: {"MAP@10": 0.5, "P@1": 0.25}, "map@10")  # noqa: ARG005
     with pytest.raises(InputError, match="the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
 
@@ -425,6 +498,36 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert plain == (not FORMS[form].scores)
 
 
+def test_the_cases_are_those_that_the_simulation_was_run_on():
+    """Whoever changes them, or Python's generator, runs it again: tests/simulations/identities.py."""
+    every = [list(cases(FORMS[form], (10, None))) for form in FORMS]
+    assert list(map(len, every)) == [157, 139, 121, 127]
+    assert blake2b(repr(every).encode()).hexdigest()[:16] == "66f55621ef5a260a"
+
+
+TEN = {f"d{n}": float(n) for n in range(1, 11)}
+
+
+@pytest.mark.parametrize(
+    ("option", "shown", "hidden"),
+    [
+        ("documents", one({"a": 1}, {"a": 0.0}), one({"a": 1}, {"a": 0.5})),
+        ("depth", one(TEN | {"d": 1}, TEN | {"d": 0.5}), one(dict.fromkeys(TEN, 0), TEN)),
+        ("depth", one({}, {"a": 1.0}), one({"b": 1}, {})),
+        ("queries", one({"a": 1}, {"a": 1.0}), one({"a": 1, "b": 0}, {"a": 2.0, "b": 1.0})),
+        ("queries", one({}, TEN), one({"d1": 1}, TEN)),
+        ("queries", one({"a": 1}, {"a": 2.0, "b": 1.0}, NOT_FOUND), one({"a": 1}, {"a": 2.0, "b": 1.0})),
+        ("averaged", Case({"c_1": {}}, {"c_2": {}}), one({}, {})),
+        ("ties", one({}, {"a": 1.0, "b": 1.0}), one({}, {"a": 1.0, "b": 0.5})),
+        ("self_match", one({}, {"c_1": 1.0}), one({"c_1": 1}, {})),
+        ("negative", one({"a": -1}, {}), one({"a": 0}, {})),
+        ("rounding", one({}, {}), one({}, {}, PLAIN)),
+    ],
+)
+def test_which_cases_show_an_option(option, shown, hidden):
+    assert (SHOWN_BY[option](shown), SHOWN_BY[option](hidden)) == (True, False)
+
+
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
     claims = [Claimed("MAP@10", "AP", (10, None)), Claimed("nDCG@10", "nDCG", (10, None))]
     for claimed, case in product(claims, [*cases(FORMS["dicts"], (10, None))][:: effort(3, 1)]):
@@ -471,6 +574,37 @@ def test_every_trait_is_what_it_says():
     }.items():
         assert any(sign in text for traits, text in texts if traits == (trait,)), trait
         assert not any(sign in text for traits, text in texts if not traits), trait
+
+
+@pytest.mark.parametrize(
+    ("grades", "scores", "said"),
+    [
+        ({"a": 2, "b": 1, "c": 1}, {"x": 2.0, "a": 1.0}, "ranked: unjudged, 2; not retrieved: 1, 1"),
+        ({"a": 1, "b": 1, "c": 1}, {}, "nothing retrieved; not retrieved: 3 times 1"),
+        ({"a": 1.5}, {"a": 1.0, "b": 1.0, "c": 0.5}, "ranked: 1.5 = unjudged, unjudged"),
+        ({"a": 1}, {"a": 0.0, "c_1": -1.0}, "ranked: 1 (score 0), unjudged (the id of the query, score -1)"),
+    ],
+)
+def test_a_case_is_said_in_words(grades, scores, said):
+    assert described(one(grades, scores)) == said
+    assert described(Case({}, {"c_1": {"a": 1.0}})) == "not judged; ranked: unjudged"
+    both = described(Case({"c_1": grades}, {"c_1": scores, "c_2": {}}))
+    assert both == f"c_1: {said} · c_2: not judged; nothing retrieved"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "1/10"),
+        (1 / 3, "1/3"),
+        (1.0, "1"),
+        (0.01, "1/100"),
+        (1 / 101, "0.009901"),
+        (0.63093, "0.630930"),
+    ],
+)
+def test_numbers_of_small_cases_are_fractions(value, text):
+    assert fraction(value) == text
 
 
 def test_a_case_is_made_as_small_as_it_can_be():
