@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, aggregated
 from permed_measures.engine.forms import dataset_of
-from permed_measures.engine.inputs import QrelsLike
+from permed_measures.engine.inputs import QrelsLike, string_id
 from permed_measures.errors import InputError, nearest, shown
 from permed_measures.markup import counted, listed
 
@@ -111,17 +111,26 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def _groups(query_ids: list[str], by: By, qrels: QrelsLike | None) -> dict[str, Any]:
+def _groups(query_ids: list[str], by: Any, qrels: QrelsLike | None) -> dict[str, Any]:
     """Return the group of each query; of a data set, also of queries that are not judged."""
-    if hasattr(by, "to_dict"):  # a pandas Series
-        by = by.to_dict()
-    if isinstance(by, Mapping):
-        return {str(query_id): value for query_id, value in by.items()}
+    if isinstance(by, Mapping) or hasattr(by, "to_dict"):  # or a pandas Series
+        return _by_pairs(by.items())
     if isinstance(by, str):
         return _by_text(query_ids, by, qrels)
     if callable(by):
         return {query_id: by(query_id) for query_id in query_ids}
     raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
+
+
+def _by_pairs(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return groups by query id; a query may stand several times in one group."""
+    found: dict[str, Any] = {}
+    for query_id, value in pairs:
+        first = found.setdefault(string_id(query_id), value)
+        if _is_group(first) and _is_group(value) and first != value:
+            problem = f"a query is in one group (found {shown(first)} and {shown(value)})"
+            raise InputError(problem, where=f"query {shown(query_id)}")
+    return found
 
 
 def _by_text(query_ids: list[str], by: str, qrels: Any) -> dict[str, Any]:

@@ -104,6 +104,9 @@ def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by,
         (QUERIES, "(a){99999999999}", "not a pattern: "),
         (QUERIES, "(" * 5000, "not a pattern: "),
         (QUERIES, "(nowhere)", "the pattern '(nowhere)' finds nothing in any query id (such as 'a_1')"),
+        (QUERIES, pd.Series([1, 2], ["b", "b"]), "query 'b': a query is in one group (found 1 and 2)"),
+        (QUERIES, {1: "x", "1": "y"}, "query '1': a query is in one group (found 'x' and 'y')"),
+        (QUERIES, {"b": 1, 1.5: 1}, "an id must be a string or an integer (found 1.5)"),
         (QUERIES, 5, "by must be a field, a pattern, a mapping or a function (found 5)"),
         (QUERIES, lambda _: [], "a group must be a string or a number (found [])"),
         (QUERIES, lambda _: np.zeros(2), "a group must be a string or a number (found array([0., 0.]))"),
@@ -120,6 +123,13 @@ def test_what_queries_cannot_be_grouped_by_is_said(qrels, by, message):
 def test_what_is_missing_is_no_group(missing):
     groups = Groups.of(["q1", "q2"], {"q1": "a", "q2": missing})
     assert (groups.values, groups.n_outside) == (["a"], 1)
+
+
+def test_a_query_may_stand_several_times_in_its_group():
+    """As in a column of a run."""
+    by = pd.Series(["x", "x", math.nan, math.nan, "y"], ["q1", "q1", "q2", "q2", "q3"])
+    groups = Groups.of(["q1", "q2", "q3"], by)
+    assert (groups.values, groups.group.tolist()) == (["x", "y"], [0, -1, 1])
 
 
 ORDERED = [["1", "2", "10"], ["t2", "t10", "t10b", "u1"], [-1, 0.5, 2], ["a", "b", 1, 2], ["", "0", "a"]]
