@@ -31,8 +31,8 @@ GROUPS = {"conversations": 0, "turns": 1}
 def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings:
     """Return the group of each query by the means of groups that can be taken.
 
-    Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if each differs among
-    the judged queries. Of `others`, one whose id does not tell it is a group of its own.
+    Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if some judged queries
+    share each. Of `others`, one whose id does not tell it is a group of its own.
     """
     parts = [match.groups() if (match := _TURN.fullmatch(each)) else None for each in (*judged, *others)]
     if not judged or None in parts[: len(judged)]:
@@ -40,7 +40,7 @@ def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings
     texts = [each or (query, query) for each, query in zip(parts, (*judged, *others), strict=True)]
     columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*texts, strict=True)]
     numbers = [len(np.unique(column[: len(judged)])) for column in columns]
-    if not all(1 < n < len(judged) for n in numbers):
+    if max(numbers) == len(judged):
         return {}
     return {averaged: columns[part] for averaged, part in GROUPS.items()}
 
@@ -168,7 +168,7 @@ _CAPPED_FROM = 2
 
 def is_possible(options: Options, labels: Labels) -> bool:
     """Return whether these options of a measure mean something on these labels, which no other ones do."""
-    level = options.get("level", min(1, labels.top))  # of nDCG there is none
+    level = options.get("level", 0)  # of nDCG there is none
     tables = [each for each in options.values() if isinstance(each, GainTable)]
     if level > labels.top or not all(each.gains.keys() >= {*labels.grades} for each in tables):
         return False

@@ -66,7 +66,7 @@ def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...
         For a file that is no such TOML; the message says in which convention, and which key.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
         table = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path)) from None
@@ -137,7 +137,10 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
 def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str | float:
     """Return the value of an option, checked."""
     if option in TABLED and isinstance(value, dict):
-        return GainTable.of(dict(_gain(option, *each, where) for each in value.items()))
+        gains = [_gain(option, *each, where) for each in value.items()]
+        if len(dict(gains)) < len(gains):
+            raise InputError(f"option {option} has two numbers for one grade (found {value!r})", where=where)
+        return GainTable.of(dict(gains))
     if OPTIONS[option].values:
         known = list(map(str, OPTIONS[option].values_for(measures, ())))
         if value not in known:
@@ -152,7 +155,7 @@ def _gain(option: str, grade: str, gain: Any, where: str) -> tuple[float, float]
     """Return a grade and its gain in a table of grades, checked."""
     if not _is_number(gain) or not grade.replace(".", "", 1).isdecimal():
         problem = f"option {option} as a table must have a number for each grade (found {grade!r}: {gain!r})"
-        raise InputError(problem, where=where, hint="Write { 1 = 1, 2 = 10 }")
+        raise InputError(problem, where=where, hint='Write { 1 = 1, "1.5" = 10 }')
     return float(grade), float(gain)
 
 

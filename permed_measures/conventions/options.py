@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -37,7 +38,8 @@ class GainTable(str):
     @classmethod
     def of(cls, gains: Mapping[float, float]) -> GainTable:
         """Write a table."""
-        table = cls(", ".join(f"{grade:g}: {gains[grade]:g}" for grade in sorted(gains)))
+        pairs = (f"{grade!r}: {gain!r}" for grade, gain in sorted(gains.items()))
+        table = cls(re.sub(r"\.0\b", "", ", ".join(pairs)))  # with all digits: tables are compared as texts
         table.gains = dict(gains)
         return table
 

@@ -278,7 +278,7 @@ class RunVariants:
         each, judgments = ranked.rankings, ranked.rankings.judgments
         of_hits = judgments.query[each.row], judgments.grade[each.row]  # not kept, as an old one may be
         arrays = (*of_hits, each.rank, each.retrieved, *(ranked.spans or ()))
-        digests = (blake2b(array.tobytes(), digest_size=16).digest() for array in arrays)
+        digests = (blake2b(array.tobytes()).digest() for array in arrays)
         return self._known.setdefault((ranked.labels, *digests), ranked)
 
     def _part(self, depth: str, *left_out: str) -> RankedLists:

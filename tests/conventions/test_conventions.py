@@ -81,6 +81,55 @@ def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capp
 
 
 @pytest.mark.parametrize(
+    ("options", "grade", "possible"),
+    [
+        *(
+            ({option: "exp"}, grade, grade == 1000)
+            for option in ("gain", "weights")
+            for grade in (1000, 1001)
+        ),
+        ({"gain": "linear"}, 1001, True),
+        ({"gain": "exp"}, 0.5, True),  # there is no level
+        ({"gain": "linear", "level": 1}, 0.5, False),
+        ({"gain": "linear", "level": 1}, 1, True),
+    ],
+)
+def test_what_is_tried_on_high_and_low_grades(options, grade, possible):
+    assert means.is_possible(options, labelled(grade)) == possible
+
+
+def test_what_a_run_cannot_tell_is_not_offered():
+    judged = {"c1_1": {"a": 1, "b": 0}, "c1_2": {"a": 2}, "c2_1": {"a": 1}, "c2_2": {"b": 1}}
+    ten = {doc: n + 1.0 for n, doc in enumerate("abcdefghij")}
+    for grade, negative, run in [(0, False, ten), (-1, True, {**ten, "k": 0.5})]:
+        policies = label_policies(Judgments.of(judged | {"c2_2": {"b": grade, "a": 1}}))
+        variants = RunVariants(policies, {"c1_1": run})
+        offered = {option: variants.offers(option) for option in SHARED}
+        assert ("labelled" in offered["documents"]) == negative
+        assert ("first_10" in offered["depth"]) == (len(run) > 10)
+        assert "first_20" not in offered["depth"]
+        assert offered["averaged"] == ["queries", "conversations", "turns"]
+        assert "all_runs" not in offered["queries"]
+        assert offered["labels"] == ["grades", "pool", "strict", "listed"]
+        assert bool(variants.alike("negative")) != negative
+
+
+@pytest.mark.parametrize(
+    ("option", "alike", "apart"),
+    [
+        ("ties", {"a": 2.0, "x": 1.0, "y": 1.0}, {"a": 1.0, "x": 1.0}),
+        ("tied", {"a": 2.0, "x": 1.0}, {"a": 1.0, "x": 1.0}),
+        ("self_match", {"a": 1.0}, {"a": 2.0, "q": 1.0}),
+        ("documents", {"a": 1.0}, {"a": 0.0}),
+    ],
+)
+def test_values_that_give_the_same_on_a_run_are_known(option, alike, apart):
+    policies = label_policies(Judgments.of({"q": {"a": 1}}))
+    found = [RunVariants(policies, {"q": docs}).alike(option) for docs in (alike, apart)]
+    assert list(map(bool, found)) == [True, False]
+
+
+@pytest.mark.parametrize(
     ("options", "labels", "defined"),
     [
         ({"level": 2.0}, "grades", True),
@@ -236,6 +285,11 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
         (BLOCK + "nDCG = { gain = { 1 = 'a' } }", "must have a number for each grade (found '1': 'a')"),
         (BLOCK + "AP = { weights = { one = 1 } }", "weights as a table must have a number for each grade"),
         (BLOCK + "nDCG = { gain = { 1 = inf } }", "must have a number for each grade (found '1': inf)"),
+        (BLOCK + "nDCG = { gain = { 1.5 = 1 } }", "(found '1': {'5': 1}). Write { 1 = 1, \"1.5\" = 10 }"),
+        (
+            BLOCK + "nDCG = { gain = { 1 = 1, '1.0' = 2 } }",
+            "option gain has two numbers for one grade (found {'1': 1, '1.0': 2})",
+        ),
         (
             BLOCK + "nDCG = { gain = { '\u00b2' = 1 } }",
             "a number for each grade (found '\u00b2': 1)",
@@ -431,6 +485,18 @@ def test_gains_may_be_a_table(tmp_path):
     assert typed == ["nDCG(gains={2:10})@10", "GradedAP(gains={1:0.25,2:1})@10"]
     higher = pm.audit({"q": {"a": 3}}, run, {"nDCG@10": "1.0"}, conventions=path)
     assert [each.name for each in higher.answers].count("lab") == 0
+
+
+def test_tables_of_gains_that_differ_in_any_digit_are_two(tmp_path):
+    third, table = 0.333333333, "weights = { 1 = %s, '1.5' = 10.05, 2 = 1e6 }"
+    block = "\n".join(BLOCK.replace("lab", f"lab {n}") + f"AP = {{ {table % n} }}" for n in (1 / 3, third))
+    labs = read_conventions(written(tmp_path, f"\ufeff{block}"))  # as some editors on Windows begin a file
+    assert [lab.options["weights"] for lab in labs] == [
+        f"1: {n}, 1.5: 10.05, 2: 1000000" for n in (1 / 3, third)
+    ]
+    trial = Quantity("AP", "AP", (None,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
+    space = Space([trial], [COMMUNITY, *labs])
+    assert {lab.options["weights"] for lab in labs} <= {*space.numbered("weights")}
 
 
 @pytest.mark.thorough
