@@ -146,7 +146,7 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
     """
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
-    falls[rows.start[rows.end > rows.start]] = False  # the row before is of another query
+    falls[rows.start] = False  # the row before is of another query
     queries = np.unique(query) if falls.any() else query[:0]
     n_falls = np.cumsum(falls) if len(queries) else falls
     unsorted = queries[n_falls[rows.end[queries] - 1] > n_falls[rows.start[queries]]].astype(np.int64)
@@ -155,19 +155,13 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
     return unsorted
 
 
-_BLOCK = 1 << 14
-"""Hits that are looked at together: they stay in the cache."""
-
-
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
     """Return, for each hit, the first position between `low` and `high` whose score is not before its own."""
     position = low.copy()
     n_steps = int((high - low).max(initial=0)).bit_length()
-    for block in (slice(first, first + _BLOCK) for first in range(0, len(position), _BLOCK)):
-        here = position[block]
-        for step in (1 << power for power in reversed(range(n_steps))):
-            last = here + (step - 1)  # of the next `step` rows: if it is before, all of them are
-            here += step * ((last < high[block]) & before(score.take(last, mode="clip"), wanted[block]))
+    for step in (1 << power for power in reversed(range(n_steps))):
+        last = position + (step - 1)  # of the next `step` rows: if it is before, all of them are
+        position += step * ((last < high) & before(score.take(last, mode="clip"), wanted))
     return position
 
 

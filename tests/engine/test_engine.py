@@ -3,7 +3,7 @@
 import math
 import random
 from functools import cache
-from itertools import groupby, pairwise, product
+from itertools import chain, groupby, pairwise, product
 from operator import itemgetter
 
 import numpy as np
@@ -22,7 +22,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import Frames
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.ranks import ScoredHits, TieBreak, _sort_queries, scores_differ
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 
@@ -156,6 +156,37 @@ def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkey
             cut, first = JudgedRankings.of(judgments, given_run, ties, depth), whole.within(depth)
             for name in ("row", "rank", "retrieved", "n_run_queries", "n_shared"):
                 np.testing.assert_array_equal(getattr(cut, name), getattr(first, name), f"{form}: {name}")
+
+
+def test_only_queries_whose_scores_fall_are_sorted():
+    """Of those with judged documents, whatever stands beside them; they come with their signs turned."""
+    lists = [[-3, -2, -2], [-3, -2, -3], [], [-1], [-2, -3], [-9, -1]]
+    end = np.cumsum(list(map(len, lists)))
+    start, judged = end - list(map(len, lists)), np.array([0, 1, 1, 3, 5], np.int32)
+    for scores in (lists, [[*docs] for docs in lists[:-1]] + [[-9, -10]]):
+        score = np.concatenate(scores).astype(np.float32)
+        rows = ScoredHits(-score, start, end, list, np.arange(5), np.zeros(5))
+        unsorted = _sort_queries(score, rows, judged)
+        assert unsorted.tolist() == [1] + [5] * (scores is not lists)
+        expected = [sorted(docs) if n in unsorted else docs for n, docs in enumerate(scores)]
+        assert score.tolist() == list(chain(*expected))
+
+
+@pytest.mark.parametrize(
+    ("lists", "differ"),
+    [
+        ([[1.0, 1.0], [], [2.0]], False),
+        ([[1.0, 2.0]], True),
+        ([[1.0], [1.0, 2.0, 1.0]], True),
+        ([[1.0, 1 + 1e-9], [1e39, math.inf]], False),  # equal as float32
+        ([[]], False),
+    ],
+)
+def test_scores_differ_if_those_of_one_query_do(lists, differ):
+    end = np.cumsum(list(map(len, lists)))
+    hits = np.zeros(0, np.int64), np.zeros(0)
+    rows = ScoredHits(np.concatenate(lists), end - list(map(len, lists)), end, list, *hits)
+    assert scores_differ(rows) == differ
 
 
 def test_what_is_below_the_cutoff_makes_no_difference():
