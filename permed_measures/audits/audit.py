@@ -25,7 +25,7 @@ from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin
-from permed_measures.papers.arithmetic import changes_in, wholes_in
+from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
 
@@ -110,10 +110,12 @@ def audit(
     policies = label_policies(judgments)
     tried = conventions_with(conventions)
     if isinstance(claims, PrintedClaims):
-        table, notes = assigned(claims, list(runs))
+        table, rows, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
+        printed = [(row.part, row.claims) for row in rows]
     else:
         table, notes, changes = rows_of(claims, _ONE), [], []
+        printed = [("", row) for row in table.values()]
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
@@ -122,12 +124,7 @@ def audit(
             each.in_all_runs = in_all
     trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
     result = audit_of(trials, tried)
-    printed = (
-        [row.claims for row in claims.rows if row.claims]
-        if isinstance(claims, PrintedClaims)
-        else table.values()
-    )
-    counts = list(_counted(result, parse_claims(printed), judgments.n_queries))
+    counts = list(_counted(result, printed, judgments.n_queries))
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
@@ -159,10 +156,13 @@ def _audit(best: list[Answer]) -> Audit:
     return Audit(best, exceptions, conflicts, doubtful, better_names(best[0]), within_ties(best[0]))
 
 
-def _counted(result: Audit, table: list[list[Claim]], n_queries: int) -> Iterator[str]:
+def _counted(
+    result: Audit, printed: Sequence[tuple[str, Mapping[str, Any]]], n_queries: int
+) -> Iterator[str]:
     """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
     left = {trial.claim.name for trial in result.unclear}
-    for whole in wholes_in(table, n_queries):
+    parts, rows = zip(*printed, strict=True)
+    for whole in wholes_by_part(zip(parts, parse_claims(rows), strict=True), n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
 

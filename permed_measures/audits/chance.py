@@ -65,7 +65,7 @@ class Chance(NamedTuple):
     def of_numbers(self) -> float:
         """The chance of arbitrary numbers, from 0 to 1."""
         n_explained = self.n_values * self.n_selections  # whole numbers, which may be larger than any float
-        return n_explained / self.n_printable if n_explained < self.n_printable else 1.0
+        return min(n_explained, self.n_printable) / self.n_printable
 
     @property
     def of_other_runs(self) -> float:
@@ -105,7 +105,7 @@ class NearRows:
         tries = Tries(space)
         for near in space.within(most):
             codes = [tries.of(trial, near).codes for trial in trials]
-            for way in range(max((each.shape[1] for each in codes), default=0)):
+            for way in range(max(each.shape[1] for each in codes)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
                 are_near = (low <= rows) & (rows <= high)
                 self.rows.update(map(tuple, rows[are_near.all(axis=1)].tolist()))
@@ -156,8 +156,6 @@ def other_means(
     ndarray, shape (n_drawn, n_trials)
     """
     drawing = _Drawing(convention, trials)
-    if not len(drawing.counted):
-        return np.full((n_drawn, len(trials)), np.nan)
     scatter = _spread(drawing.means(_PILOT, None))
     wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
     moves = scatter > 0

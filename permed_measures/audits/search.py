@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Trial, Tried, Tries, of_some_rows
+from permed_measures.audits.trials import Floats, Trial, Tried, Tries, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import FIRST_DIGITS, OF_ALL, OWN, SAME, Options, changes_of
 from permed_measures.conventions.spaces import Codes, Near, Space
@@ -59,17 +59,14 @@ def _best(space: Space[Trial], beyond: int = -1) -> tuple[int, list[Options]]:
     In a large table these are searched on some rows; of what explains more there with each change, the best
     on all rows is taken. What explains no more than so many claims of the rows that are searched is left out.
     """
-    some = of_some_rows(space.trials)
-    better = _best_by_changes(space, some, beyond)
-    if len(some) < len(space.trials):
-        counts = [_n_explained(space, near, space.trials, 0) for near in better.values()]
-        most = max((each.max(initial=-1) for each in counts), default=-1)
-        kept = [near[each == most] for near, each in zip(better.values(), counts, strict=True)]
-        better = {changes: near for changes, near in zip(better, kept, strict=True) if len(near)}
-        best = min(better, default=0)
-    else:
-        best = max(better, default=0)
-    return best, list(map(space.convention, better.get(best, ())))
+    better = _best_by_changes(space, of_some_rows(space.trials), beyond)
+    counts = {changes: _n_explained(space, near, space.trials, 0) for changes, near in better.items()}
+    if not counts:
+        return 0, []
+    best = max(counts, key=lambda changes: counts[changes].max())  # of equal ones the first, with the fewest
+    n_explained = counts[best]
+    found = better[best][np.isfinite(n_explained) & (n_explained == n_explained.max())]
+    return best, list(map(space.convention, found))
 
 
 def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) -> dict[int, Codes]:
@@ -79,7 +76,7 @@ def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) 
     """
     most, level, found, tries = beyond, 0, dict[int, list[Codes]](), Tries(space)
     trials = _hardest_first(space, trials)
-    with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
+    with step("searching conventions", (MOST_CHANGES + 1) * space.n_bases) as advance:
         for near in space.within(MOST_CHANGES):
             if near.n_changes > level and most == len(trials):
                 break
@@ -88,7 +85,7 @@ def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) 
             else:
                 counts = _n_explained(space, near.codes, trials, most + (near.n_changes > level))
                 advance(int(np.ptp(near.base)) + 1)
-            if counts.max(initial=-1) > most:
+            if counts.max(initial=most) > most:
                 most, level = int(counts.max()), near.n_changes
                 found[level] = []
             if near.n_changes == level and level in found:
@@ -103,28 +100,25 @@ def _hardest_first(space: Space[Trial], trials: Sequence[Trial]) -> list[Trial]:
     return sorted(trials, key=lambda trial: sum(int(Tried.of(space, trial, b).prints.sum()) for b in bases))
 
 
-def _n_apart(tries: Tries, near: Near, trials: Sequence[Trial]) -> Codes:
-    """Count the claims that each convention prints; far below 0 if one means nothing."""
-    counts = np.zeros(len(near.codes), np.int64)
+def _n_apart(tries: Tries, near: Near, trials: Sequence[Trial]) -> Floats:
+    """Count the claims that each convention prints; below all numbers if one means nothing."""
+    counts = np.zeros(len(near.codes))
     for trial in trials:
         tried = tries.of(trial, near)
-        counts += np.where(np.isnan(tried.values), _HOPELESS, tried.prints)
+        counts += np.where(np.isnan(tried.values), -np.inf, tried.prints)
     return counts
 
 
-def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: int) -> Codes:
-    """Count the claims that each convention prints; far below 0 if too few, or if one means nothing."""
-    counts, left = np.zeros(len(near), np.int64), np.arange(len(near))
+def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: int) -> Floats:
+    """Count the claims that each convention prints; below all numbers if too few, or if one means nothing."""
+    counts, left = np.zeros(len(near)), np.arange(len(near))
     for n_more, trial in zip(reversed(range(len(trials))), trials, strict=True):
         tried = Tried.of(space, trial, near[left])
         counts[left] += tried.prints
         hopeless = np.isnan(tried.values) | (counts[left] + n_more < wanted)
-        counts[left[hopeless]] = _HOPELESS
+        counts[left[hopeless]] = -np.inf
         left = left[~hopeless]
     return counts
-
-
-_HOPELESS = -(10**9)
 
 
 def _distance(ours: Options, theirs: Options) -> int:

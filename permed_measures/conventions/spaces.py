@@ -212,6 +212,11 @@ class Space(Generic[Q]):
             measures = [trial.measure for trial in trials]
             yield from OPTIONS[of_all].values_for(measures, trials[0].run.labels.levels)
 
+    @property
+    def n_bases(self) -> int:
+        """How many bases differ from each other."""
+        return len(self._bases)
+
     def within(self, most: int) -> Iterator[Near]:
         """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
 

@@ -44,8 +44,8 @@ class _Lists(NamedTuple):
         The state after one more of a grade; -1 if there is no more, or no place.
     start : ndarray, shape (n_classes,)
         The states of empty lists.
-    n_within : ndarray, shape (depth + 1,)
-        How many states have up to so many documents.
+    n_within : ndarray, shape (depth,)
+        How many states have up to so many documents, below the depth.
     """
 
     of_class: Ints
@@ -78,9 +78,8 @@ class Rankings:
     @classmethod
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
         """Prepare the measures; None if there are too many states."""
-        depth = _depth(formulas)
-        losing = max((each.cutoff or 0 for each in formulas if each.loses), default=0)
-        while depth >= max(losing, 1):
+        depth, least = _depth(formulas), _losing_to(formulas)
+        while depth >= least:
             limits, like = _counted(classes, formulas, depth)
             if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
                 return _prepared(classes, formulas, limits, like, depth)
@@ -152,11 +151,15 @@ def _depth(formulas: Sequence[Formula]) -> int:
     others.
     """
     ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
-    deepest = ends[-2] if len(ends) > 1 else 1
-    deepest = max([deepest, *(each.cutoff or 0 for each in formulas if each.loses)])
+    deepest = max([*ends[-2:-1], _losing_to(formulas)])
     if deepest == np.inf:
         deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
     return int(deepest)
+
+
+def _losing_to(formulas: Sequence[Formula]) -> int:
+    """Return down to which rank documents may lose, at least the first."""
+    return max([1, *(each.cutoff for each in formulas if each.loses and each.cutoff)])
 
 
 # --- states --------------------------------------------------------------------------------
@@ -225,12 +228,12 @@ def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
     of_class = np.repeat(np.arange(len(grids)), sizes)
     used, after = (np.concatenate(each) for each in zip(*grids, strict=True))
     after = np.take_along_axis(
-        np.where(after < 0, -1, after + first[of_class][:, None]), like[of_class], axis=1
+        np.where(after == -1, -1, after + first[of_class][:, None]), like[of_class], axis=1
     )
     order = np.argsort(used.sum(axis=1), kind="stable")
     number = np.full(len(used) + 1, -1)
     number[order] = np.arange(len(used))
-    n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth + 1), "right")
+    n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth), "right")
     return _Lists(of_class[order], used[order], number[after[order]].T.copy(), number[first], n_within)
 
 
@@ -245,7 +248,7 @@ def _prepared(
         lists=lists,
         values=[
             np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
-            for rank, n in enumerate(lists.n_within[:depth].tolist(), start=1)
+            for rank, n in enumerate(lists.n_within.tolist(), start=1)
         ],
         beyond=np.stack([each.beyond(states, depth) for each in formulas]) * scale,
         shares=classes.sizes / classes.n_queries,
@@ -356,7 +359,8 @@ class Search:
     def _end(self, j: int, sign: int, unit: float, effort: float) -> float:
         """Return the most that a mean, or its negative, is where the others lie in their intervals."""
         self.effort, wanted = effort, sign * np.eye(self.n)[j]
-        mine, least = self.low[j] if sign > 0 else -self.high[j], float(self._most(wanted[None])[0])
+        mine = min(sign * np.array([self.low[j], self.high[j]]))
+        least = float(self._most(wanted[None])[0])
         for nearest in self._rounds(wanted, _DEAREST):
             least = min(least, self._beyond(nearest.weights, wanted))
             in_doubt, matters = least - nearest.value, nearest.value < mine <= least
@@ -414,7 +418,7 @@ class Search:
             b_eq=[1.0],
             method="highs-ds",
         )
-        above, below = solved.ineqlin.marginals.reshape(2, -1)
+        above, below = np.split(solved.ineqlin.marginals, 2)
         weights = wanted.copy()
         weights[given] = above - below
         return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.seen) :].sum()))

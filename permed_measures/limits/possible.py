@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
+from permed_measures.markup import listed
+from permed_measures.papers.arithmetic import wholes_by_part
 from permed_measures.papers.claims import parse_claims, rows_of
-from permed_measures.papers.tables import PrintedClaims, claims_of
+from permed_measures.papers.tables import ClaimRow, PrintedClaims, claims_of
 
 
 def possible(
@@ -82,9 +84,12 @@ def possible(
     """
     claims, notes = claims_of(claims, columns), []
     if isinstance(claims, PrintedClaims):
-        table, notes = _of_table(claims), claims.notes
+        rows, notes = _of_table(claims), claims.notes
+        table, parts = {name: row.claims for name, row in rows.items()}, [row.part for row in rows.values()]
+        notes = [*notes, *_of_several(parts)]
     else:
         table = rows_of(claims, "row")
+        parts = [""] * len(table)
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     judgments = Judgments.of(loaded_qrels(qrels))
     _check(judgments)
@@ -95,17 +100,27 @@ def possible(
     if not any(bounded.values()):
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
-    rows = tried.limits({name: row for name, row in bounded.items() if row})
-    return Possible(rows, judgments.n_queries, skipped, notes, Origin.of(qrels, {}))
+    limits = tried.limits({name: row for name, row in bounded.items() if row})
+    counts = map(str, wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
+    return Possible(limits, judgments.n_queries, skipped, notes, list(counts), Origin.of(qrels, {}))
 
 
-def _of_table(printed: PrintedClaims) -> dict[str, Mapping[str, Any]]:
+def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:
     """Return the rows of a printed table by their names, each of its own."""
-    rows: dict[str, Mapping[str, Any]] = {}
+    rows: dict[str, ClaimRow] = {}
     for row in printed.rows:
         name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
-        rows[f"{name}, {row.where}" if name in rows else name] = row.claims
-    return {name: row for name, row in rows.items() if row}
+        rows[f"{name}, {row.where}" if name in rows else name] = row
+    return {name: row for name, row in rows.items() if row.claims}
+
+
+def _of_several(parts: list[str]) -> Iterator[str]:
+    """Say that rows below several headings, which may be data sets, are tested on the same qrels."""
+    if len(names := dict.fromkeys(parts)) > 1:
+        yield (
+            f"rows of several parts of the file ({listed(filter(None, names), _SHOWN)}) are all tested on "
+            "these qrels; choose some by --columns NAME, or columns='NAME' in Python"
+        )
 
 
 def _check_level(judgments: Judgments) -> None:
@@ -118,11 +133,13 @@ def _check_level(judgments: Judgments) -> None:
 
 
 _MOST_GRADES = 10
+_SHOWN = 3
+"""How many parts are named."""
 _BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR or Success"
 
 
 def _check(judgments: Judgments) -> None:
-    if not judgments.num_rel(0).any() or not (judgments.grade > 0).any():
+    if not (judgments.grade > 0).any():
         raise InputError("no document of the qrels is relevant: AP, nDCG, P, R, RR and Success are 0 anyhow")
     n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
     if n_grades > _MOST_GRADES:

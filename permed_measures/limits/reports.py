@@ -15,7 +15,6 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
-from permed_measures.papers.arithmetic import wholes_in
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
@@ -39,6 +38,8 @@ class Possible(Result):
         The claims that cannot be bounded.
     notes : list of str
         What was left out of a printed table.
+    counts : list of str
+        Of what columns of hits are whole numbers: of which cutoff, over how many topics.
     origin : Origin or None
         The command and its files.
     """
@@ -47,6 +48,7 @@ class Possible(Result):
     n_queries: int
     skipped: list[str]
     notes: list[str]
+    counts: list[str]
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -84,10 +86,10 @@ class Possible(Result):
         """Return what is refuted and why, then what is not; of one row the ranges by usual conventions."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         skipped = [f"No bounds are known for {', '.join(self.skipped)}."] if self.skipped else []
-        counts = [str(each) for each in wholes_in((row.claims for row in self.rows), self.n_queries)]
+        counts = self.counts
         if len(self.rows) == 1:
             finding, main = _finding(self.rows[0]), _of_row(self.rows[0])
-            counts += _hits(self.rows[0])
+            counts = [*counts, *_hits(self.rows[0])]
         else:
             finding, main = _finding_of_rows(self.rows), _of_rows(self.rows)
         return Report(
@@ -157,12 +159,17 @@ def _as_half(name: str, never: Collection[str], row: RowLimits) -> str:
 def _why(limits: list[ConventionLimits], j: int) -> str:
     """Say between which numbers one is by refuted conventions, where it is not among them by any."""
     told = [each.ranges[j] for each in limits]
-    ranges = [each.given for each in told if each.given and not each.given.is_empty and not each.possible]
+    ranges = [missed for each in told if (missed := _missed(each)) is not None]
     if len(ranges) < len(told):
         return ""
     hull = Interval(min(each.low for each in ranges), max(each.high for each in ranges))
     given = "given the others it is" if len(limits[0].ranges) > 1 else "it is"
-    return f"{given} {_shown(told[0]._replace(given=hull))}, not {told[0].claim.text}"
+    return f"{given} {_shown(told[0], hull)}, not {told[0].claim.text}"
+
+
+def _missed(told: ClaimRange) -> Interval | None:
+    """Return the range that a number misses; None if it does not, or if there is none."""
+    return told.given if told.given and not told.given.is_empty and not told.possible else None
 
 
 def _finding_of_rows(rows: list[RowLimits]) -> list[str]:
@@ -206,12 +213,12 @@ def _reason(limits: ConventionLimits) -> str:
     for each in limits.ranges:
         if not each.is_count:
             return f"{each.claim.name} {each.claim.text} is no whole number of {each.total:,}"
-    apart = (each for each in limits.ranges if each.given and not each.given.is_empty and not each.possible)
-    told = max(apart, key=lambda each: each.claim.measure in ("AP", "nDCG"), default=None)
-    if told is None:
+    apart = [(each, missed) for each in limits.ranges if (missed := _missed(each)) is not None]
+    if not apart:
         return "these numbers are not possible together"
+    told, missed = max(apart, key=lambda each: each[0].claim.measure in ("AP", "nDCG"))
     given = "given the others, " if len(limits.ranges) > 1 else ""
-    return f"{given}{told.claim.name} is {_shown(told)}, not {told.claim.text}"
+    return f"{given}{told.claim.name} is {_shown(told, missed)}, not {told.claim.text}"
 
 
 def _hits(row: RowLimits) -> Iterator[str]:
@@ -233,10 +240,10 @@ def _of_row(row: RowLimits) -> list[Section]:
                 Cell(each.claim.name),
                 Cell(each.measure),
                 Cell(each.claim.text, value=float(each.claim.value)),
-                Cell(_shown(each), value=_lowest(each)),
+                Cell(_shown(each, given), value=given.low),
             ]
             for each in limits.ranges
-            if _says_something(each)
+            if (given := _telling(each)) is not None
         ]
         for limits in row.usual
         if not limits.refuted
@@ -253,9 +260,10 @@ def _of_row(row: RowLimits) -> list[Section]:
 _WIDE = 0.5
 
 
-def _says_something(told: ClaimRange) -> bool:
-    """Return whether a range leaves out half of all numbers between 0 and 1."""
-    return told.given is not None and not told.given.is_empty and told.given.high - told.given.low <= _WIDE
+def _telling(told: ClaimRange) -> Interval | None:
+    """Return a range that leaves out half of all numbers between 0 and 1; None if it does not."""
+    given = told.given
+    return given if given and not given.is_empty and given.high - given.low <= _WIDE else None
 
 
 def _of_rows(rows: list[RowLimits]) -> list[Section]:
@@ -285,17 +293,8 @@ def _survivors(row: RowLimits) -> str:
     return "; ".join(usual + named) or _some(others, _NAMED_IN_A_ROW) or NONE
 
 
-def _lowest(told: ClaimRange) -> float | None:
-    """Return where a range begins."""
-    return None if told.given is None or told.given.is_empty else told.given.low
-
-
-def _shown(told: ClaimRange) -> str:
-    if told.given is None:
-        return NONE
-    if told.given.is_empty:
-        return "none"
-    return f"{_end(told, told.given.low, up=False)} to {_end(told, told.given.high)}"
+def _shown(told: ClaimRange, given: Interval) -> str:
+    return f"{_end(told, given.low, up=False)} to {_end(told, given.high)}"
 
 
 _NOISE = 1e-9
@@ -357,6 +356,7 @@ def _content(result: Possible) -> dict[str, Any]:
         "n_queries": result.n_queries,
         "skipped": result.skipped,
         "notes": result.notes,
+        "counts": result.counts,
         "rows": [
             {
                 "row": row.name,

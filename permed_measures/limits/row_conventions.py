@@ -64,8 +64,10 @@ def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
 
 
 def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula:
-    gain = tuple(GAINS[params["gain"]](classes.grades).tolist())
-    return Formula(params["cutoff"], gain, "each", params["discount"], f"ideal of {params['ideal']}")
+    keeps = params.get("negative") == "keep"
+    gain = GAINS[params["gain"]](classes.grades if keeps else np.maximum(classes.grades, 0))
+    ideal = f"ideal of {params['ideal']}"
+    return Formula(params["cutoff"], tuple(gain.tolist()), "each", params["discount"], ideal)
 
 
 def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
@@ -169,6 +171,12 @@ def formula_of(claim: Claim, convention: Options, labels: Labels, classes: Query
     if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
         return None
     return formula_by(*_kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
+
+
+def keeps_negative(claims: Sequence[Claim], convention: Options) -> bool:
+    """Return whether negative grades are used as they stand, by a convention or a measure written out."""
+    written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
+    return any(params.get("negative") == "keep" for params in (convention, *written))
 
 
 def _kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, _Params]:

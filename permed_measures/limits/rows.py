@@ -19,6 +19,7 @@ from permed_measures.limits.row_conventions import (
     allows,
     conventions_of,
     formula_of,
+    keeps_negative,
     named_of,
     usual_conventions,
 )
@@ -286,14 +287,13 @@ class Conventions:
 
     def can_bound(self, claim: Claim) -> bool:
         """Return whether the usual convention has a formula for a claim."""
-        usual = usual_conventions([claim], self.policies["grades"])[:1]
-        return any(self.group(each, [claim]) for each in usual)
+        return any(self.group(each, [claim]) for each in usual_conventions([claim], self.policies["grades"]))
 
     def group(self, convention: Options, claims: list[Claim]) -> Group | None:
         """Return a convention by itself; None if it has no bounds, or no query to count."""
         if not allows(convention):
             return None
-        labels, classes = self.policies[convention["labels"]], self._classes_of(convention)
+        labels, classes = self.policies[convention["labels"]], self._classes_of(convention, claims)
         if not classes.n_queries:
             return None
         formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
@@ -302,12 +302,12 @@ class Conventions:
             return None
         return Group([convention], labels, known, classes, False)
 
-    def _classes_of(self, convention: Options) -> QueryClasses:
-        """Return the classes of the queries that a convention counts."""
+    def _classes_of(self, convention: Options, claims: list[Claim]) -> QueryClasses:
+        """Return the classes of the queries that a convention counts for claims."""
         key = (
             convention["labels"],
             convention["queries"] == "with_relevant",
-            convention.get("negative") == "keep",
+            keeps_negative(claims, convention),
         )
         if key not in self._classes:
             judgments = self.policies[key[0]].judgments

@@ -54,6 +54,8 @@ class Whole(NamedTuple):
         Over how many topics that may be.
     is_cut : bool
         Whether the numbers were cut off after their last digit, and not rounded.
+    part : str
+        The table and the heading above the column, where there are several.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Whole(NamedTuple):
     total: int
     topics: tuple[int, ...] = ()
     is_cut: bool = False
+    part: str = ""
 
     @property
     def is_as_said(self) -> bool:
@@ -79,12 +82,13 @@ class Whole(NamedTuple):
         but = f" (not {listed(others, _SHOWN)})" if others else ""
         cut = " if they were cut and not rounded" if self.is_cut else ""
         ways = " or ".join(map(self._way, self.topics))
+        name = f"{self.name} of {self.part}" if self.part else self.name
         line = f"{rows} are whole numbers of {self.total:,}{cut}{but}, as {ways}"
         for claim, found in hits:
             if len(found) == 1 and not claim.anyhow.counts(self.said):
                 number = f"{claim.text} is {found[0]:,} of {self.total:,}, no whole number of {self.said:,}"
-                return f"{self.name}: {number}: {line}"
-        return f"{self.name}: {line}"
+                return f"{name}: {number}: {line}"
+        return f"{name}: {line}"
 
     def _printed(self, claim: Claim) -> Printed:
         return Printed.cut(claim.value, claim.decimals) if self.is_cut else claim.printed()
@@ -92,6 +96,22 @@ class Whole(NamedTuple):
     def _way(self, n_topics: int) -> str:
         measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure
         return f"{measure} over {n_topics:,} topics"
+
+
+def wholes_by_part(rows: Iterable[tuple[str, Sequence[Claim]]], n_topics: int) -> Iterator[Whole]:
+    """Yield the wholes of each part of a table by itself: one below another heading may have other topics.
+
+    Parameters
+    ----------
+    rows : iterable of tuples of str and sequence of Claim
+        The name of the part that each row is in, and its numbers.
+    n_topics : int
+    """
+    parts: dict[str, list[Sequence[Claim]]] = {}
+    for part, claims in rows:
+        parts.setdefault(part, []).append(claims)
+    for part, of_part in parts.items():
+        yield from (whole._replace(part=part) for whole in wholes_in(of_part, n_topics))
 
 
 def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]:

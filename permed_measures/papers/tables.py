@@ -246,9 +246,18 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
 class Assigned(NamedTuple):
-    """The claims of a printed table by run, and what was left out, each in a line."""
+    """The claims of a printed table by run, the rows of its parts, and what was left out, each in a line.
+
+    Attributes
+    ----------
+    claims : dict of str to dict of str to str
+    rows : list of ClaimRow
+        Those of the parts that are about any run, also those without one.
+    notes : list of str
+    """
 
     claims: dict[str, dict[str, str]]
+    rows: list[ClaimRow]
     notes: list[str]
 
 
@@ -275,7 +284,9 @@ def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
             where=printed.path,
             hint="Name the runs as the table does: NAME=FILE",
         )
-    return Assigned(found, [*printed.notes, *_left_out(left, [run for run in runs if run not in found])])
+    parts = {row.part for row, run in zip(rows, run_of, strict=True) if run is not None}
+    notes = [*printed.notes, *_left_out(left, [run for run in runs if run not in found])]
+    return Assigned(found, [row for row in rows if row.part in parts], notes)
 
 
 def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:

@@ -2,15 +2,18 @@
 
 import math
 import random
+from contextlib import contextmanager
 from itertools import combinations, product
+from types import SimpleNamespace
 
 import pytest
-from audit_helpers import binary, graded, plain_graded, printed_as, row_made
+from audit_helpers import AP, HALF, binary, graded, plain_graded, printed_as, row_made
 from audit_loops import Plain, means_something
 from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.search import answers_to
+from permed_measures.audits.trials import of_some_rows
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SHARED
 
@@ -118,6 +121,58 @@ def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_tab
     assert "query set of RR: the intersection of qrels and run" in " ".join(str(made).split())
     assert (plain.ok, plain.best[0].n_changes) == (True, 0)
     assert not {*plain.best[0].options} & {*own}
+
+
+def test_one_claim_of_a_measure_has_no_option_for_itself():
+    """It may as well be a typo, however many claims of other measures there are."""
+    qrels, runs = binary()
+    row = row_made(Plain(qrels, runs["first"]), {"queries of RR": "both"}, 7, {**PAIR, "MAP@5": "AP"})
+    result = pm.audit(qrels, runs["first"], row)
+    assert not result.ok
+    assert "for RR alone" not in str(result)
+
+
+def test_a_large_table_is_searched_on_some_rows_and_said_of_all(monkeypatch):
+    """Rows b, e and f are made differently, c has a typo; a and d are looked at, then b."""
+    qrels, runs = binary()
+    runs = {name: runs["second" if name in "bcf" else "first"] for name in "abcdef"}
+    table = {
+        name: row_made(Plain(qrels, run), HALF if name in "bef" else AP, 7, PAIR)
+        for name, run in runs.items()
+    }
+    table["c"]["MRR@10"] = "0.9876543"
+    for constant, value in (("trials._LARGE", 11), ("trials._ENOUGH", 4), ("search._FEW", 1)):
+        monkeypatch.setattr(f"permed_measures.audits.{constant}", value)
+    result = pm.audit(qrels, runs, table)
+    change = "with weights of AP: its grade over 2 (not: 1 for each relevant document)"
+    assert result.conflicts[1:] == [f"b, MAP@10, {change}", f"MAP@10 of 2 rows, {change}"]
+    status = dict.fromkeys("bef", "made differently") | dict.fromkeys("acd", "explained")
+    found = {(each["run"], each["claim"]): each["status"] for each in result.to_polars().to_dicts()}
+    assert found == {
+        **{(name, "MAP@10"): status[name] for name in runs},
+        **{(name, "MRR@10"): "unexplained" if name == "c" else "explained" for name in runs},
+    }
+
+
+@pytest.mark.parametrize(("n", "rows"), [(100, range(50)), (102, [51 * place // 20 for place in range(20)])])
+def test_of_more_than_100_claims_those_of_rows_with_about_40_are_looked_at(n, rows):
+    claims = [SimpleNamespace(row=f"{number // 2:02}") for number in range(n)]
+    assert [int(each.row) for each in of_some_rows(claims)] == [row for row in rows for _ in "ab"]
+    assert len(of_some_rows(claims[:1] * n)) == n  # of one row
+
+
+def test_progress_is_of_each_named_convention_with_each_number_of_changes(monkeypatch):
+    steps = []
+
+    @contextmanager
+    def step(about, total):
+        steps.append([about, total, 0])
+        yield lambda by: steps[-1].__setitem__(2, steps[-1][2] + by)
+
+    monkeypatch.setattr("permed_measures.audits.search.step", step)
+    result = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.98765"})
+    n = 3 * result.best[0].space.n_bases
+    assert steps[0] == ["searching conventions", n, n]
 
 
 @pytest.mark.thorough

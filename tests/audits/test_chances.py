@@ -3,6 +3,7 @@
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 from audit_helpers import AP, HALF, graded, printed_as, row_made, unwrapped
 from audit_loops import Plain
@@ -14,9 +15,11 @@ from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import Chance, NearRows
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.sentences import in_two_lines, odds
+from permed_measures.audits.trials import Window
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.spaces import Space
 from permed_measures.datasets import SAMPLES
+from permed_measures.papers.claims import parse_claims
 
 SOME = NAMED[::8]
 
@@ -80,6 +83,10 @@ def test_a_number_halfway_between_two_is_counted_as_both():
 def test_the_verdict_is_the_first_word(sample, claims, verdict):
     result = pm.audit(*sample, claims)
     assert result.verdict == verdict
+    if verdict in ("may be chance", "none"):  # no other runs are looked at
+        assert result.chance[2:] == (0, 1, 0, 0)
+    else:
+        assert "; of 10,000 rows of resampled queries, " in unwrapped(result)
     start = "No convention explains any claim." if verdict == "none" else f"{verdict.capitalize()}: "
     assert str(result).startswith(start)
     assert ("Give another claim, or more digits." in unwrapped(result)) == (verdict == "may be chance")
@@ -128,6 +135,45 @@ def test_what_is_likelier_than_1_in_100_by_chance_may_be_a_typo(n_values, clear,
     assert (answer.is_clear, answer.verdict) == (clear, verdict)
 
 
+@pytest.mark.parametrize(
+    ("n", "of", "verdict"), [(1, 2, "likely"), (1, 3, "may be chance"), (2, 3, "likely")]
+)
+def test_what_explains_the_minority_of_a_row_is_not_likely(n, of, verdict, monkeypatch):
+    row = {f"P@{k}": f"{1 / k:.5f}" if k <= n else "0.98765" for k in range(1, of + 1)}
+    answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, row).best[0]
+    monkeypatch.setitem(answer.__dict__, "chance", Chance(10, 1000, 0))
+    assert (len(answer.explained), answer.verdict) == (n, verdict)
+
+
+def test_rows_of_other_runs_are_counted_by_what_they_print_as():
+    answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "0.500", "P@4": "0.250"}).best[0]
+    near = NearRows(answer.space, answer.trials, 0)
+    near.rows, near.of_trial = {(500.0, 250.0)}, [{500.0}, {250.0}]
+    drawn = np.array([(0.50049, 0.2495), (0.5005, 0.25), (0.5, 0.24949), (0.5005, 0.24949), (0.5, np.nan)])
+    assert [near.explain(drawn, n) for n in (2, 1)] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "window"),
+    [
+        ("P@1", "0.5000", (5000, 4700, 5300)),
+        ("P@1", "0.0100", (100, 50, 150)),
+        ("P@1", "0.0003", (3, 0, 6)),
+        ("P@1", "0.9900", (9900, 9600, 10_000)),
+        ("P@1", "1.0000", (10_000, 9700, 10_000)),
+        ("P@1", "-0.50", (-50, -50, -47)),
+        ("NumRet", "250", (250, 243, 257)),
+        ("NumRet", "2", (2, 0, 5)),
+    ],
+)
+def test_numbers_near_a_claim_are_within_3_hundredths_or_half_of_it_and_three_digits_at_least(
+    name, text, window
+):
+    [[claim]] = parse_claims([{name: text}])
+    found = Window.of(claim)
+    assert (tuple(found), found.size) == (window, window[2] - window[1] + 1)
+
+
 def test_a_claim_that_only_more_changes_explain_may_be_a_typo():
     """The others need no change; in three digits, that of AP may as well be a typo; in seven it is none."""
     qrels, run = graded(2)
@@ -164,8 +210,8 @@ def test_a_claim_without_which_fewer_changes_explain_the_others_is_said_to_be_in
 @pytest.mark.parametrize(
     ("share", "said"),
     [
-        *((0.47, "5 of 10"), (0.26, "3 of 10"), (0.24, "1 in 4"), (0.2, "1 in 5"), (0.00123, "1 in 810")),
-        *((1.2e-6, "1 in 830,000"), (9e-7, "fewer than 1 in 1,000,000")),
+        *((0.47, "5 of 10"), (0.26, "3 of 10"), (0.25, "1 in 4"), (0.2, "1 in 5"), (0.00123, "1 in 810")),
+        *((1.2e-6, "1 in 830,000"), (1e-6, "1 in 1,000,000"), (9e-7, "fewer than 1 in 1,000,000")),
     ],
 )
 def test_a_chance_is_written_as_people_say_it(share, said):

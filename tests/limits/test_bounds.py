@@ -124,7 +124,9 @@ ROWS = [
     (
         "GradedAP(gains={1:0,2:1})@3",
         "P(rel=2)@1",
+        "AP(rel=2)@3",
     ),  # grade 1 adds nothing, but counts
+    ("VariantNDCG(negative='keep')@3", "nDCG@3", "P@1"),  # negative grades count for one of them
 ]
 
 
@@ -225,6 +227,48 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     [given, _] = Search(rankings, [Interval(0, 1), Interval(0, 0)]).ranges([1e-4] * 2)
     most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
     assert given.high == pytest.approx(most, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("names", "depth"),
+    [
+        *((["MAP@3"], 1), (["MAP"], 1), (["MAP@3", "P@2"], 2), (["MAP", "P@2"], 2), (["MAP", "nDCG"], 20)),
+        *((["MAP", "nDCG", "P@2"], 2), (["VariantNDCG(negative='keep')@3", "P@1"], 3)),
+    ],
+)
+def test_so_many_ranks_are_looked_at_one_by_one(names, depth):
+    """One measure may go on below, unless documents lose; where more have no end, 20 ranks are enough."""
+    claims = row_of(names)
+    group = Conventions(label_policies(Judgments.of(qrels_of(GRADES)))).group(convention_of(claims), claims)
+    assert len(group.rankings.values) == depth
+
+
+def test_intervals_meet_where_they_have_a_number_in_common():
+    one, empty = Interval(0.5, 0.5), Interval(0.6, 0.5)
+    assert (one.is_empty, empty.is_empty) == (False, True)
+    for other, meets in ((one, True), (Interval(0, 0.5), True), (Interval(0.5, 1), True), (empty, False)):
+        assert one.meets(other) is other.meets(one) is meets
+    assert not one.meets(Interval(0, 0.4))
+    assert not Interval(0, 0.4).meets(one)
+
+
+def test_means_that_are_counts_are_told_by_what_they_are_parts_of():
+    """With 2 and 3 relevant documents recall goes in sixths; with 1 to 12, in too many steps to help."""
+
+    def total(name, grades, **options):
+        claims = row_of([name])
+        policies = label_policies(Judgments.of(qrels_of(grades)))
+        group = Conventions(policies).group(convention_of(claims, **options), claims)
+        [told] = group.ranges(claims)
+        return told.total
+
+    assert [total(name, [(1, 1), (1, 1, 1)]) for name in ("R@5", "P@5", "hit@5", "MRR@5", "MAP@5")] == [
+        *(6 * 2, 5 * 2, 2, None, None)
+    ]
+    assert [total("R@2", [(1, 1), (1, 1, 1)], recall=each) for each in ("min", "any")] == [2 * 2, 2]
+    assert total("R@5", [(1, 1), (0, 0)]) == 2 * 2
+    assert total("R@20", [(1,) * n for n in (16, 9, 5, 7)]) == 5040 * 4
+    assert total("R@20", [(1,) * n for n in (16, 9, 5, 7, 11)]) is None
 
 
 def test_an_end_that_matters_is_found_to_a_fiftieth_of_a_digit():

@@ -11,6 +11,7 @@ import permed_measures as pm
 from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
+from permed_measures.limits.reports import _some
 from permed_measures.limits.row_conventions import conventions_of, usual_conventions
 from permed_measures.limits.rows import ClaimRange, Conventions, Row
 from permed_measures.papers.claims import parse_claims
@@ -93,7 +94,7 @@ def test_a_number_that_is_no_count_is_refuted_and_said_so():
     assert "P@1 0.80 is 8 of 10" in text
     assert "hit@5 0.90 is 9 of 10" in text
     _, text = first_of(QRELS, {"P@1": "0.8"})
-    assert "is 8 of 10" not in text  # so is every number with one digit
+    assert "Counts" not in text  # so is every number with one digit
 
 
 @pytest.mark.parametrize(("text", "counts"), [("0.2857", "2"), ("0.28", "2"), ("0.29", "2"), ("0.1", "1")])
@@ -125,10 +126,21 @@ def test_ranges_are_those_that_follow_by_hand():
     [row] = json.loads(result.to("json"))["rows"]
     assert row["named"]["refuted"][0] in result.rows[0].named(True)
     assert row["named"]["not_refuted"] == result.rows[0].named(False)
+    assert len({*result.rows[0].named(False), *result.rows[0].named(True)}) == sum(
+        map(len, row["named"].values())
+    )
     graded = {query: {**docs, "c": 2} for query, docs in QRELS.items()}
     text = str(pm.possible(graded, {"P@1": "1.00", "MAP@10": "0.30"}))
     assert "cannot be AP@10 (given the others it is " in text
     assert "half of it" not in text
+
+
+def test_names_of_what_no_row_refutes_are_said_once():
+    result = pm.possible(QRELS, {"a": {"P@1": "0.9", "MAP@10": "0.7"}, "b": {"P@1": "0.8", "MAP@10": "0.3"}})
+    both = [name for name in result.rows[0].named(False) if name in result.rows[1].named(False)]
+    said = f" Not refuted with a name, in any row: {_some(both, 6)}. "
+    assert said in " ".join(str(result).split())
+    assert [_some([*"abc"], most) for most in (1, 2, 3)] == ["a; 2 more", "a; b; 1 more", "a; b; c"]
 
 
 def test_what_is_not_refuted_is_not_said_to_be():
@@ -218,7 +230,7 @@ def test_queries_without_a_relevant_document_may_be_left_out():
 
 def test_measures_without_bounds_are_left_out_and_said_so():
     """What divides by documents that the run has, and other lists, are in no formula."""
-    unknown = ["ERR@10", "F1@3", "GradedAP(norm='num_rel_ret')@3", "nDCG(judged_only=True)@3"]
+    unknown = ["ERR@10", "F1@3", "GradedAP(norm='num_rel_ret')@3", "nDCG(judged_only=True)@3", "P(rel=0)@1"]
     result = pm.possible(QRELS, {"P@1": "0.9", **dict.fromkeys(unknown, "0.3")})
     assert result.skipped == unknown
     assert f"No bounds are known for {', '.join(unknown)}." in " ".join(str(result).split())
@@ -226,7 +238,7 @@ def test_measures_without_bounds_are_left_out_and_said_so():
         pm.possible(QRELS, {"ERR@10": "0.3"})
 
 
-GRADES = {"q": {f"d{i}": 1 + i / 99 for i in range(70)}}
+GRADES, TEN = ({"q": {f"d{i}": 1 + i / 99 for i in range(n)}} for n in (11, 10))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +246,7 @@ GRADES = {"q": {f"d{i}": 1 + i / 99 for i in range(70)}}
     [
         (QRELS, [0.3], "claims must be a mapping"),
         (QRELS, {"P@1": "x"}, "a claim must be a number"),
-        (GRADES, {"P@1": "0.3"}, "70 relevant grades, more than 10"),
+        (GRADES, {"P@1": "0.3"}, "11 relevant grades, more than 10"),
         ({"q": {"a": 0}}, {"P@1": "0.3"}, "of the qrels is relevant: AP, .* and Success are 0 anyhow"),
         ({"q": {"a": 0.5}}, {"P@1": "0.3"}, r"no document .* a grade of 1 or more \(the highest is 0.5\)"),
     ],
@@ -242,6 +254,10 @@ GRADES = {"q": {f"d{i}": 1 + i / 99 for i in range(70)}}
 def test_bad_input_is_refused(qrels, claims, message):
     with pytest.raises(pm.InputError, match=message):
         pm.possible(qrels, claims)
+
+
+def test_ten_grades_are_few_enough():
+    assert pm.possible(TEN, {"P@1": "1.0"}).ok
 
 
 def test_measures_that_are_written_out_have_one_formula():

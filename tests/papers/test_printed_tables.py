@@ -88,6 +88,23 @@ def test_columns_below_one_heading_are_chosen(paper):
         run_cli("possible", "permed-sample", "--claim", "P@1=0.5", "--columns", "DL19")
 
 
+def test_what_columns_of_hits_tell_is_of_those_below_one_heading(paper):
+    """Those of DL19 are of 750, of DL20 of 430; only the first are about a run. The qrels have 50 queries."""
+    hits = [(230, 81), (81, 307), (307, 44), (44, 190), (190, 413), (413, 52), (52, 230)]
+    lines = [f"sys{n},{a / 750:.4f},{b / 430:.4f}" for n, (a, b) in enumerate(hits)]
+    path = paper("\n".join(["run,DL19,DL20", ",P@10,P@10", *lines]), "paper.csv")
+    qrels, run = {f"q{n}": {"a": 1} for n in range(50)}, {f"q{n}": {"a": 1.0} for n in range(50)}
+    both, first = pm.possible(qrels, path), pm.possible(qrels, path, columns="DL19")
+    assert [each.partition(":")[0] for each in both.counts] == ["P@10 of DL19", "P@10 of DL20"]
+    assert both.report().data()["counts"] == both.counts
+    note = "rows of several parts of the file (DL19 and DL20) are all tested on these qrels; choose some by "
+    assert [each.startswith(note) for each in both.notes] == [True]
+    assert (first.counts, first.notes) == (both.counts[:1], [])
+    assert "all 7 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75" in first.counts[0]
+    named = paper(path.read_text().replace("sys0", "ours").replace(",0.1884", ","), "named.csv")
+    assert pm.audit(qrels, {"ours": run}, named).counts == first.counts
+
+
 def test_means_of_trec_eval_leave_nothing_out(paper):
     read = read_claims_file(paper("runid\tall\tbm25\nmap\tall\t0.2300\nP_10\tall\t0.4400\n", "bm25.txt"))
     assert ([row.claims for row in read.rows], read.notes) == ([{"map": "0.2300", "P_10": "0.4400"}], [])

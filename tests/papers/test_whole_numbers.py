@@ -7,7 +7,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.papers.arithmetic import _evidence, wholes_in
+from permed_measures.papers.arithmetic import _evidence, wholes_by_part, wholes_in
 from permed_measures.papers.claims import Printed, parse_claims
 
 
@@ -77,6 +77,17 @@ def test_columns_of_one_table_are_over_the_same_topics():
     ]
     assert [(whole.total, whole.topics) for whole in wholes_in(rows, 50)] == [(750, (50,)), (5000, (50,))]
     assert [(whole.total, whole.topics) for whole in wholes_in(rows, 45)] == [(750, (50,)), (5000, (50,))]
+
+
+def test_columns_below_different_headings_are_told_apart():
+    """Together they would be said to be over 150 topics, as all are whole numbers of 1,500."""
+    rng = np.random.default_rng(7)
+    parts = {"A": column("P@10", counts(rng, 20, 500)), "B": column("P@10", counts(rng, 20, 750))}
+    rows = [(part, row) for part, of_part in parts.items() for row in of_part]
+    assert [whole.topics for whole in wholes_in([row for _, row in rows], 50)] == [(50, 150)]
+    for order in (rows, rows[::-1]):
+        found = {str(whole).partition(":")[0]: whole.topics for whole in wholes_by_part(order, 50)}
+        assert found == {"P@10 of A": (50,), "P@10 of B": (50, 75)}
 
 
 @pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
