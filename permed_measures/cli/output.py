@@ -127,5 +127,5 @@ def write_figure(draw: Callable[[], list[Axes]], output: Path, about: str) -> No
     """Draw a figure into a file, and say so."""
     matplotlib().use("agg")  # no window
     with warnings_as_notes():
-        save_plot(draw()[0], output)
+        save_plot(draw(), output)
     print_message(f"{output}: figure of {about}")

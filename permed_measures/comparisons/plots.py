@@ -238,8 +238,7 @@ def plot_queries(
     measures : Measure or str, or an iterable of them, optional
         Of the comparison's; all if left out. Each has its own Axes.
     ax : matplotlib Axes, or an iterable of them, optional
-        Where to draw, one for each measure; a new Figure if left out, 3.3 inches wide for one measure and 7
-        for more.
+        As in `plot_means`.
 
     Returns
     -------

@@ -437,7 +437,8 @@ def reranking(
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
     top = whole_number("top", top, 0)
-    if not isinstance(names, (list, tuple)) or len(names) != 2:
+    are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
+    if not are_names or len(names) != 2:
         raise InputError(f"names must be two names (found {shown(names)})")
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 from string import ascii_lowercase
 
 import numpy as np
@@ -63,12 +63,12 @@ def shown_p(value: float) -> str:
     >>> shown_p(0.04994), shown_p(0.04996), shown_p(0.05004)
     ('0.0499', '0.04996', '0.0500')
     """
-    enough = (
+    enough = next(
         decimals
-        for decimals in range(4, 13)
+        for decimals in count(4)
         if all((round(value, decimals) < level) == (value < level) for level in MARKS.values())
     )
-    return f"{value:.{next(enough, 4)}f}"
+    return f"{value:.{enough}f}"
 
 
 def shown(result: Comparison, value: float | None, sign: str = "") -> str:
@@ -82,7 +82,7 @@ def not_zero(value: float, decimals: int) -> str:
     >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
     ('0.5', '0.01', '0.0')
     """
-    places = next((places for places in range(decimals, 13) if round(value, places)), decimals)
+    places = next(places for places in count(decimals) if round(value, places) or not value)
     return as_text(value, f".{places}f")
 
 
@@ -165,9 +165,10 @@ def judged_notes(paired: PairedRuns) -> list[str]:
         if (ours := mean_judged(of_runs[run])) is not None
         and (theirs := mean_judged(of_runs[baseline])) is not None
     ]
-    apart, heading, run, ours, baseline, theirs = max(found, default=(0.0, "", "", 0.0, "", 0.0))
-    if apart < _UNEQUAL:
+    unequal = [each for each in found if each[0] >= _UNEQUAL]
+    if not unequal:
         return []
+    _, heading, run, ours, baseline, theirs = max(unequal)
     most = f" (the widest of {counted(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
     return [
         f"{heading}: {run!r} {ours:.2f}, {baseline!r} {theirs:.2f}{most}; "
@@ -227,10 +228,15 @@ def _marks(part: Comparison, number: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     rows, runs = part.rows_of(number), list(part.paired.values)
     if part.baseline is not None:
-        p = {row.run: row.p for row in rows if row.p is not None}
-        return [next((mark for mark, level in MARKS.items() if p.get(run, 1) < level), "") for run in runs]
+        marks = {row.run: _dagger(row.p) for row in rows}
+        return [marks.get(run, "") for run in runs]
     better, named = better_pairs(rows), list(zip(letters, runs, strict=False))
     return ["".join(letter for letter, other in named if (run, other) in better) for run in runs]
+
+
+def _dagger(p: float | None) -> str:
+    """Return the mark of a p-value."""
+    return next((mark for mark, level in MARKS.items() if p is not None and p < level), "")
 
 
 # --- what the marks mean ---------------------------------------------------------------------------
@@ -406,8 +412,8 @@ def _why_around_zero(part: Comparison, row: ComparisonRow) -> str:
     why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - LEVEL else []
     if part.critical is None:
         why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
-    elif abs(row.tests[test].statistic or 0.0) <= part.critical and part.families[test] > 1:
-        why += ["max-T steps down, the intervals do not"]
+    elif not why and abs(row.tests[test].statistic or 0) <= part.critical:
+        why = ["max-T steps down, the intervals do not"]
     return ", and ".join(why) or "clusters differ in size, which counts in an interval and not in p"
 
 

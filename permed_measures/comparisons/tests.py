@@ -149,10 +149,10 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
 def direction_of(statistic: float) -> int:
     """Return the sign of a statistic; 0 where there is nothing but rounding.
 
-    >>> direction_of(-2.5), direction_of(1e-12)
-    (-1, 0)
+    >>> direction_of(-2.5), direction_of(1e-12), direction_of(1e-9)
+    (-1, 0, 0)
     """
-    return 0 if abs(statistic) <= _EQUAL else 1 if statistic > 0 else -1
+    return 0 if abs(statistic) <= _EQUAL else int(math.copysign(1, statistic))
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
@@ -203,10 +203,11 @@ def least_p(n_units: int, resamples: int) -> float:
 
     Examples
     --------
-    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9)
-    (0.0625, 0.03125, 0.1)
+    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9), least_p(5, 20) == 1 / 21
+    (0.0625, 0.03125, 0.1, True)
     """
-    return float(min(1.0, max(2.0 ** (1 - n_units), 1 / (1 + resamples))))
+    number = n_patterns(n_units, resamples)
+    return 2 / number if number else 1 / (1 + resamples)
 
 
 def sign_patterns(n_units: int, unit: str, resamples: int) -> str:
@@ -301,7 +302,7 @@ def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict
     one, two = f"a one-sided test, {degrees}", f"two one-sided tests of ±{margin:g}, {degrees}"
     statistics = above, below, np.minimum(above, below)
     return {
-        name: _outcomes(t, stdtr(max(n_units - 1, 1), -t), error > 0, method, no_variance(n_units, unit))
+        name: _outcomes(t, stdtr(n_units - 1, -t), error > 0, method, no_variance(n_units, unit))
         for name, t, method in zip(EQUIVALENCE, statistics, (one, one, two), strict=True)
     }
 
@@ -399,9 +400,10 @@ def _holm(p: Floats) -> Floats:
 
 
 def _benjamini_hochberg(p: Floats) -> Floats:
-    order = np.argsort(-p, kind="stable")
-    adjusted = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1)[np.argsort(order)]
+    from scipy.stats import false_discovery_control
+
+    adjusted: Floats = false_discovery_control(p) if len(p) else p
+    return adjusted
 
 
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
@@ -434,8 +436,9 @@ _LARGE = 100_000
 def needed(error: float, n_units: int, difference: float, level: float) -> int | None:
     """Return how many units a t-test needs to find a difference with a power of 0.8.
 
-    The standard deviation of a unit is that of these: the standard error times the root of their number.
-    None where there is no variance, and where it would be more than `MOST_UNITS`.
+    The standard deviation of a unit is that of these: the standard error, above 0, times the root of their
+    number.
+    None where it would be more than `MOST_UNITS`.
 
     References
     ----------
@@ -450,8 +453,6 @@ def needed(error: float, n_units: int, difference: float, level: float) -> int |
     """
     from scipy.special import ndtri
 
-    if not error > 0:
-        return None
     deviation = error * math.sqrt(n_units)
     of_normal = float(ndtri((1 + level) / 2) + ndtri(POWER)) * (deviation / difference)
     effect = difference / deviation

@@ -98,9 +98,9 @@ def chance_corrected(counts: Floats, weights: Floats) -> float | None:
     >>> chance_corrected(np.array([[20.0, 5.0], [10.0, 15.0]]), 1 - np.eye(2))
     0.4
     """
-    by_chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
+    by_chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
     expected = float((weights * by_chance).sum())
-    return round(1 - float((weights * counts).sum()) / expected, 12) if expected > 0 else None
+    return 1 - float((weights * counts).sum()) / expected if expected > 0 else None
 
 
 def krippendorffs_alpha(counts: Floats) -> float | None:
@@ -115,26 +115,22 @@ def krippendorffs_alpha(counts: Floats) -> float | None:
 
     Examples
     --------
-    >>> krippendorffs_alpha(np.array([[5.0, 1.0], [3.0, 1.0]]))  # his section B, binary data
-    0.095238095238
+    >>> round(krippendorffs_alpha(np.array([[5.0, 1.0], [3.0, 1.0]])), 3)  # his section B, binary data
+    0.095
     """
     pairs = counts + counts.T
     n_labels = pairs.sum(axis=0)
     middle = np.cumsum(n_labels) - n_labels / 2
     difference = np.subtract.outer(middle, middle) ** 2
-    by_chance = (np.outer(n_labels, n_labels) - np.diag(n_labels)) / max(n_labels.sum() - 1, 1)
+    by_chance = (np.outer(n_labels, n_labels) - np.diag(n_labels)) / (n_labels.sum() - 1)
     expected = float((difference * by_chance).sum())
-    return round(1 - float((difference * pairs).sum()) / expected, 12) if expected > 0 else None
+    return 1 - float((difference * pairs).sum()) / expected if expected > 0 else None
 
 
 def grades_by(judgments: Judgments, others: Judgments) -> Floats:
     """Return the grades that other judgments have of the same documents, NaN where they have none."""
-    number = {query_id: n for n, query_id in enumerate(others.query_ids)}
     theirs = _by_document(others)
-    query = [number.get(query_id, -1) for query_id in judgments.query_ids]
-    return np.array(
-        [theirs.get((query[q], document), np.nan) for q, document in _by_document(judgments)], np.float64
-    )
+    return np.array([theirs.get(document, np.nan) for document in _by_document(judgments)], np.float64)
 
 
 def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
@@ -142,11 +138,11 @@ def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
     return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
 
 
-def _by_document(judgments: Judgments) -> dict[tuple[int, str], float]:
-    documents = judgments.ids(np.arange(len(judgments.query))) if len(judgments.query) else []
-    return dict(
-        zip(zip(judgments.query.tolist(), documents, strict=True), judgments.grade.tolist(), strict=True)
-    )
+def _by_document(judgments: Judgments) -> dict[tuple[str, str], float]:
+    """Return the grade of each query and document, in the order of the judgments."""
+    queries = (judgments.query_ids[number] for number in judgments.query.tolist())
+    documents = zip(queries, judgments.documents, strict=True)
+    return dict(zip(documents, judgments.grade.tolist(), strict=True))
 
 
 FEWEST = 10

@@ -264,5 +264,5 @@ def estimate(
     if ends[0] == ends[1] and n < total:
         return Corrected(value, None, None, weight, n, total, unit, None, "no variance in the sample")
     aim = reach(weight, 2, n) / 2
-    more = bisect_left(range(n, total + 1), True, key=lambda m: reach(weight, 2, m) <= aim)
+    more = bisect_left(range(n, total), True, key=lambda m: reach(weight, 2, m) <= aim)
     return Corrected(value, ends, interval(0.0, 1)[1], weight, n, total, unit, more)

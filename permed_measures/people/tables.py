@@ -57,7 +57,7 @@ def section_of(
         "with quadratic weights": agreement.quadratic_kappa,
         "Krippendorff's alpha (ordinal)": agreement.alpha,
     }
-    values = (f"{name} {NONE if value is None else f'{value:.3f}'}" for name, value in named.items())
+    values = (f"{name} {as_text(value, '.3f')}" for name, value in named.items())
     n_left, every = agreement.left_out, agreement.n + agreement.left_out
     left = f"{n_left:,} {'has' if n_left == 1 else 'have'} a grade below 0, which is left out; of the others "
     texts = [
@@ -137,7 +137,7 @@ _ENOUGH = 10
 def _few(lines: Sequence[Line]) -> list[str]:
     """Say that there are too few queries for intervals to be trusted, if so."""
     sampled = [found.sampled for _, _, found in lines if found.unit == "query" and found.interval]
-    if min(sampled, default=_ENOUGH) >= _ENOUGH:
+    if all(n >= _ENOUGH for n in sampled):
         return []
     return [f"Fewer than {_ENOUGH} sampled queries: an interval may have the truth less often than it says"]
 

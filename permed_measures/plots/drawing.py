@@ -7,9 +7,12 @@ import os
 import re
 import textwrap
 import zlib
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from permed_measures.errors import InputError, warn
 from permed_measures.files.write import write_whole
@@ -56,20 +59,20 @@ PLOT_ENDINGS = (".pdf", ".svg", ".png")
 """The kinds of files that a plot can be saved as."""
 
 
-def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
+def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
     """Save the figure of a plot as a file; the file is written whole or not at all.
 
     Parameters
     ----------
-    ax : matplotlib Axes
-        Of any figure: it is saved with all it holds.
+    ax : matplotlib Axes, or an iterable of them
+        What a plot returns, or one of these, of any one figure: it is saved with all it holds.
     path : str or path-like
         Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
 
     Raises
     ------
     InputError
-        For another ending, or what is no Axes.
+        For another ending, what is no Axes, or Axes of several figures.
     OSError
         If the file cannot be written.
 
@@ -83,9 +86,9 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
     >>> import tempfile
     >>> from permed_measures import compare, plot_forest
     >>> qrels, runs = {"q": {"a": 1}}, {"old": {}, "new": {"q": {"a": 1.0}}}
-    >>> [ax] = plot_forest(compare(qrels, runs, "P@1", baseline="old"))
+    >>> axes = plot_forest(compare(qrels, runs, "P@1", baseline="old"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plot(ax, f"{folder}/precision.pdf")
+    ...     save_plot(axes, f"{folder}/precision.pdf")
     ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
     b'%PDF-'
     """
@@ -95,7 +98,10 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
         raise InputError(
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    figure = figure_of(ax)
+    figures: set[Any] = {each.figure.figure for each in axes_in(ax)}  # of a part of a figure, the whole
+    if len(figures) != 1:
+        raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
+    [figure] = figures
     if missing := _with_last_resort(figure):
         letters = listed(map(repr, missing), 5)
         hint = "Set matplotlib's font.family to one that has them"
@@ -103,12 +109,13 @@ def save_plot(ax: Axes, path: str | os.PathLike[str]) -> None:
     write_whole(path, _drawn(figure, ending[1:]))
 
 
-def figure_of(ax: Any) -> Any:
-    """Return the figure of an Axes."""
-    if not hasattr(ax, "get_figure"):
-        hint = "A plot is a list of Axes: give one of them" if isinstance(ax, list) else ""
-        raise InputError(f"ax must be a matplotlib Axes (found {type(ax).__name__})", hint=hint)
-    return ax.get_figure()
+def axes_in(ax: Any) -> list[Axes]:
+    """Return the Axes that are given: one, or all of an iterable, such as the rows of ``plt.subplots``."""
+    given: list[Axes] = np.array([*ax] if isinstance(ax, Iterable) else [ax], object).ravel().tolist()
+    for each in given:
+        if not isinstance(each, matplotlib(".axes").Axes):
+            raise InputError(f"ax must be a matplotlib Axes (found {type(each).__name__})")
+    return given
 
 
 def _with_last_resort(figure: Figure) -> list[str]:

@@ -18,7 +18,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_named, naming
-from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, figure_of, matplotlib, shown_name, wrapped
+from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,12 +79,10 @@ def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
         axes = list(figure.subplots(n_lines, n_columns, squeeze=False, **sharing).flat)
         for each in axes[n:]:
             each.remove()
-        for each in axes[max(n - n_columns, 0) : n]:  # also where the line below has fewer panels
+        for each in axes[n - n_columns : n]:  # also where the line below has fewer panels
             each.tick_params(labelbottom=True)
         return axes[:n]
-    given = list(ax) if isinstance(ax, Iterable) else [ax]
-    for each in given:
-        figure_of(each)
+    given = axes_in(ax)
     if len(given) != n:
         hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
         raise InputError(

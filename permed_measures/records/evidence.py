@@ -61,7 +61,7 @@ class Values(NamedTuple):
     def scaled(self, measures: Iterable[Measure]) -> Floats:
         """Return values whose means are the totals; shape (n_queries, n_measures)."""
         found = [self.values[each] * (len(self.values[each]) if is_count(each) else 1) for each in measures]
-        return np.stack(found, axis=1) if found else np.zeros((0, 0))
+        return np.stack(found, axis=1)
 
 
 def is_count(measure: Measure) -> bool:

@@ -36,7 +36,7 @@ from permed_measures.records.evidence import (
     of_means,
 )
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.results.table import NONE, Cell, Table, as_text
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 FLOOR, DROP = "minimum", "max_drop"
@@ -315,6 +315,8 @@ def _rules(
     is_strict: bool,
 ) -> Iterator[Rule]:
     """Judge means, or with a baseline changes, by themselves or, with clusters, by what they show."""
+    if not limits:
+        return
     measures, evidence = list(limits), of_changes if before else of_means
     values, totals = now.scaled(measures), [now.total(each) for each in measures]
     if before:
@@ -322,7 +324,7 @@ def _rules(
         totals = [total - before.total(each) for total, each in zip(totals, measures, strict=True)]
     least = [limit if kind == FLOOR else -limit for limit in limits.values()]
     found: list[Evidence | None] = [None] * len(measures)
-    if measures and cluster is not None:
+    if cluster is not None:
         found = [*evidence(measures, values, cluster, least)]
     for each in zip(measures, limits.values(), least, totals, found, strict=True):
         yield _rule(kind, is_strict, *each)
@@ -374,16 +376,16 @@ class _Printed(NamedTuple):
     @property
     def decimals(self) -> int:
         """How many decimals numbers have beside the limit."""
-        decimals = -int(Decimal(repr(self.limit)).as_tuple().exponent)
-        return min(max(0 if self.limit.is_integer() else decimals, self.least), 9)
+        decimals = -int(Decimal(repr(self.limit)).normalize().as_tuple().exponent)
+        return min(max(decimals, self.least), 9)
 
     def rounded(self, value: float) -> float:
         """Return the number that is printed and compared."""
-        return round(value, self.decimals) + 0.0  # no -0
+        return round(value, self.decimals)
 
     def text(self, value: float) -> str:
         """Write a number."""
-        return f"{self.rounded(value):,.{self.decimals}f}"
+        return as_text(value, f",.{self.decimals}f")
 
     def moved(self, change: float) -> str:
         """Write a change in words."""
@@ -413,7 +415,7 @@ class _Printed(NamedTuple):
 
 
 def _limit(limit: float) -> str:
-    return f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
+    return f"{Decimal(repr(limit)).normalize():,f}"
 
 
 def assert_no_regression(

@@ -234,9 +234,10 @@ def is_record(given: object) -> bool:
     if not isinstance(given, (str, os.PathLike)) or not Path(given).is_file():
         return False
     with Path(given).open("rb") as file:
-        begins = file.read(1 << 10).lstrip()[:1] == b"{" and os.fstat(file.fileno()).st_size <= _MOST_BYTES
-        file.seek(0)
-        return begins and re.search(rb'"record"\s*:\s*"permed-measures', file.read()) is not None
+        first = next(filter(bytes.strip, file), b"")
+        if not first.lstrip().startswith(b"{") or os.fstat(file.fileno()).st_size > _MOST_BYTES:
+            return False
+        return re.search(rb'"record"\s*:\s*"permed-measures', first + file.read()) is not None
 
 
 def as_record(given: object) -> Record:

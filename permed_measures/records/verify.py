@@ -260,8 +260,7 @@ class _Files:
         """Return where a file is: where its path leads, or in a folder itself."""
         path, beside = file["path"] or "", Path(self.record.source).parent
         folders = [beside, Path()] if self.folder is None else [self.folder]
-        starts = [folders[0], beside]
-        places = [each / path for each in starts] + [folders[0] / Path(path).name]
+        places = [folders[0] / path, beside / path, folders[0] / Path(path).name]
         for place in places if path and path != "-" else ():
             inside = any(_is_in(place, folder) for folder in (*folders, SAMPLE_FOLDER))
             if inside or _has_hash(place, file["sha256"]):

@@ -19,7 +19,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import notes_of, run_notes, scored_without_results
+from permed_measures.named_runs import every_label_is_relevant, notes_of, run_notes, scored_without_results
 from permed_measures.progress import tracked
 from permed_measures.results.table import NONE, Cell, ranked
 
@@ -139,7 +139,7 @@ class Evaluations:
     @cached_property
     def ceilings(self) -> dict[Measure, float]:
         """The best possible value of each measure where that is below 1."""
-        return {measure: value for measure, value in self.ideal.aggregated.items() if value < 1 - 1e-12}
+        return _below_1(self.ideal.aggregated)
 
     @cached_property
     def level(self) -> float:
@@ -150,9 +150,8 @@ class Evaluations:
     @cached_property
     def all_relevant(self) -> bool:
         """Whether each label is relevant to each measure: then Judged@k is P@k."""
-        levels = [values_of(measure).get("rel") or 0 for measure in self.measures]
-        grades = next(iter(self.evaluations.values())).rankings.judgments.grade
-        return bool((grades >= max(*levels, self.level)).all())
+        judgments = next(iter(self.evaluations.values())).rankings.judgments
+        return every_label_is_relevant(self.measures, judgments)
 
     def queries(self, name: str) -> dict[str, int]:
         """Count the queries: judged, in the run, without relevant documents, and ignored."""
@@ -284,13 +283,18 @@ def _objects_of_groups(found: Evaluations, groups: Groups, name: str) -> Iterato
     ideal = {MACRO: groups.macro(found.ideal)} if found.macro else groups.means(found.ideal)
     evaluation = found.evaluations[name]
     for value, row in zip(ideal, found.means(name, evaluation, {}), strict=False):  # without (all)
-        best = {measure: each for measure, each in ideal[value].items() if each < 1 - 1e-12}
+        best = _below_1(ideal[value])
         yield {
             "group": value if type(value) in (int, str) else str(value),
             "queries": row.queries["judged"],
             "metrics": _named(evaluation.measures, row.values),
             "ceilings": _named(best, best.values()),
         }
+
+
+def _below_1(ideal: Mapping[Measure, float]) -> dict[Measure, float]:
+    """Return the best possible values that are below 1, but for rounding."""
+    return {measure: value for measure, value in ideal.items() if value < 1 - 1e-12}
 
 
 def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
@@ -129,6 +129,6 @@ def _markup(html: str) -> Any:
 
 
 def _packed(data: Any) -> str:
-    """Pack what JSON can hold for a script element: gzip in base64, which has no markup."""
+    """Pack what JSON can hold for a script element: deflated, in base64, which has no markup."""
     text = as_json(data, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(errors="backslashreplace"), mtime=0)).decode()
+    return base64.b64encode(zlib.compress(text.encode(errors="backslashreplace"), 9)).decode()

@@ -212,7 +212,7 @@ def _graded(rankings: JudgedRankings, unjudged: Unjudged, grade: Floats) -> Judg
     judgments = Judgments(known.query_ids, query[order], grades[order], np.arange(len(order)), [])
     row = row_of[np.concatenate([rankings.row, len(known.query) + np.arange(len(grade))])]
     rank = np.concatenate([rankings.rank, unjudged.rank])
-    by_rank = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
+    by_rank = np.lexsort((rank, judgments.query[row]))
     counts = rankings.retrieved, rankings.n_run_queries, rankings.n_shared
     return JudgedRankings(judgments, row[by_rank], rank[by_rank], *counts)
 
@@ -270,11 +270,12 @@ class LabelErrors:
         rng = np.random.default_rng(seed)
         place = np.searchsorted(self.levels, judgments.grade)  # 0 of a negative grade
         kept, other = np.diag(self.rates), self.rates * (1 - np.eye(len(self.levels)))
-        shares = np.cumsum(other, axis=1) / np.maximum(other.sum(axis=1, keepdims=True), 1e-300)
+        shares = np.cumsum(other, axis=1)
+        shares /= np.maximum(shares[:, -1:], 1e-300)  # the last is 1, or all are 0 where none is wrong
         sure = judgments.grade < 0
         for _ in tracked(range(number), "draws of labels"):
             wrong = np.flatnonzero((rng.random(len(place)) >= kept[place]) & ~sure)
             drawn = (rng.random(len(wrong))[:, None] >= shares[place[wrong]]).sum(axis=1)
             grade = judgments.grade.copy()
-            grade[wrong] = self.levels[np.minimum(drawn, len(self.levels) - 1)]
+            grade[wrong] = self.levels[drawn]
             yield grade

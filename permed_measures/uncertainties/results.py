@@ -20,7 +20,7 @@ from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
 from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
-from permed_measures.results.table import MEASURE, NONE, Cell, Table
+from permed_measures.results.table import MEASURE, NONE, Cell, Table, as_text
 from permed_measures.uncertainties.labels import Floats, LabelErrors
 
 Range = tuple[float, float] | None
@@ -237,7 +237,7 @@ def _table(result: Uncertainty, digits: int) -> Table:
 
 
 def _shown(value: float | None, digits: int) -> str:
-    return NONE if value is None else f"{value + 0.0:.{digits}f}"
+    return as_text(value, f".{digits}f")
 
 
 def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:

@@ -246,7 +246,10 @@ def test_judged_is_over_the_queries_that_a_run_answers():
 
 @pytest.mark.parametrize(
     ("n", "options", "said"),
-    [(5, {}, True), (5, {"tests": "t-test"}, False), (6, {}, False), (6, {"resamples": 19}, True)],
+    [
+        *((5, {}, True), (5, {"tests": "t-test"}, False), (6, {}, False)),
+        *((6, {"resamples": 19}, True), (5, {"resamples": 20}, False)),
+    ],
 )
 def test_too_few_queries_for_any_p_value_are_said(n, options, said):
     result = compare(*runs_of(range(1, n + 1)), "NumRet", **options)

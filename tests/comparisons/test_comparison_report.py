@@ -213,6 +213,7 @@ def around_zero(ranks, **options):
         (OUTLIERS, {"tests": "t-test"}, ""),
         (NEAR, {}, ""),
         (NEAR, {"level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
+        ({**NEAR, "same": NEAR["old"]}, {"level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
         (NEAR, {"tests": "t-test", "level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
         (
             NEAR,

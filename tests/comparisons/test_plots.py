@@ -122,6 +122,7 @@ def test_measures_share_a_scale_where_they_can(against_old):
 
 
 FILLED = "filled: p < 0.05 (randomization, adjusted)"
+FIVE = ["bar: 95% CI", "filled: p < 0.05 (randomization)"]
 FEW_DRAWS = "no CI: too few queries or resamples for a simultaneous interval"
 LETTERS = "letters: significantly better than these runs, p < 0.05 (randomization, adjusted)"
 INVALID = "no significance test was run that is valid here"
@@ -140,6 +141,7 @@ MANY = {f"run {i}": GOOD if i < 2 else {} for i in range(27)}
         (RUNS, {"tests": "wilcoxon", "clusters": "^(.*)_"}, ["bar: 95% CI", INVALID]),
         ({**RUNS, "copy": RUNS["old"]}, {}, [AT_ONCE, "no bar: no variance between queries", FILLED]),
         (RUNS, {"clusters": "_(.)$"}, ["no CI: fewer than 5 clusters", FILLED]),
+        (RUNS, {"clusters": lambda query: min(query[0], "y"), "correction": "none"}, FIVE),
         (RUNS, {"resamples": 10}, [FEW_DRAWS, FILLED]),
         (MANY, {"baseline": None, "resamples": 1000}, ["bar: 95% CI of the mean"]),
         (dict([*MANY.items()][:26]), {"baseline": None}, ["bar: 95% CI of the mean", LETTERS]),
@@ -296,8 +298,6 @@ def test_measures_are_found_by_name_or_refused(against_old):
         plot_forest(against_old, 5)
     with pytest.raises(pm.InputError, match=r"must be a matplotlib Axes \(found str\)"):
         plot_forest(against_old, "RR", ax="plot.pdf")
-    with pytest.raises(pm.InputError, match=r"must be a matplotlib Axes \(found list\)\. A plot is a list"):
-        save_plot(plot_forest(against_old), "plot.pdf")
     with pytest.raises(pm.InputError, match=r"one Axes for each of 2 measures \(found 1\).*subplots\(2\)"):
         plot_forest(against_old, ax=Figure().subplots())
 
@@ -324,6 +324,22 @@ def test_the_same_plot_gives_the_same_bytes(ending, against_old, tmp_path):
     assert b"CreationDate" not in one
     assert b"dc:date" not in one
     assert dict(matplotlib.rcParams) == before
+
+
+def test_what_a_plot_returns_is_saved_or_one_of_its_axes_or_all_of_a_figure(against_old, tmp_path):
+    axes = plot_forest(against_old)
+    parts, rows = Figure().subfigures(1, 2), Figure().subplots(2, 1, squeeze=False)
+    assert plot_forest(against_old, ax=rows) == rows.ravel().tolist()
+    for same in ((axes, axes[1]), (rows, rows[1, 0]), (parts[0].subplots(), parts[1].subplots())):
+        files = [tmp_path / f"{number}.svg" for number in range(2)]
+        for ax, file in zip(same, files, strict=True):
+            save_plot(ax, file)
+        assert files[0].read_bytes() == files[1].read_bytes()
+    for given, n in (([axes[0], rows[0, 0]], 2), ([], 0)):
+        with pytest.raises(pm.InputError, match=rf"the Axes of one figure \(found {n} figures\)"):
+            save_plot(given, tmp_path / "none.svg")
+    with pytest.raises(pm.InputError, match=r"must be a matplotlib Axes \(found Figure\)"):
+        save_plot(axes[0].figure, tmp_path / "none.svg")
 
 
 def test_other_endings_are_refused(against_old, tmp_path):

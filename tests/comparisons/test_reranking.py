@@ -132,6 +132,7 @@ def test_rounding_is_no_change_and_orders_nothing():
         ({"qrels": {}}, "the qrels have no query"),
         ({"names": ("a", "a")}, r"the two runs need different names \(found 'a' twice\)"),
         ({"names": "ab"}, r"names must be two names \(found 'ab'\)"),
+        ({"names": (["a"], "b")}, r"names must be two names \(found \(\['a'\], 'b'\)\)"),
         ({"rel": "1"}, r"rel must be a number \(found '1'\)"),
         ({"after": {"q": {"a": None}}}, "^run 'after', query 'q', document 'a': a score must be a number"),
     ],

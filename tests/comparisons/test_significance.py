@@ -106,6 +106,8 @@ def test_random_signs_are_near_the_exact_p():
     assert sign_patterns(12, "cluster", 2**12 - 1) == "4,095 random sign patterns of 12 clusters"
     for n, resamples in ((5, 50_000), (12, 50_000), (40, 99)):
         assert p_of([1.0] * n, range(n), resamples) == least_p(n, resamples)
+    few = {p_of([1.0] * 5, range(5), 20, seed) for seed in range(12)}  # no draw need be as far from 0
+    assert min(few) == least_p(5, 20) < 0.05
 
 
 def test_an_interval_has_the_differences_that_the_test_would_not_reject():
@@ -245,7 +247,6 @@ def test_the_number_of_queries_is_that_of_statsmodels(effect, level):
 
 def test_the_number_of_queries_of_any_difference():
     assert needed(0.1, 100, 0.5, 0.95) == 34  # Sakai 2016: 34 topics
-    assert needed(0.0, 100, 0.5, 0.95) is None
     assert needed(1.0, 100, 0.001, 0.95) == pytest.approx(7.849e8, rel=1e-3)
     assert needed(0.1, 100, 1000, 0.95) == 2
 

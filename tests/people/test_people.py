@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import stats
 from simulations import people as simulation
 
 import permed_measures as pm
+from permed_measures.comparisons.findings import findings
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import estimate
 
@@ -173,6 +175,14 @@ def test_labels_below_0_are_counted_and_said():
     assert "below 0" not in text
 
 
+def test_a_kappa_that_prints_as_0_has_no_sign():
+    people, model, runs = made()
+    found = pm.uncertainty(model, runs["a"], "P@1", human=people)
+    below = table([2499, 2500], [2501, 2500])
+    assert -0.0005 < below.kappa < 0
+    assert "Cohen's kappa 0.000, with" in " ".join(str(replace(found, agreement=below)).split())
+
+
 @pytest.mark.parametrize(("n", "said"), [(9, True), (10, False)])
 @pytest.mark.parametrize("command", ["uncertainty", "compare"])
 def test_fewer_than_ten_sampled_queries_are_noted(command, n, said):
@@ -306,6 +316,24 @@ def test_it_is_said_where_people_turn_a_difference_round_or_leave_it_open_and_ne
     sentences = [each for each in result.report().finding if "people" in each]
     assert sentences == ([f"Corrected by people's labels, {said}."] if said else [])
     assert result.rows[0].difference == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "said"),
+    [
+        (-0.5, (-0.9, 0.0), f"{OPPOSITE}, and {OPEN}"),
+        (-0.5, None, OPPOSITE),
+        (0.2, (0.0, 0.5), OPEN),
+        (0.2, (0.01, 0.5), ""),
+    ],
+)
+def test_an_interval_that_ends_at_0_has_0_inside_and_without_one_nothing_is_sure(value, interval, said):
+    model = {query: {"x": 1, "y": 0} for query in QUERIES}
+    result = pm.compare(model, RUNS, "P@1", "new", human=model)
+    [row] = result.rows
+    row = replace(row, people=replace(row.people, value=value, interval=interval))
+    sentences = [each for each in findings(replace(result, rows=[row])) if "people" in each]
+    assert sentences == ([f"Corrected by people's labels, {said}."] if said else [])
 
 
 def test_what_was_not_significant_is_not_said_to_be_open():

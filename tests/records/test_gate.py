@@ -146,6 +146,12 @@ def test_limits_may_be_numbers_of_numpy():
     assert pm.gate(labelled(3), ranked(3), {"RR": np.int64(1)}).ok
 
 
+def test_limits_are_written_with_all_digits():
+    for limit, asked in ((1000000, "1,000,000"), (1234567, "1,234,567"), (1e-5, "0.00001"), (0, "0")):
+        [rule] = pm.gate(labelled(3), ranked(3), {"NumRet": limit}).rules
+        assert rule.asked == f"at least {asked}"
+
+
 @pytest.mark.usefixtures("folder")
 def test_names_are_explained_and_results_go_to_files():
     line = "gate qrels.jsonl lsa.jsonl --min AP@10=P@1=0.4"

@@ -9,7 +9,7 @@ import pytest
 from commands import run_main
 
 import permed_measures as pm
-from permed_measures.records.record import FORM, read_record
+from permed_measures.records.record import FORM, is_record, read_record
 
 
 @pytest.mark.usefixtures("folder")
@@ -121,6 +121,18 @@ def test_files_that_are_no_records_are_refused(folder, made):
         status, out, err = run_main("verify", name)
         assert (status, out) == (2, "")
         assert err.startswith(f"error: {name}: {message}"), err
+
+
+def test_what_is_larger_than_any_record_is_not_read(folder):
+    with (folder / "large.json").open("wb") as file:
+        file.write(b'\n {"record": "permed-measures record 4",\n')
+    assert is_record(folder / "large.json")
+    os.truncate(folder / "large.json", (1 << 28) + 1)
+    assert not is_record(folder / "large.json")
+    with pytest.raises(pm.InputError, match=r"at most 268,435,456 bytes \(found 268,435,457\)"):
+        read_record("large.json")
+    (folder / "run.json").write_text('[]\n{"record": "permed-measures record 4"}')
+    assert not is_record(folder / "run.json")
 
 
 def test_a_record_does_not_overwrite_what_it_is_made_from(folder):

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from collections import namedtuple
 from types import SimpleNamespace
 
 import ir_measures
@@ -162,3 +163,17 @@ def test_more_than_ten_missed_documents_are_counted():
     shown = judged(details, 0)
     assert shown.pop("d01") == [2, 1, None]
     assert [*shown.values()] == [[2, None, None]] * 10
+
+
+def test_fields_that_tell_nothing_or_are_long_are_left_out_and_long_titles_are_cut():
+    Query = namedtuple("Query", "query_id text short long same each many")
+    queries = [Query(f"q{n}", "", "ab"[n % 2] * 40, "ab"[n % 2] * 41, "s", n, (n % 2,)) for n in range(4)]
+    dataset = SimpleNamespace(
+        queries_iter=lambda: iter(queries),
+        qrels_iter=lambda: (Qrel(each.query_id, f"d{n}", 1) for n, each in enumerate(queries)),
+        titles=lambda: [("d0", "t" * 200, ""), ("d1", "t " * 101, ""), ("d2", "", "a\ntext"), ("d3", "", "")],
+    )
+    runs = {"old": {}, "new": {f"q{n}": {f"d{n}": 1.0} for n in range(4)}}
+    details = query_details(compared(runs, dataset, clusters="none"))
+    assert details["fields"] == {"short": [letter * 40 for letter in "abab"]}
+    assert details["documents"]["texts"] == ["t" * 200, "t " * 99 + "t…", "a text", None]

@@ -1,9 +1,9 @@
 """The report of evaluations: its marks, its columns and what it says are those of the numbers."""
 
 import base64
-import gzip
 import json
 import re
+import zlib
 
 import pytest
 from commands import run_cli, run_main
@@ -172,7 +172,7 @@ def test_an_ideal_ranking_stands_below_the_runs_of_a_page_and_copies_are_in_orde
 def copies_of(page):
     """Return what the buttons of a page copy."""
     packed = re.search(r'id="data">(.*?)</script>', page)[1]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))["copies"]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))["copies"]
 
 
 def test_a_query_without_results_counts_in_what_counts_the_qrels():

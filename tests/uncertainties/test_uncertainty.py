@@ -156,6 +156,13 @@ def test_people_s_labels_have_a_line_for_each_run(runs, headings):
     assert len(table.blocks[0]) == len(runs)
 
 
+def test_what_prints_as_0_has_no_sign():
+    qrels = {f"q{n}": {"a": -1, "b": 1} for n in range(9)}
+    result = pm.uncertainty(qrels, {"q1": {"a": 2.0, "b": 1.0}}, "VariantNDCG(negative='keep')@1")
+    assert -0.1 < result.rows[0].value < 0
+    assert "-0.0 " not in f"{result.report(digits=1).to()} "
+
+
 def first_sentences(*given, **how):
     return list(pm.uncertainty(*given, **how).report().finding)
 

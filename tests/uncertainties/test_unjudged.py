@@ -162,6 +162,7 @@ def test_the_scale_is_that_of_the_collection_or_what_is_given():
     judgments = Judgments.of({"q": {"a": 2.5, "b": -1}})
     assert scale_of(judgments).tolist() == [0, 1, 2]
     assert scale_of(judgments, (2, 0.5, 2)).tolist() == [0.5, 2]
+    assert len(scale_of(Judgments.of({"q": {"a": 100}}))) == 101
     for wrong in ([], [-1, 1], ["a"], [np.nan], 3):
         with pytest.raises(pm.InputError, match="grades must be numbers of at least 0"):
             scale_of(judgments, wrong)

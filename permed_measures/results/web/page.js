@@ -24,10 +24,10 @@ function breakable(name) {
   return name.split(/(?<=[_.:/-])/).flatMap((part) => [part, element("wbr")]);
 }
 
-/** Unpack the data of the page: JSON, gzip, base64. */
+/** Unpack the data of the page: JSON, deflated, in base64. */
 async function unpack(text) {
   const bytes = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 document.addEventListener("DOMContentLoaded", async () => {
