@@ -132,7 +132,7 @@ def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:
     import difflib  # which only a wrong name needs
 
     by_lower = {option.lower(): option for option in options}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=least)
+    found = difflib.get_close_matches(name.lower(), by_lower, cutoff=least)
     return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
 
 

@@ -193,7 +193,7 @@ def measure_intervals(
     """
     ranges = [range_of(measure) for measure in measures]
     found = mean_intervals(values, cluster, level, ranges)
-    if cluster.max(initial=-1) < 1:  # a single unit has no interval
+    if units_of(values, cluster)[0] < 2:  # a single unit has no interval
         return found
     return [
         Estimate(proportion_interval(column, cluster, level))

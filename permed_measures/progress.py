@@ -173,9 +173,10 @@ def quiet() -> Iterator[None]:
 def hidden() -> Iterator[None]:
     """Take progress away while something else is printed in the block."""
     display = _DISPLAY.get()
-    was_drawn = display is not None and display.hide()
+    if display is None or not display.hide():
+        yield
+        return
     try:
         yield
     finally:
-        if was_drawn and display is not None:
-            display.draw()
+        display.draw()

@@ -14,7 +14,7 @@ from typing import TextIO
 from permed_measures.markup import Styled, one_line
 
 _WIDTH = 100  # the largest, of lines of text
-_NO_LIMIT = 10_000  # the width where there is no terminal
+_NO_LIMIT = sys.maxsize  # the width where there is no terminal
 _NARROWEST = 12  # the smallest width that labels are folded to
 _GAP = "  "  # between columns
 _CODES = {"bold": "1", "dim": "2", "underline": "4"}

@@ -82,6 +82,7 @@ MEMORY = "pytrec_eval reserves memory up to the highest gain, here above 2,000"
         ("Coverage(rel=0)", "pytrec_eval takes a rel from 1 to 2147483647", 1),
         ("nDCG(gains={1:0.5})", "pytrec_eval takes whole gains only", 1),
         ("AP", "pytrec_eval takes whole grades only", 1.5),
+        ("nDCG@5", MEMORY, 2001),
         ("nDCG@5", MEMORY, 2**40),
         ("nDCG(dcg='exp-log2')@5", MEMORY, 40),
     ],
@@ -95,6 +96,10 @@ def test_what_is_not_compared_is_said_and_does_not_count_as_agreement(measure, r
     assert (row.queries, row.differing) == (0, 0)
     assert said(result).startswith("No measure was compared")
     assert f"Not compared: {measure} ({reason})." in said(result)
+
+
+def test_the_highest_grade_that_is_compared():
+    assert row_of("nDCG@5", {"q": {"a": 2000, "b": 1}}, {"q": {"b": 1.0}}).verdict == "agrees"
 
 
 # --- it can fail -----------------------------------------------------------------------------------

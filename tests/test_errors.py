@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.errors import PermedWarning, warn, warnings_about, warnings_shown_by
+from permed_measures.errors import PermedWarning, nearest, shown, warn, warnings_about, warnings_shown_by
 
 FOLDER = Path(pm.__file__).parent
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
@@ -99,3 +100,21 @@ def test_python_warns_of_no_text_that_is_parsed():
     assert refused > effort(100, 1_000)
     with pytest.raises(pm.MeasureError, match="a measure is written"):
         pm.parse_measure("P(rel=10and 1)@5")
+
+
+def test_values_of_80_characters_are_shown_whole():
+    assert (shown("x" * 78), len(shown("x" * 79))) == (repr("x" * 78), 80)
+    assert shown("x" * 79).endswith("x…")
+
+
+def test_the_option_that_is_most_alike_is_meant():
+    assert nearest("GradedPA", ["Graded", "GradedAP", "GradedB"]) == "Did you mean 'GradedAP'?"
+    assert nearest("abcd", ["abxy"]) == "Did you mean 'abxy'?"
+    assert nearest("abcd", ["axyz"]) == ""
+
+
+def test_without_pandas_an_error_says_what_to_take(monkeypatch):
+    found = pm.crosscheck(QRELS, RUNS["one"], ["P@1"])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(pm.InputError, match=r"^pandas is not installed\. pip install pandas, or take to_pol"):
+        found.to_pandas()

@@ -30,6 +30,14 @@ def test_independent_queries_have_students_interval():
     np.testing.assert_allclose(np.transpose(found), expected, rtol=1e-12)
 
 
+def test_two_units_are_enough():
+    values = np.array([[0.0, 1.0], [0.5, 0.0]])
+    expected = np.transpose(stats.t.interval(0.95, 1, values.mean(axis=0), stats.sem(values)))
+    assert [each.value for each in mean_intervals(values, np.arange(2))] == list(map(pytest.approx, expected))
+    _, hits = measure_intervals([nDCG, P @ 1], values, np.arange(2))
+    assert hits.value == pytest.approx(binomtest(1, 2).proportion_ci(0.95, "exact"))
+
+
 def test_clusters_have_the_cluster_robust_interval_of_statsmodels():
     rng = np.random.default_rng(1)
     cluster = np.repeat(np.arange(12), rng.integers(1, 6, 12))
@@ -133,6 +141,7 @@ def test_clusters_of_equal_values_count_once_at_most_and_others_as_their_queries
     alone, copied = proportion_interval(once, np.arange(10)), proportion_interval(repeated, cluster)
     assert copied[0] < alone[0] < alone[1] < copied[1]
     assert proportion_interval(np.ones(40), cluster) == pytest.approx((0.025**0.1, 1))
+    assert proportion_interval(np.zeros(40), cluster) == pytest.approx((0, 1 - 0.025**0.1))
     mixed = np.tile([1.0, 1, 0, 1], 10)  # no variance between clusters: as 40 queries, not more
     expected = binomtest(30, 40).proportion_ci(0.95, "exact")
     assert proportion_interval(mixed, cluster) == pytest.approx(expected)

@@ -38,15 +38,19 @@ def terminal(monkeypatch):
 
 
 def work(*, long=True):
+    streams = sys.stdout, sys.stderr
     with progress.step("reading a.run", 10) as advance:
         advance(4)
         if long:
             progress._DISPLAY.get().draw()
+            assert (sys.stdout, sys.stderr) == streams
         for _ in progress.tracked(["x", "y"], "queries"):
             pass
         if long:
             assert [each.description for each in progress._DISPLAY.get()._drawn.tasks] == ["reading a.run"]
         advance(6)
+        if long:
+            assert progress._DISPLAY.get()._drawn.tasks[0].completed == 10
 
 
 def test_a_terminal_shows_what_is_done_and_how_far_it_is(terminal):
@@ -66,7 +70,19 @@ def test_a_terminal_shows_what_is_done_and_how_far_it_is(terminal):
 def test_short_work_shows_nothing(terminal):
     stderr = terminal()
     work(long=False)
-    assert stderr.getvalue() == ""
+    with progress.step("reading"):
+        print_message("note: odd")  # which draws nothing that was not drawn
+        timer = progress._DISPLAY.get()._timer
+        assert (progress._DISPLAY.get()._drawn, timer.interval, timer.daemon) == (None, 2, True)
+    assert timer.finished.is_set()
+    assert stderr.getvalue() == "note: odd\n"
+
+
+def test_what_is_done_is_no_markup(terminal):
+    stderr = terminal()
+    with progress.step("reading a[bold]b"):
+        progress._DISPLAY.get().draw()
+    assert "a[bold]b" in stderr.getvalue()
 
 
 def test_work_is_long_after_some_time(terminal, monkeypatch):

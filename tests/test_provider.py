@@ -27,6 +27,15 @@ def test_the_provider_stands_directly_before_gdeval_once(monkeypatch):
     assert pm.provider in ir_measures.DefaultPipeline.providers
 
 
+def test_err_stays_with_gdeval_where_that_computes_it(monkeypatch):
+    at_10, whole = ir_measures.ERR @ 10, ir_measures.ERR
+    for is_there in (False, True):
+        monkeypatch.setattr(ir_measures.gdeval, "is_available", lambda is_there=is_there: is_there)
+        assert pm.provider.supports(at_10) == (not is_there)
+        assert pm.provider.supports(whole)
+    assert pm.provider.supports(ir_measures.nDCG(dcg="exp-log2") @ 10)
+
+
 TABLE = """
 import sys, json, ir_measures
 

@@ -197,6 +197,14 @@ def test_every_file_is_on_the_map_and_no_other():
     assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
 
 
+def test_every_file_that_a_page_or_a_notebook_names_is_there():
+    paths = [*FILES, *(ROOT / "notebooks").glob("*.ipynb"), ROOT / "CONTRIBUTING.md"]
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    named = set(re.findall(r"\b(?:tests|permed_measures|notebooks)/[\w./-]*\w", texts))
+    assert len(named) > 20
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 # --- the picture ---
 
 

@@ -33,8 +33,8 @@ def run(args: Namespace) -> None:
             kind, table, kept = _read(found, target, args)
         else:
             kind, table = "qrels", as_mapping(found, "relevance")
-        if kind == "qrels" and (args.tag or cleaning_of(args)):
-            problem = "--tag, --duplicates, --max-passage and --ignore-self are about runs"
+        if kind == "qrels" and (args.tag or args.order == "list" or cleaning_of(args)):
+            problem = "--tag, --order list, --duplicates, --max-passage and --ignore-self are about runs"
             hint = "Leave them out, or add --as run"
             raise InputError(f"{problem}, and this is read as qrels", where=args.source, hint=hint)
         if args.tag:

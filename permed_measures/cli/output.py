@@ -68,7 +68,10 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
 
 
 def check_folder(output: Path) -> None:
-    """Refuse a file to write that stands in no folder."""
+    """Refuse a file to write that stands in no folder, or has no name."""
+    if str(output) == "-":
+        hint = "Without --output the result goes to standard output"
+        raise InputError("a file to write must have a name (found -)", hint=hint)
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
 

@@ -117,7 +117,7 @@ def _counts(frame: pl.DataFrame) -> dict[str, str]:
 def _grades(frame: pl.DataFrame) -> dict[str, str]:
     counts = frame.drop_nulls("doc_id")["value"].value_counts().sort("value", descending=True).rows()
     some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
-    more = f" and {len(counts) - _GRADES:,} others" if len(counts) > _GRADES else ""
+    more = f" and {counted(len(counts) - _GRADES, 'other')}" if len(counts) > _GRADES else ""
     return {"grades": some + more}
 
 

@@ -26,8 +26,6 @@ MARK = b"\xef\xbb\xbf"
 _CHUNK = 1 << 21
 _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
-_HEAD = 1 << 16
-"""Bytes that are enough to recognise most formats."""
 _LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
 """Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
 compressed file can hold any number of them."""
@@ -152,7 +150,7 @@ class Source:
         self.check_unchanged()
 
     def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
-        start = data[data.rfind(b"\n") + 1 :][:_HEAD].lstrip()
+        start = data[data.rfind(b"\n") + 1 :].lstrip()
         most = _JSON_LINE if start.startswith(b"{") else _LINE
         rest = content.readline(most)
         if len(rest) == most:
@@ -169,14 +167,10 @@ class Source:
         """Return the whole content."""
         return b"".join(data for _, _, data in self.chunks())
 
-    def lines(self, size: int | None = None) -> Iterator[tuple[int, str]]:
+    def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line."""
-        for first, _, chunk in self.chunks(size or _TEXT):
+        for first, _, chunk in self.chunks(_TEXT):
             yield from self.lines_of(chunk, first)
-
-    def head(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines as `lines` does, to look at the first."""
-        return self.lines(_HEAD)
 
     def lines_of(self, chunk: bytes, first: int) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line of a chunk that begins with line `first`."""
@@ -238,7 +232,7 @@ _PART = r"part[-.]\d|\d{6}_\d"
 
 def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
     """Let a function of a file read it again only if it has changed."""
-    read_version = lru_cache(maxsize=16)(lambda path, *_: read(path))
+    read_version = lru_cache(lambda path, *_: read(path))
 
     def read_cached(path: Path) -> T:
         status = path.stat()

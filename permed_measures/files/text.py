@@ -48,7 +48,7 @@ class TextFile(NamedTuple):
 
         With `by_list` the order of any qrels can be a run, without it that of labels in JSON lines.
         """
-        number, line = next((each for each in source.head() if not _is_skipped(each[1])), (1, ""))
+        number, line = next((each for each in source.lines() if not _is_skipped(each[1])), (1, ""))
         layout, first = _layout_of(line)
         fitting = [each for each in FORMATS if each.layout is layout and each.fits(first)]
         if not fitting or (layout is Layout.COLUMNS and _is_no_table(first, fitting[0])):
@@ -67,7 +67,7 @@ class TextFile(NamedTuple):
     def head(self) -> tuple[list[str], str]:
         """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
         comments: list[str] = []
-        for text in (line.strip(BLANKS) for _, line in self.source.head()):
+        for text in (line.strip(BLANKS) for _, line in self.source.lines()):
             if text and text[0] != "#":
                 return comments, "_".join(divided(text)[5:]) if self.format.columns else ""
             comments += [text] if text else []
@@ -168,7 +168,7 @@ class TextFile(NamedTuple):
     def _of_json(self, lines: Lines) -> Entries:
         """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
         text = "\n".join(line for _, line in lines)
-        line, wrong = None, text[:100]
+        line, wrong = None, text
         try:
             for query in _json_queries(text):
                 line, wrong = None, str(query[0])
@@ -302,7 +302,8 @@ def _unknown_format(source: Source, number: int, text: str, layout: Layout, kind
         what, hint = "the file", ""
         if source.path == STDIN:
             what, hint = "standard input", "Only one of qrels and runs can come from it"
-        return InputError(f"{what} is empty", where=str(source.path), hint=hint)
+        lacks = "is empty" if not source.size else "has no rows"
+        return InputError(f"{what} {lacks}", where=str(source.path), hint=hint)
     where = source.location(number)
     if "\r" in text:
         return _return_error(where)
@@ -325,7 +326,16 @@ def _unknown_format(source: Source, number: int, text: str, layout: Layout, kind
 
 
 def _missing_header(cells: list[str], delimiter: str, kind: Kind) -> str:
-    """Return what to do where a table begins with a row, which has a number, in place of a header."""
+    """Return what to do where a table begins with a row, which has a number, in place of a header.
+
+    Or with a header whose names are written in another way.
+    """
+    plain = Header([cell.strip().lower() for cell in cells])
+    if plain.columns(VALUE_COLUMNS[kind]):
+        names = delimiter.join(plain.names)
+        return (
+            f"Write no blanks beside {delimiter!r}, and the names of its columns in small letters: {names}. "
+        )
     if not any(re.fullmatch(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", cell) for cell in cells[1:]):
         return ""
     names = delimiter.join(("query_id", "doc_id", VALUE_COLUMNS[kind]))

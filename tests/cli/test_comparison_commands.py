@@ -156,6 +156,10 @@ def test_options_are_said(command, line, said):
         (f"{COMPARE} bm25 lsa --correction sidak", "--correction: invalid choice: 'sidak' (choose from "),
         (f"{COMPARE} bm25 lsa --format pdf", "--format: invalid choice: 'pdf' (choose from "),
         (f"{COMPARE} bm25 lsa --output lsa --format csv", "error: lsa: the output would overwrite a file"),
+        (
+            f"{COMPARE} bm25 --output - --format csv",
+            "error: a file to write must have a name (found -). With",
+        ),
         (f"{COMPARE} bm25 --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
         (
             f"{COMPARE} bm25 --output out.gif",

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commands import run_cli, run_main
@@ -39,6 +40,18 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, error, message)
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)
     assert stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_ctrl_c_is_status_130_and_development_mode_shows_what_is_raised(monkeypatch):
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("permed_measures.cli.inputs._load_qrels", fail)
+    assert run_main("evaluate", "qrels", "run.trec") == (130, "", "")
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(dev_mode=True))
+    with pytest.raises(pm.InputError, match="no such command"):
+        run_main("evalute")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

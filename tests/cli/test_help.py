@@ -12,7 +12,7 @@ from reporting import STYLES, Terminal
 import permed_measures as pm
 from permed_measures import cli
 from permed_measures.cli.commands import COMMANDS, command_of
-from permed_measures.cli.parsing import parse
+from permed_measures.cli.parsing import help_width, parse
 
 WITHOUT_FILES = {  # of one's own, in examples
     *("demo", "measures", "evaluate", "crosscheck", "leaderboard", "identify", "possible", "uncertainty")
@@ -45,8 +45,19 @@ def test_the_usage_has_the_arguments_as_they_can_be_given(monkeypatch):
     assert usages["reranking"] == " QRELS BEFORE AFTER [MEASURE]"
     assert (usages["demo"], usages["convert"]) == ("", " IN OUT")
     compare = run_cli("compare", "-h")[0]
-    assert max(map(len, compare.splitlines())) <= 100
+    assert max(map(len, compare.splitlines())) <= 100 == help_width()
     assert "or a figure: .pdf, .png, .svg." in " ".join(compare.split())
+
+
+def test_numbers_that_the_help_ends_with_are_the_defaults():
+    said = [
+        (float(each.keywords["default"]), float(found[1]))
+        for name in COMMANDS
+        for each in command_of(name).arguments
+        if (found := re.search(r": ([0-9.]+)\.$", each.keywords["help"]))
+    ]
+    assert len(said) == 10
+    assert [default for default, _ in said] == [number for _, number in said]
 
 
 def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypatch):
@@ -57,6 +68,7 @@ def test_the_command_alone_shows_all_commands_and_their_first_sentences(monkeypa
     assert max(map(len, alone[1].splitlines())) <= 80
     words = " ".join(alone[1].split())
     assert all(f" {name} {summary}" in words for name, summary in COMMANDS.items())
+    assert run_main("evaluate", "-h")[0] == 0
     assert run_main("--version") == (0, f"permed-measures {pm.__version__}\n", "")
 
 

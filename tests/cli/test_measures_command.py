@@ -34,5 +34,10 @@ def test_the_example_of_a_measure_works(name, monkeypatch):
             assert pm.parse_measure(f"{name}({parameter}={value})")[parameter] == value
 
 
+def test_several_measures_stand_apart():
+    one, other = (run_cli("measures", name)[0] for name in ("P", "RR"))
+    assert run_cli("measures", "P", "RR")[0] == f"{one}\n{other}"
+
+
 def test_a_measure_that_is_not_computed_is_said_to_be_none():
     assert run_main("measures", "Compat") == (2, "", "error: permed-measures does not compute Compat\n")

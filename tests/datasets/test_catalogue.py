@@ -44,6 +44,7 @@ def test_types_of_records_and_meanings_of_grades_are_told():
     medcorpus, litsearch = ir_datasets.load("medcorpus/turn/3"), ir_datasets.load("litsearch/broad")
     assert (medcorpus.queries_cls(), litsearch.queries_cls()) == (ConversationQuery, LitSearchQuery)
     assert (medcorpus.docs_cls(), litsearch.docs_cls()) == (TitledDoc, LitSearchDoc)
+    assert litsearch.docs_count() == 64_183  # as it is published
     assert set(medcorpus.qrels_defs()) == {2, 1, 0, -1}
     assert "failed" in medcorpus.qrels_defs()[-1]
     assert set(litsearch.qrels_defs()) == {1}

@@ -107,6 +107,7 @@ LONG = "HTTPSConnectionPool(host='a.org', port=443): "
         (RuntimeError("All failed", [("a", OSError("no a")), ("b", OSError("no b"))]), "no a"),
         (ConnectionError(OSError(f"{LONG}Read timed out.")), "Read timed out."),
         (MaxRetryError(None, "/file", OSError("refused")), "refused"),
+        (OSError("x" * 200), "x" * 200),
         (OSError("x" * 201), f"{'x' * 199}…"),
     ],
 )
@@ -154,6 +155,9 @@ def test_a_file_that_is_kept_is_not_missing(tmp_path):
         file = Cache(Download([RequestsDownload("https://example.org")]), str(tmp_path / name))
         assert downloads._is_missing(TrecQrels(file, {1: "relevant"}), set()) == is_gone
         assert downloads._is_missing([{}, {"a": file}, "a", None], set()) == is_gone
+        circle = [file]
+        circle.insert(0, circle)
+        assert downloads._is_missing(circle, set()) == is_gone
 
 
 CLPR = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]

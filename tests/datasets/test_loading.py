@@ -11,8 +11,7 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.datasets.loading import loaded_run
-from permed_measures.files import sources
-from permed_measures.files.sources import Source
+from permed_measures.files.text import TextFile
 
 MEDICAL = SAMPLES[0]
 MEASURES = ["GradedAP@10", "nDCG@10"]
@@ -99,12 +98,13 @@ def test_what_is_no_run_of_the_sample_is_named(tmp_path, monkeypatch):
         pm.read_qrels("qrels.txt")
     assert "only qrels can be one" in run_main("convert", ID, "x.trec", "--as", "run")[2]
     assert f"Name one of the runs: {ID}/runs/bm25" in run_main("convert", f"{ID}/runs", "x.trec")[2]
-    assert "--tag, --duplicates" in run_main("convert", ID, "x.trec", "--tag", "mine")[2]
+    for option in ("--tag mine", "--order list"):
+        assert "--order list, --duplicates" in run_main("convert", ID, "x.trec", *option.split())[2]
 
 
 def test_a_file_that_is_qrels_and_run_is_read_once(tmp_path, monkeypatch):
-    read, whole = [], Source.chunks
-    monkeypatch.setattr(Source, "chunks", lambda self, size=None: (read.append(size), whole(self, size))[1])
+    read, entries = [], TextFile.entries
+    monkeypatch.setattr(TextFile, "entries", lambda self, *args: (read.append(self), entries(self, *args))[1])
     path = tmp_path / "labels.jsonl"
     path.write_bytes(MEDICAL.qrels.read_bytes())
     copy = tmp_path / "copy.jsonl"
@@ -114,7 +114,7 @@ def test_a_file_that_is_qrels_and_run_is_read_once(tmp_path, monkeypatch):
         read.clear()
         with pytest.warns(pm.PermedWarning, match="the order of its lines is taken as the run"):
             found.append(pm.calc_aggregate(MEASURES, path, run))
-        assert sum(size == sources._TEXT for size in read) == n_times
+        assert len(read) == n_times
     assert found[0] == found[1] == found[2]
 
 

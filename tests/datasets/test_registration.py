@@ -1,9 +1,16 @@
 """The data sets are registered with ir_datasets whatever is imported when, and never break its import."""
 
+import sys
+from importlib.machinery import PathFinder
+from types import ModuleType, SimpleNamespace
+
+import ir_datasets
 import pytest
 from commands import run_python
 
-from permed_measures.datasets import NAMES
+import permed_measures as pm
+from permed_measures import datasets
+from permed_measures.datasets import NAMES, catalogue
 
 LOADED = f"""
 import sys
@@ -70,3 +77,57 @@ print(ir_datasets.load('medcorpus') is dummy, dummy.has_qrels())
 print(ir_datasets.load('medcorpus/turn/1').has_qrels())
 """
     assert run_python(code) == f"{ALL_LOADED}True False\nTrue\n"
+
+
+# --- the same in this process ------------------------------------------------------------------------
+
+
+def test_the_hook_registers_when_ir_datasets_itself_has_been_loaded(monkeypatch):
+    done = []
+    monkeypatch.setattr(datasets, "_register_or_warn", lambda: done.append("registered"))
+    loader = SimpleNamespace(exec_module=lambda module: done.append(module.__name__))
+    monkeypatch.setattr(PathFinder, "find_spec", lambda _: SimpleNamespace(loader=loader))
+    hook = datasets._ImportHook()
+    assert hook.find_spec("ir_measures") is None
+    for name in ("ir_datasets", "another"):
+        execute = hook.find_spec("ir_datasets").loader.exec_module
+        execute(ModuleType(name))
+    assert done == ["ir_datasets", "registered", "another"]
+    monkeypatch.setattr(PathFinder, "find_spec", lambda _: None)
+    assert hook.find_spec("ir_datasets") is None
+
+
+def test_a_module_that_is_not_yet_whole_is_waited_for(monkeypatch):
+    registered, before = [], list(sys.meta_path)
+    monkeypatch.setattr(datasets, "_register_or_warn", lambda: registered.append(1))
+    monkeypatch.setattr(sys, "meta_path", finders := list(before))
+    datasets.register_when_imported()
+    assert (finders, registered) == (before, [1])
+    for module in (ModuleType("ir_datasets"), None):
+        monkeypatch.setitem(sys.modules, "ir_datasets", module)
+        datasets.register_when_imported()
+        assert isinstance(finders.pop(0), datasets._ImportHook)
+    assert (finders, registered) == (before, [1])
+
+
+def test_what_fails_is_warned_of_and_a_folder_that_cannot_be_made_is_an_error(monkeypatch):
+    def fail():
+        raise OSError("read-only")
+
+    monkeypatch.setattr(datasets, "register", fail)
+    with pytest.warns(
+        pm.PermedWarning, match=r"not registered with ir_datasets \(OSError: read-only\)\. Call"
+    ):
+        datasets._register_or_warn()
+    with pytest.raises(pm.InputError, match=r"ir_datasets cannot write into its folder \(read-only\)"):
+        datasets.load("medcorpus")
+
+
+def test_what_is_missing_is_registered_with_its_texts():
+    before = ir_datasets.load("permed-sample/literature")
+    ir_datasets.registry._registered.pop("permed-sample/literature")
+    catalogue._register()
+    after = ir_datasets.load("permed-sample/literature")
+    assert after is not before
+    assert after.documentation() == before.documentation()
+    assert after.documentation()["pretty_name"] == "permed-sample"

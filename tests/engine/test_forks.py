@@ -1,9 +1,14 @@
 """Processes that are forked from one that has used polars."""
 
 import os
+import sys
+from types import SimpleNamespace
 
 import pytest
 from commands import run_python
+
+import permed_measures as pm
+from permed_measures import frames
 
 CODE = """
 import os, signal, sys, warnings
@@ -41,3 +46,23 @@ REFUSED = (
 def test_a_forked_process_evaluates_a_dict_and_refuses_what_would_hang(tmp_path):
     printed = run_python(CODE, tmp_path / "run.trec")
     assert printed.splitlines() == ["{RR: 0.5}", *[REFUSED] * 7]
+
+
+@pytest.mark.parametrize(
+    ("threads", "is_noted"),
+    [(["python"], False), (["python", "polars-0"], True), (["tokio-rt-wor"], True), ([], True)],
+)
+def test_a_fork_is_noted_where_polars_has_threads_or_nobody_knows(threads, is_noted, monkeypatch):
+    files = [SimpleNamespace(read_text=lambda name=name: name) for name in threads]
+    monkeypatch.setattr(frames, "Path", lambda _: SimpleNamespace(glob=lambda _: files))
+    monkeypatch.setattr(frames, "_users", users := [])
+    monkeypatch.setitem(sys.modules, "polars", None)  # it is there
+    frames._before_fork()
+    assert users == [os.getpid()] * is_noted
+    frames.check_not_forked()  # it is this process
+    monkeypatch.delitem(sys.modules, "polars")
+    frames._before_fork()
+    assert len(users) == is_noted
+    users.append(os.getppid())
+    with pytest.raises(pm.InputError, match="polars would hang in this process"):
+        frames.check_not_forked()

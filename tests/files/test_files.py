@@ -45,6 +45,11 @@ BAD_QRELS = [
     ("q1,d1,1\n", "under a header: CSV or TSV qrels (query_id, doc_id, relevance (or qid, docno, label; que"),
     ("query,document,relevance\n", ":1: unknown format: expected qrels (found 'query,document,relevance')"),
     ("", "the file is empty"),
+    ("# a comment\n\n", "the file has no rows"),
+    (
+        "qid, DocNo ,label\nq, a, 1\n",
+        "Write no blanks beside ',', and the names of its columns in small letters: qid,docno,label. ",
+    ),
     (b"\xef\xbb\xbfq1 0 d1 1\n\xffq1 0 d 1\n", ":2: not UTF-8 text (invalid start byte)"),
     ('{"q": {"a": 1},\n"r": {"b": 2}\n"s": {}}\n', ":3: not BEIR or MTEB JSON: not valid JSON (Expecting ',"),
     (b"\x28\xb5\x2f\xfdnothing", "cannot be decompressed as zstd"),

@@ -18,6 +18,7 @@ FILES = {
     "ranks.trec": "q1 Q0 a 2 2.0 t\nq1 Q0 b 1 1.0 t\n",
     "grades.trec": f"q 0 a 2\nq 0 b -1\nr 0 a 0\nq 0 a 0.5\nq 0 c {10**30}\n",
     "20grades.trec": "".join(f"q 0 d{grade} {grade}\n" for grade in range(20)),
+    "21grades.trec": "".join(f"q 0 d{grade} {grade}\n" for grade in range(21)),
     "22grades.trec": "".join(f"q 0 d{grade} {grade}\n" for grade in range(22)),
     "lists.jsonl": "".join(json.dumps(content) + "\n" for content in LISTS),
     "scored.jsonl": '{"query_id": "q", "results": [{"text_id": "a", "score": 1}, "b"]}\n',

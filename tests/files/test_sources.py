@@ -84,6 +84,21 @@ def test_a_frame_that_zstd_skips_may_stand_first(first):
     assert pm.read_run("run.zst") == {"q1": {"a": 2.0, "b": 1.0}}
 
 
+def test_what_begins_nearly_like_such_a_frame_is_text():
+    Path("run").write_bytes(b"\x60\x2a\x4d\x18 Q0 a 1 2.0 t\n")
+    assert pm.read_run("run") == {"`*M\x18": {"a": 2.0}}
+
+
+def test_the_bounds_of_lines_are_those_of_the_messages():
+    with Path("file").open("wb") as file:
+        file.truncate(100 << 20)  # NULs without a line end
+    with pytest.raises(pm.InputError, match=r"^file:1: a line of more than 64 MB\."):
+        pm.read_run("file")
+    Path("file").write_bytes((b" " * 1023 + b"\n") * 1500 + Path("run.trec").read_bytes())
+    with pytest.raises(pm.InputError, match="more than 1 MB of empty lines"):
+        pm.read_run("file")
+
+
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 @pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
 def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypatch, compress, large):
