@@ -170,6 +170,9 @@ def test_tag_and_comment_lines_of_a_run_are_kept(tmp_path, monkeypatch):
     assert Path("out").read_text() == "q Q0 a 1 1.0 5\n"
     with pytest.raises(pm.InputError, match=r"tag: an id must be a string or an integer \(found 1\.5\)"):
         pm.write_run({"q": {"a": 1}}, "out", tag=1.5)
+    for tag in ("", "two words"):
+        with pytest.raises(pm.InputError, match="a tag in a TREC file may not be empty or have white space"):
+            pm.write_run({"q": {"a": 1}}, "out", tag=tag)
 
 
 # --- what is refused -------------------------------------------------------------------------------
