@@ -91,7 +91,7 @@ def with_string_ids(
     mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
 ) -> Mapping[str, Any]:
     """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
-    if set(map(type, mapping)) <= {str}:
+    if not {*map(type, mapping)} - {str}:
         return mapping
     where = "" if query_id is None else f"query {shown(query_id)}"
     named = {}
@@ -141,7 +141,7 @@ def _series(series: Any, column: str) -> pl.Series:
     if column in ("score", "relevance"):
         found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
         return pl.Series(found, dtype=pl.Float64)
-    if not set(map(type, values)) <= {str}:
+    if {*map(type, values)} - {str}:
         values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
     try:
         return pl.Series(values, dtype=pl.String)

@@ -105,7 +105,7 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
         return (1, value)
     parts = enumerate(_DIGITS.split(str(value)))
     numbered = ((index % 2, part.lstrip("0") if index % 2 else part) for index, part in parts)
-    return (0, *((number, len(part), part) if number else (number, 0, part) for number, part in numbered))
+    return (0, *((number, number * len(part), part) for number, part in numbered))
 
 
 _DIGITS = re.compile(r"([0-9]+)")

@@ -57,7 +57,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[each] for each in query]
     docs = [named[query_id] for query_id in query_ids]
-    if not set(map(type, docs)) <= {dict} or _may_have_integers(judgments, query, docs):
+    if {*map(type, docs)} - {dict} or _may_have_integers(judgments, query, docs):
         docs = list(map(_with_string_ids, query_ids, docs))
     rows = scores_of(judgments, query, docs)
     some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
@@ -85,7 +85,7 @@ def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mappin
 
     To look at all ids would cost as much as to read all scores.
     """
-    if not {type(next(iter(each), "")) for each in docs} <= {str}:
+    if {type(next(iter(each), "")) for each in docs} - {str}:
         return True
     if min(judgments.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
         return False

@@ -277,7 +277,7 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
     return _checked(series, first_row)
 
 
-def _checked(columns: dict[str, pl.Series], first_row: int | None = 0) -> pl.DataFrame:
+def _checked(columns: dict[str, pl.Series], first_row: int | None) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
     frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
 

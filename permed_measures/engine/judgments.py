@@ -226,7 +226,7 @@ def _from_mapping(qrels: Nested) -> Judgments:
             raise InputError(problem, where=f"query {shown(query_id)}")
     documents = list(chain.from_iterable(per_query))
     grade = np.frombuffer(doubles(list(chain.from_iterable(docs.values() for docs in per_query))))
-    if not set(map(type, documents)) <= {str} or not np.isfinite(grade).all():
+    if {*map(type, documents)} - {str} or not np.isfinite(grade).all():
         documents = []
         for query_id, docs in zip(query_ids, per_query, strict=True):
             check_numbers(query_id, docs, "relevance")

@@ -198,7 +198,7 @@ def _before_in_ties(
 
 def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
     """Count the documents of a tie that are before each of its hits."""
-    if not set(map(type, ids)) <= {str}:  # those of a dict whose first id is a string
+    if {*map(type, ids)} - {str}:  # those of a dict whose first id is a string
         ids = list(map(string_id, ids))
     ordered = _ORDERED[ties](ids, grades)
     position = dict(zip(ordered, range(len(ordered)), strict=True))

@@ -74,8 +74,8 @@ def _by_weight(measure: Measure, judgments: Judgments, run: RunLike) -> list[Jud
     them before the others, and the least with these last, the heaviest first.
     """
     given = values_of(measure)
-    weight = weight_of_grade(judgments.grade, max_rel=given["max_rel"], gains=given["gains"])
-    lightest_first = np.where(judgments.grade >= given["rel"], 1 + weight.max(initial=0) - weight, 0.0)
+    weight = np.abs(weight_of_grade(judgments.grade, max_rel=given["max_rel"], gains=given["gains"]))
+    lightest_first = np.where(judgments.grade >= given["rel"], 1 / (1 + weight), 0.0)
     keyed = replace(judgments, grade=lightest_first)
     return [replace(JudgedRankings.of(keyed, run, ties), judgments=judgments) for ties in _BY_GRADE]
 
@@ -83,8 +83,6 @@ def _by_weight(measure: Measure, judgments: Judgments, run: RunLike) -> list[Jud
 def _same_hits(measure: Measure, orders: list[JudgedRankings]) -> bool:
     """Return whether all orders have the same relevant documents within the cutoff."""
     given = values_of(measure)
-    if min((given["gains"] or {}).values(), default=0) < 0:
-        return False
     found = []
     for each in orders:
         within = (each.condensed if given["judged_only"] else each).within(given["cutoff"])
