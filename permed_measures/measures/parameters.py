@@ -150,7 +150,7 @@ class CheckedMeasure(Measure):
         given = {name: checked[name] for name in self.SUPPORTED_PARAMS if name in checked}
         other = {name: value for name, value in given.items() if value != self.SUPPORTED_PARAMS[name].default}
         super().__init__(**other)  # type: ignore[no-untyped-call]
-        self.validated = True
+        self.validated = True  # ir_measures would only assert
         self.given = frozenset(params)
 
     def __call__(self, *unnamed: Any, **params: Any) -> Measure:
@@ -209,8 +209,6 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
         if name not in measure.SUPPORTED_PARAMS:
             raise _unknown_parameter(measure, name)
         param = measure.SUPPORTED_PARAMS[name]
-        if isinstance(param, Param):  # of a measure of ours, which has checked it
-            continue
         if name in _STANDARD:
             _converted(measure, name, _STANDARD[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]

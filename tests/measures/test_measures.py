@@ -87,6 +87,21 @@ def test_the_order_of_parameters_and_the_type_of_numbers_make_no_difference():
     assert pickle.loads(pickle.dumps(pm.GradedAP(norm="min") @ 5)) == pm.GradedAP(norm="min") @ 5
 
 
+def test_a_list_of_probabilities_is_that_of_the_grades_from_1():
+    assert pm.GAP(g=[0.25, 0.75]) == pm.GAP(g={1: 0.25, 2: 0.75 + 1e-10 - 1e-10})
+    assert pm.GAP(g={0.5: 0.5, 2: 0.5 + 1e-10}) != pm.GAP
+
+
+def test_whole_numbers_are_written_as_such_up_to_those_that_doubles_tell_apart():
+    written = [str(pm.GradedAP(max_rel=float(n))) for n in (3, 2**53 - 1, 2**53)]
+    assert written == [f"GradedAP(max_rel={n})" for n in ("3", "9007199254740991", "9007199254740992.0")]
+
+
+def test_an_error_of_ours_is_that_of_ir_measures_methods_too():
+    with pytest.raises(pm.MeasureError, match="F1 needs a cutoff"):
+        list(pm.F1.iter_calc({"q": {"a": 1}}, {"q": {"a": 1.0}}))
+
+
 WHOLE = f"cutoff must be a whole number from 1 to {MOST}"
 NAME = "a measure is written Name(parameter=value,...)@cutoff"
 
@@ -109,6 +124,13 @@ NAME = "a measure is written Name(parameter=value,...)@cutoff"
             "at least 0 (negative grades are never relevant) (found -1)",
         ),
         ("GradedAP(gains={1:-1})", "GradedAP: gains must be a mapping from each relevant grade"),
+        ("GradedAP(gains={})", "GradedAP: gains must be a mapping from each relevant grade"),
+        ("GAP(g={0:1})", "GAP: g must be a mapping from thresholds above 0 to probabilities that sum to 1"),
+        ("GAP(g={1:0.5,2:0.50000001})", "probabilities that sum to 1 (found"),
+        ("GAP(g={1:0.5,2:0.25})", "probabilities that sum to 1 (found"),
+        ("IPrec@1.5", "IPrec: recall must be a number from 0 to 1 (found 1.5)"),
+        ("RBP(p=1.5,rel=1)", "RBP: p must be a number from 0 to 1 (found 1.5)"),
+        ("F1@2147483648", f"F1: {WHOLE} (found 2147483648)"),
         ("GradedAP(judged_only='yes')", "GradedAP: judged_only must be True or False (found 'yes')"),
         (
             "GradedAP(nrom=min)",

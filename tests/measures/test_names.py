@@ -24,6 +24,8 @@ RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
         ("nDCG-exp @ 10", "nDCG(dcg='exp-log2')@10"),
         ("ndcg(dcg=exp-log2)@10", "nDCG(dcg='exp-log2')@10"),
         ("recall_100", "R@100"),
+        ("P(judged_only=true)@5", "P(judged_only=True)@5"),
+        ("P(judged_only=false)@5", "P@5"),
         ("gradedap(norm=min)@10", "GradedAP(norm='min')@10"),
         ("graded_map@10", "GradedAP@10"),
         ("cosine_accuracy@1", "Success@1"),
