@@ -130,30 +130,32 @@ def audit(
 
 def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all claims together, and what it leaves open."""
-    best = answers_to(trials, conventions)
-    if not best[0].complete and (swap := swap_in(trials, _to_swap(best, conventions))):
-        again = answers_to(swap.trials, conventions)
-        if len(again[0].explained) > len(best[0].explained) and again[0].verdict in ("certain", "likely"):
+    [main, *_] = best = answers_to(trials, conventions)
+    if not main.complete and (swap := swap_in(trials, _to_swap(main, conventions))):
+        [exchanged, *_] = again = answers_to(swap.trials, conventions)
+        if len(exchanged.explained) > len(main.explained) and exchanged.verdict in ("certain", "likely"):
             return replace(_audit(again), swap=swap.text)
     return _audit(answers_apart(best))
 
 
-def _to_swap(best: list[Answer], conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
+def _to_swap(main: Answer, conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
     """Return the conventions by which columns or rows may be swapped, in a large table the best."""
-    is_large = len(of_some_rows(best[0].trials)) < len(best[0].trials)
-    return [best[0].named] if is_large else conventions
+    is_large = len(of_some_rows(main.trials)) < len(main.trials)
+    return [main.named] if is_large else conventions
 
 
 def _audit(best: list[Answer]) -> Audit:
-    doubts = doubts_about(best[0])
+    [main, *_] = best
+    doubts = doubts_about(main)
     typo = next((each for each in doubts if each.is_typo), None)
     if typo is not None:
-        best, exceptions, doubtful = typo.simple, [typo.other], []
+        [main, *_] = best = typo.simple
+        exceptions, doubtful = [typo.other], []
     else:
-        exceptions = [] if best[0].complete else exceptions_to(best[0])
+        exceptions = [] if main.complete else exceptions_to(main)
         doubtful = [each.other for each in doubts]
-    conflicts = conflicts_of(best[0], exceptions)
-    return Audit(best, exceptions, conflicts, doubtful, better_names(best[0]), within_ties(best[0]))
+    conflicts = conflicts_of(main, exceptions)
+    return Audit(best, exceptions, conflicts, doubtful, better_names(main), within_ties(main))
 
 
 def _counted(

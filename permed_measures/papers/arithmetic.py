@@ -228,7 +228,12 @@ def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
         found: dict[str, list[str]] = {"points": [], "percent": []}
         for name in sorted(names):
             for base in (row for row in rows if row.part == part and name in row.claims):
-                fits = [_fits(number, row.claims.get(name), base.claims[name]) for number, row in cells]
+                fits = [
+                    _fits(number, row.claims.get(name), base.claims[name])
+                    if row is not base
+                    else _of_itself(number)
+                    for number, row in cells
+                ]
                 for way in set.intersection(*fits):
                     found[way].append(f"{name} against {base.label}")
         ways = [f"{way} of {' or '.join(of[:_SHOWN])}" for way, of in found.items() if of]
@@ -252,6 +257,11 @@ def _fits(change: Number, number: str | None, base: str) -> set[str]:
         tried.append(("percent", _times_100(Printed(a.low / b.high - 1, a.high / b.low - 1))))
     ways = [wanted] if change.signed else [wanted, Printed(-wanted.high, -wanted.low)]
     return {way for way, ours in tried for each in ways if ours.low <= each.high and each.low <= ours.high}
+
+
+def _of_itself(change: Number) -> set[str]:
+    """Return what a change of a number from itself can be: nothing but 0."""
+    return set() if any(digit in change.number for digit in "123456789") else {"points", "percent"}
 
 
 def _printed(text: str) -> Printed:

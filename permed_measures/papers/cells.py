@@ -222,13 +222,24 @@ def _table(grid: Grid) -> PrintedTable | None:
     n = 1
     while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _goes_on(rows, n):
         n += 1
-    columns = zip(*rows[:n], strict=True)
+    columns = zip(*_filled_right(rows[:n]), strict=True)
     titles = [tuple(dict.fromkeys(filter(None, (title_of(cell.text) for cell in each)))) for each in columns]
     body = [
         Row([cell.text for cell in row], section, max(cell.line for cell in row))
         for row, section in zip(rows[n:], sections[n:], strict=True)
     ]
     return PrintedTable("", titles, body, rows[0][0].line) if body else None
+
+
+def _filled_right(headings: Grid) -> Grid:
+    """Repeat what stands above several columns where formats without spans, or authors, leave it out."""
+    rows = [list(row) for row in headings]
+    for n, row in enumerate(rows, start=1):
+        below = [any(cell.text.strip() for cell in cells) for cells in zip(*rows[n:], strict=True)]
+        for right in range(2, len(below)) if all(cell.columns == 1 for cell in row) else ():
+            if below[right] and below[right - 1] and not row[right].text.strip():
+                row[right] = row[right - 1]
+    return rows
 
 
 def _is_section(row: list[Cell], width: int) -> bool:

@@ -184,7 +184,7 @@ class Columns(NamedTuple):
         heads = _heads(table)
         rest = [n for n in range(len(table.titles)) if n not in heads]
         labels = _labels(table, rest)
-        values, others = _titles(table, [n for n in rest if n not in labels]), {}
+        values, others = {n: table.titles[n] for n in rest if n not in labels}, {}
         titled = [n for n, titles in values.items() if _VALUE.fullmatch(" ".join(titles))]
         if titled and _has_measures(table, heads):
             others = {n: " ".join(titles) for n, titles in values.items() if n not in titled}
@@ -239,15 +239,6 @@ def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
     first = min(named or [n for n in columns if n not in text], default=len(table.titles))
     labels = [n for n in text if n < first] or columns[:1]
     return sorted(labels, key=lambda n: not _RUN_HEADING.match(_lowest(table, n)))
-
-
-def _titles(table: PrintedTable, columns: list[int]) -> dict[int, tuple[str, ...]]:
-    """Return the titles of columns; a measure may stand above the first of its cutoffs only."""
-    titles = {n: table.titles[n] for n in columns}
-    for before, n in pairwise(columns):
-        if titles[n] and titles[before][1:] and all(map(is_cutoff, (titles[before][-1], *titles[n]))):
-            titles[n] = (*titles[before][:-1], *titles[n])
-    return titles
 
 
 def _lowest(table: PrintedTable, column: int) -> str:

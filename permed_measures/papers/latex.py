@@ -40,8 +40,10 @@ _BLANKS = re.compile(r"\s*")
 
 
 def latex_tables(text: str) -> list[Grid]:
-    """Return the tables of a LaTeX document."""
-    return _Reader(_COMMENT.sub(r"\1", text)).found
+    """Return the tables of a LaTeX document, or that of rows which another one puts into a table."""
+    text = _COMMENT.sub(r"\1", text)
+    is_rows = "&" in text and "\\begin" not in text
+    return _Reader(f"\\begin{{tabular}}{{}}{text}" if is_rows else text).found
 
 
 def text_of(latex: str) -> str:

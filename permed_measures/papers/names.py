@@ -47,7 +47,7 @@ _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
 _CUTOFF = re.compile(
     r"""
     (?P<rest>.*?)[ ,;:(\[]*
-    (?:(?:@|\bk[ ]*=|\btop[- ]?|\bcut-?off[ ]*(?:at|=|:)?)[ ]*(?P<k>[0-9]{1,9})   # k = 5, top-5, cutoff 5
+    (?:(?:@|@?[ ]*\bk[ ]*=|\btop[- ]?|\bcut-?off[ ]*(?:at|=|:)?)[ ]*(?P<k>[0-9]{1,9})  # k = 5, top-5
       |[(\[][ ]*(?P<alone>[0-9]{1,9}))[ ]*[)\]]*                                    # [5]
     """,
     re.IGNORECASE | re.VERBOSE,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from permed_measures.errors import InputError
 from permed_measures.files.sources import Source
+from permed_measures.markup import counted
 from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid, PrintedTable, count_in, spread, tables_of
 from permed_measures.papers.latex import latex_tables, text_of
 
@@ -156,7 +157,7 @@ def delimited_tables(text: str, where: str) -> list[Grid]:
         for row in reader:
             cells = [Cell(cell.strip(), reader.line_num) for cell in row]
             if rows and cells and len(cells) != len(rows[0]):
-                problem = f"the row has {len(cells)} cells, but the header has {len(rows[0])}"
+                problem = f"the row has {counted(len(cells), 'cell')}, but the header has {len(rows[0])}"
                 raise InputError(problem, where=f"{where}:{reader.line_num}")
             if cells:
                 rows.append(cells)
@@ -185,11 +186,11 @@ _SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), "CSV"),
 }
 _CONTENT = {
-    "LaTeX": re.compile(r"\\begin *\{(?:tabular|longtable|array|NiceTabular|tblr)"),
+    "LaTeX": re.compile(r"\\begin *\{(?:tabular|longtable|array|NiceTabular|tblr)|&.*\\\\ *$", re.MULTILINE),
     "Markdown": re.compile(r"^[ >]*\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)+\|?[ ]*$", re.MULTILINE),
     "HTML": re.compile(r"<table", re.IGNORECASE),
 }
-_PRINTED_NUMBER = re.compile(r"[0-9]{0,9}\.[0-9]{1,9}[*†‡%]?")
+_PRINTED_NUMBER = re.compile(r"(?:[0-9]{0,9}\.|[0-9]{1,9},)[0-9]{1,9}[*†‡%]?")
 _PACKED = (".gz", ".zst")
 
 
@@ -208,18 +209,16 @@ def read_tables(path: Path) -> list[PrintedTable]:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None
     name = path.with_suffix("") if path.suffix in _PACKED else path
     form = _SUFFIXES.get(name.suffix.lower()) or _form_of(text)
-    if form == "CSV" and sum(map(_has_no_delimiter, text.splitlines())) > 1:
+    if form == "CSV" and sum(map(_has_blanks_only, text.splitlines())) > 1:
         problem = "columns that only blanks separate, as in text pasted from a PDF, are not read"
         raise InputError(problem, where=str(path), hint="Write the table in Markdown or CSV")
     found = delimited_tables(text, str(path)) if form == "CSV" else _READERS[form](text)
     return list(tables_of(found))
 
 
-def _has_no_delimiter(line: str) -> bool:
-    """Return whether a line is a row of a table without any delimiter: a name, and numbers behind it."""
-    if any(delimiter in line for delimiter in _DELIMITERS):
-        return False
-    name, *numbers = line.split() or [""]
+def _has_blanks_only(line: str) -> bool:
+    """Return whether blanks separate the columns of a line: a name, and at the end numbers."""
+    name, *numbers = ["\t"] if "\t" in line else line.split() or [""]
     return not name.isdecimal() and len(numbers) > 1 and all(map(_PRINTED_NUMBER.fullmatch, numbers[-2:]))
 
 

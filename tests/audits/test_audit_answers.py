@@ -12,6 +12,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.search import answers_to
+from permed_measures.audits.sentences import in_two_lines
 from permed_measures.conventions.named import COMMUNITY, NAMED
 from permed_measures.conventions.options import OPTIONS, OPTIONS_OF, SHARED
 
@@ -64,6 +65,9 @@ def test_claims_of_a_named_convention_are_explained_by_its_name(named):
     assert named.name in [answer.name for answer in result.answers]
     assert all(answer.changes == [] for answer in result.answers)
     assert named.name in str(result)
+    others = [answer.named.name for answer in result.best[1:]]
+    [equal] = [each.texts for each in result.report().sections if each.heading == "Equally good"] or [[]]
+    assert equal == in_two_lines(others)
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def test_claims_are_given_in_a_file(files, start, end):
         ),
         ("run,P@1\none,\ntwo,-\n", "claims.csv: no row has a claim"),
         ("run,P@1\none,0.3333,0.5\n", "claims.csv:2: the row has 3 cells, but the header has 2"),
+        ("run,P@1\none\n", "claims.csv:2: the row has 1 cell, but the header has 2"),
         ("run,P@1\none,0.5\ntwo,5000\n", "claims.csv:3, claim 'P@1': a value is at most 1, or 100 percent"),
         ("run,PP@1\none,0.5\ntwo,0.5\n", "claims.csv:1: no measure is known by the name 'PP@1'"),
         ("run,SDCG@1\none,0.5\ntwo,0.5\n", "claims.csv:1: permed-measures does not compute SDCG@1"),

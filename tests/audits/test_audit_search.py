@@ -154,7 +154,7 @@ def test_a_large_table_is_searched_on_some_rows_and_said_of_all(monkeypatch):
     }
 
 
-@pytest.mark.parametrize(("n", "rows"), [(100, range(50)), (102, [51 * place // 20 for place in range(20)])])
+@pytest.mark.parametrize(("n", "rows"), [(100, range(50)), (101, [51 * place // 20 for place in range(20)])])
 def test_of_more_than_100_claims_those_of_rows_with_about_40_are_looked_at(n, rows):
     claims = [SimpleNamespace(row=f"{number // 2:02}") for number in range(n)]
     assert [int(each.row) for each in of_some_rows(claims)] == [row for row in rows for _ in "ab"]

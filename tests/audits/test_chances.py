@@ -1,6 +1,7 @@
 """How surely: the chance that is said is that of arbitrary numbers, and typos are no findings."""
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ from ir_measures import P
 import permed_measures as pm
 from permed_measures.audits.audit import audit_of
 from permed_measures.audits.chance import Chance, NearRows
-from permed_measures.audits.search import answers_to
+from permed_measures.audits.search import Doubt, answers_to
 from permed_measures.audits.sentences import in_two_lines, odds
 from permed_measures.audits.trials import Window
 from permed_measures.conventions.named import NAMED
@@ -133,6 +134,11 @@ def test_what_is_likelier_than_1_in_100_by_chance_may_be_a_typo(n_values, clear,
     answer = pm.audit(qrels, run, {"P@1": f"{pm.calc_aggregate('P@1', qrels, run)[P @ 1]:.6f}"}).best[0]
     monkeypatch.setitem(answer.__dict__, "chance", Chance(n_values, 10_000, 0))
     assert (answer.is_clear, answer.verdict) == (clear, verdict)
+    sure = replace(answer)
+    monkeypatch.setitem(sure.__dict__, "chance", Chance(1, 10_000, 0))
+    assert Doubt([sure], answer).is_typo == (verdict != "certain")  # an answer to another claim
+    assert not Doubt([sure], sure).is_typo
+    assert Doubt([answer], answer).is_typo == (verdict == "likely")
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,56 @@ KINDS = {
         "bm25",
         "P@5 P@10 R@5 R@10",
     ),
+    "data-sets-above-their-first-measure.md": (
+        "| | MedCorpus | | LitSearch | |\n|---|---|---|---|---|\n| | MAP | P@1 | MAP | P@1 |\n"
+        "| bm25 | # | # | # | # |\n",
+        "bm25",
+        "MedCorpus:AP MedCorpus:P@1 LitSearch:AP LitSearch:P@1",
+    ),
+    "no-data-set-behind-one-that-spans-columns.tex": (
+        r"\begin{tabular}{lccc} & \multicolumn{2}{c}{DL19} & \\ run & P@1 & P@5 & MAP \\ \midrule"
+        "\nbm25 & # & # & # \\\\ \\end{tabular}",
+        "bm25",
+        "DL19:P@1 DL19:P@5 AP",
+    ),
+    "no-data-set-behind-what-names-rows.csv": (
+        "Data set,,DL19\nModel,P@1,P@5\nbm25,#,#\n",
+        "bm25",
+        "P@1 DL19:P@5",
+    ),
+    "rows-of-another-file.tex": (
+        "run & P@1 & MAP \\\\ \\midrule\nbm25 & # & # \\\\ % the best\nlsa & # & # \\\\\n",
+        "bm25 lsa",
+        "P@1 AP",
+    ),
+    "rows-of-another-file.txt": (
+        "run & P@1 & MAP \\\\\nbm25 & # & # \\\\\n",
+        "bm25",
+        "P@1 AP",
+    ),
+    "lengths-before-rows.tex": (
+        r"\begin{tabular}{lcc} run & P@1 & MAP \\ \specialrule{1pt}{2pt}{3pt}"
+        r"a\rule{1pt}{2pt}b\cite{c} & # & # \\ \end{tabular}",
+        "ab",
+        "P@1 AP",
+    ),
+    "cutoffs-once-for-their-rows.md": (
+        "| k | Method | P | R |\n|---|---|---|---|\n| 5 | bm25 | # | # |\n| | lsa | # | # |\n"
+        "| 10 | bm25 | # | # |\n| | lsa | # | # |\n",
+        [(run, f"{name}@{k}") for k in (5, 10) for run in ("bm25", "lsa") for name in "PR"],
+        None,
+    ),
+    "a-value-left-out-below-another.md": (
+        "| Metric | @k | bm25 | lsa |\n|---|---|---|---|\n| Recall | 10 | # | # |\n| | 100 | # | |\n",
+        [("bm25", "R@10"), ("lsa", "R@10"), ("bm25", "R@100")],
+        None,
+    ),
+    "a-cutoff-above-a-measure-with-a-level.csv": (
+        "run,Top-5,Top-5\n,IPrec@0.1,P\na,#,#\n",
+        "a",
+        "Top-5:IPrec@0.1 P@5",
+    ),
+    "k-behind-its-sign.csv": ("run,Recall@k=5,P@ k = 10\na,#,#\n", "a", "R@5 P@10"),
     "measures-between-rows.md": (
         "| Model | k = 1 | k = 5 |\n|---|---|---|\n| **Precision** | | |\n| bm25 | # | # |\n| lsa | # | # |\n"
         "| **Recall** | | |\n| bm25 | # | # |\n| lsa | # | # |\n",

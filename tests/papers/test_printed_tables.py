@@ -112,12 +112,15 @@ def test_means_of_trec_eval_leave_nothing_out(paper):
 
 def test_text_that_is_pasted_from_a_pdf_is_said_not_to_be_read(paper):
     lines = ["Model nDCG@10 MAP P@10", "BM25 0.5058 0.3013 0.4120", "ANCE 0.6480* .3710 0.5800"]
-    for text in ("\n".join(lines), "\n".join(["Table 2: Results, on DL19.", *lines])):
+    cited = [lines[0], "BM25 (Robertson, 2009) 50,58 30,13", "ANCE (Xiong et al., 2021) 64,80 37,10"]
+    for text in ("\n".join(lines), "\n".join(["Table 2: Results, on DL19.", *lines]), "\n".join(cited)):
         with pytest.raises(
             pm.InputError, match="only blanks separate, as in text pasted from a PDF, are not read"
         ):
             read_claims_file(paper(text, "paper.txt"))
-    assert read_claims_file(paper("\n".join(lines).replace(" ", ";"), "paper.txt")).rows[0].label == "BM25"
+    for blanks in (";", "\t", " ,", ", "):
+        text = "\n".join(lines).replace(" ", blanks)
+        assert [row.label for row in read_claims_file(paper(text, "paper.txt")).rows] == ["BM25", "ANCE"]
 
 
 def test_a_row_is_about_the_run_with_its_name_only(paper):
@@ -178,6 +181,28 @@ def test_changes_beside_numbers_do_not_matter_and_rows_of_changes_are_no_claims(
     assert [row.claims["MAP@10"] for row in read.rows] == ["0.3790", "0.4665"]
     assert read.notes == ["no value, left out: +0.0653 (Δ, NDCG@10), 0.0875 (Δ, MAP@10)"]
     assert list(changes_in(read.rows)) == []
+
+
+def test_changes_are_of_the_data_set_and_the_measure_before_them(paper):
+    text = r"\begin{tabular}{lcccc} & \multicolumn{2}{c}{DL19} & & \multicolumn{2}{c}{DL20} & \\"
+    text += r" run & MAP & P@1 & $\Delta$ & MAP & P@1 & $\Delta$ \\ \midrule"
+    text += r" a & 0.1 & 0.20 & - & 0.3 & 0.50 & - \\ b & 0.2 & 0.30 & +0.10 & 0.2 & 0.90 & +0.40 \\"
+    rows = read_claims_file(paper(rf"{text} \end{{tabular}}", "paper.tex")).rows
+    assert list(changes_in(rows)) == [f"DL{n}: Δ (1 number): points of P@1 against a" for n in (19, 20)]
+
+
+@pytest.mark.parametrize(("own", "said"), [("", True), ("0.0", True), ("0.1", False), ("+0.0%", True)])
+def test_a_change_from_the_row_itself_is_nothing_but_0(paper, own, said):
+    rows = read_claims_file(paper(f"run,P@1,Δ\na,0.5,{own}\nb,0.9,+0.4\n", "paper.csv")).rows
+    [line] = changes_in(rows)
+    assert ("points of P@1 against a" in line) == said
+    assert "against b" not in line
+
+
+def test_up_to_three_rows_that_a_change_may_be_from_are_named(paper):
+    text = "run,P@1,Δ\n" + "".join(f"{name},0.50,\n" for name in "abcd") + "e,0.90,+0.40\n"
+    [line] = changes_in(read_claims_file(paper(text, "paper.csv")).rows)
+    assert line.endswith(": points of P@1 against a or P@1 against b or P@1 against c")
 
 
 def test_intervals_and_p_values_are_no_measures(paper):

@@ -123,6 +123,15 @@ def test_a_mistyped_number_does_not_hide_the_others():
 
 
 @pytest.mark.parametrize(
+    ("n", "said"), [(3, "0.3067, 0.1467 and 0.4533"), (5, "0.3067, 0.1467, 0.4533 and 2 more")]
+)
+def test_numbers_that_are_no_whole_numbers_are_named_up_to_three(n, said):
+    others = [0.3067, 0.1467, 0.4533, 0.7733, 0.9467][:n]
+    [whole] = wholes_in(column("P@10", [*counts(np.random.default_rng(2), 60, 500), *others]), 50)
+    assert f" of {60 + n} rows are whole numbers of 500 (not {said}), as P@10" in str(whole)
+
+
+@pytest.mark.parametrize(
     ("name", "values", "digits"),
     [
         ("P@10", counts(np.random.default_rng(3), 3, 750), 4),  # three rows are too few
