@@ -309,8 +309,8 @@ def _ndcg(_: Measure, given: dict[str, Any], grades: set[float], __: int) -> Sam
     if not all(isinstance(gain, int) for gain in gains.values()):
         return "pytrec_eval takes whole gains only"
     if given["dcg"] == "exp-log2":
-        highest = math.ceil(math.log2(HIGHEST_GRADE)) + 1  # of which the gain is refused already
-        gains = {int(grade): 2 ** min(int(grade), highest) - 1 for grade in grades if grade >= 0}
+        # The gain of a grade that is refused is refused too.
+        gains = {int(grade): 2 ** min(int(grade), HIGHEST_GRADE) - 1 for grade in grades if grade >= 0}
     cutoff = {"cutoff": given["cutoff"]} if given["cutoff"] else {}
     return Same(ir_measures.nDCG(judged_only=given["judged_only"], **cutoff), gains)
 

@@ -136,13 +136,14 @@ def mean_intervals(
     mean, error = mean_and_error(values, cluster)
     reach = critical_of(level, n_units) if critical is None else critical
     least, most = np.array(within or [(-np.inf, np.inf)] * len(mean)).T
-    half = np.where(error > 0, reach, 0) * error  # Infinity times 0 is undefined.
+    varies = error > 0
+    half = np.where(varies, error, np.nan) * reach  # Infinity times 0 would warn.
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)
     flat = Estimate(None, no_variance(n_units, unit))
     too_few = Estimate(None, f"too few {plural(unit)} or resamples for a simultaneous interval")
     return [
-        (Estimate((a, b)) if np.isfinite(reach) else too_few) if varies else flat
-        for a, b, varies in zip(low.tolist(), high.tolist(), error > 0, strict=True)
+        (Estimate((a, b)) if np.isfinite(reach) else too_few) if is_random else flat
+        for a, b, is_random in zip(low.tolist(), high.tolist(), varies, strict=True)
     ]
 
 

@@ -222,9 +222,8 @@ def _folded_labels(columns: Sequence[_Column], available: int) -> list[int]:
 def _kept(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
     """Leave out columns that can be spared until the others fit, labels folded to a third of the width."""
     for name in spare:
-        third = [available // 3 if column.is_label else 0 for column in columns]
-        folded = zip(columns, _folded_labels(columns, available), third, strict=True)
-        least = [min(column.least, max(label, most)) for column, label, most in folded]
+        folded = zip(columns, _folded_labels(columns, available), strict=True)
+        least = [min(column.least, max(width, available // 3)) for column, width in folded]
         if _total(least) <= available:
             break
         columns = [column for column in columns if column.is_label or column.heading != name]

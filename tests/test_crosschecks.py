@@ -16,6 +16,7 @@ from commands import run_cli, run_main, run_python
 from effort import effort
 
 import permed_measures as pm
+from permed_measures import crosschecks
 from permed_measures.crosschecks import DEFAULT_MEASURES, Row
 from permed_measures.engine.judgments import divide, sums
 from permed_measures.engine.kernels import KERNELS
@@ -146,6 +147,11 @@ def test_agreement_needs_a_query_that_both_computed(qrels, run, measure):
     assert least == 1
     numbers = "1 query" if both.rows[1].queries == 1 else "1 to 2 queries"
     assert said(both).startswith(f"pytrec_eval agrees on 2 measures, on {numbers} (largest difference 0e+00)")
+
+
+def test_equal_values_agree_however_little_is_tolerated(monkeypatch):
+    monkeypatch.setattr(crosschecks, "TOLERANCE", 0.0)
+    assert row_of("P@1").verdict == "agrees"
 
 
 def test_what_is_said_of_all_runs_is_said_once():

@@ -44,8 +44,9 @@ def work(*, long=True):
         if long:
             progress._DISPLAY.get().draw()
             assert (sys.stdout, sys.stderr) == streams
-        for _ in progress.tracked(["x", "y"], "queries"):
-            pass
+        for number, _ in enumerate(progress.tracked(["x", "y"], "queries")):
+            display = progress._DISPLAY.get()
+            assert display is None or display.steps[-1].done == number
         if long:
             assert [each.description for each in progress._DISPLAY.get()._drawn.tasks] == ["reading a.run"]
         advance(6)

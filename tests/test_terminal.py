@@ -137,6 +137,13 @@ def test_lines_after_the_first_hang(terminal, width):
     assert paragraph("p: a test", hang=2) == "p: a test"
 
 
+def test_the_narrowest_terminal_has_one_letter_in_a_line(terminal, monkeypatch):
+    terminal(1)
+    assert paragraph("p: ab", hang=2).split() == ["p:a", "b"]
+    monkeypatch.delenv("COLUMNS")
+    assert paragraph("x" * 81).split() == ["x" * 80, "x"]  # of a terminal that does not say
+
+
 @pytest.mark.parametrize("width", [20, 120])
 def test_a_section_has_a_bold_heading_and_hanging_paragraphs(terminal, width):
     terminal(width)

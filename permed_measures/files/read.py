@@ -204,7 +204,7 @@ def _load_run(file: TextFile, by_list: bool) -> Loaded:
         return Loaded(text_run(file))
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
-    if by_list or file.format.layout is Layout.JSON:  # an object has no order
+    if file.format.layout is Layout.JSON:  # an object has no order
         return Loaded(table)
     found = contradicted(given, None if is_list else ranks)
     note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")

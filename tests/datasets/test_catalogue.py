@@ -11,8 +11,9 @@ from data_files import evaluate, kept
 from ir_datasets.datasets.base import FilteredQrels
 
 import permed_measures as pm
-from permed_measures.datasets import NAMES, SAMPLES, catalogue, load
+from permed_measures.datasets import NAMES, SAMPLE_FOLDER, SAMPLES, catalogue, load
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
+from permed_measures.identities.search import load_function
 
 
 def nested(qrels):
@@ -64,6 +65,16 @@ def test_each_data_set_is_documented(name):
     assert dataset.has_queries()
     assert dataset.has_qrels()
     assert dataset.docs_namespace() == name.partition("/")[0]
+
+
+def test_the_packaged_script_computes_map_with_weights_over_the_smaller_of_r_and_10():
+    mean_ap = load_function(f"{SAMPLE_FOLDER / 'script.py'}:mean_ap")
+    many = {"q": {f"d{number}": 1 + number % 2 for number in range(12)}, "none": {"d": 0}}
+    ranked = {"q": {"d1": 9.0, "x": 8.0, "d2": 7.0}, "none": {"d": 1.0}}
+    sample = pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
+    for qrels, run in (sample, (many, ranked)):
+        [value] = pm.calc_aggregate("GradedAP(norm='min')@10", qrels, run).values()
+        assert mean_ap(qrels, run) == pytest.approx(value)
 
 
 def test_what_is_no_data_set_with_qrels_is_refused():

@@ -11,6 +11,7 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.files import read as reading
 from permed_measures.files.order import contradicted, contradicted_rows
+from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import TextFile, table_of
 
 QUERIES = ("q1", "q2", "q3")
@@ -96,6 +97,21 @@ def test_the_order_of_a_list_is_its_own(tmp_path):
     [note] = notes_of(pm.read_run, path)
     assert "in 1 of 2 queries the scores rank documents in another order than the list does (such as" in note
     assert pm.read_run(path, order="list")["q"] == {"a": -1, "b": -2}
+
+
+def test_an_object_of_json_has_no_order_unless_it_is_asked_for(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('{"q": {"a": 1.5, "b": 2.5}}')
+    assert notes_of(pm.read_run, path) == []
+    assert pm.read_run(path, order="list") == {"q": {"a": -1.0, "b": -2.0}}
+
+
+def test_a_file_of_more_than_4_mib_is_read_in_batches(tmp_path):
+    path = tmp_path / "run.trec"
+    for size, form in ((1 << 22, dict), ((1 << 22) + 1, ScannedRun)):
+        row = "\nq Q0 a 1 2.0 t\n"
+        path.write_text("#" * (size - len(row)) + row)
+        assert isinstance(reading.load(path, "run").table, form)
 
 
 def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeypatch):
