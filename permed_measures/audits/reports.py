@@ -89,9 +89,14 @@ class Audit(Result):
     notes: list[str] = field(default_factory=list)
 
     @property
+    def main(self) -> Answer:
+        """The first of the best."""
+        return self.best[0]
+
+    @property
     def trials(self) -> list[Trial]:
         """The claims of all rows."""
-        return self.best[0].trials
+        return self.main.trials
 
     @property
     def answers(self) -> list[Answer]:
@@ -106,14 +111,14 @@ class Audit(Result):
     @property
     def verdict(self) -> str:
         """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
-        found = self.best[0].verdict
-        or_ties = self.ties and self.best[0].complete
+        found = self.main.verdict
+        or_ties = self.ties and self.main.complete
         return "likely" if found == "certain" and (self.doubtful or self.other_names or or_ties) else found
 
     @property
     def chance(self) -> Chance:
         """How often other numbers in place of the claims would be explained as well."""
-        return self.best[0].chance
+        return self.main.chance
 
     @property
     def unclear(self) -> list[Trial]:
@@ -125,7 +130,7 @@ class Audit(Result):
     def nearest(self) -> dict[Trial, Options]:
         """The convention of the other claims, or else a named one with the nearest value, by open claim."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
-        main = self.best[0]
+        main = self.main
         return {
             trial: main.options if main.explained else nearest_to(trial, main.space.conventions)
             for trial in left
@@ -135,7 +140,7 @@ class Audit(Result):
         """Return the verdict, the convention, the measures to type, and what else fits."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         return Report(
-            qrels + counted(len(self.best[0].trials), "claim"),
+            qrels + counted(len(self.trials), "claim"),
             _finding(self),
             list(_sections(self)),
             self.notes,
@@ -146,12 +151,12 @@ class Audit(Result):
 
     def __repr__(self) -> str:
         """Say how many claims the best convention explains."""
-        main, n_claims = self.best[0], counted(len(self.best[0].trials), "claim")
+        main, n_claims = self.main, counted(len(self.trials), "claim")
         found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
         return f"<Audit: {found if main.explained else f'nothing explains any of {n_claims}'}>"
 
     def _records(self) -> list[dict[str, Any]]:
-        return [record_of(self, trial) for trial in self.best[0].trials]
+        return [record_of(self, trial) for trial in self.trials]
 
 
 class Outcome(NamedTuple):
@@ -165,7 +170,7 @@ class Outcome(NamedTuple):
 
 def outcome_of(result: Audit, trial: Trial) -> Outcome:
     """Return what was found for a claim."""
-    main = result.best[0]
+    main = result.main
     answer = next((each for each in result.exceptions if trial in each.explained), main)
     if not trial.prints(answer.options):
         options = result.nearest[trial]
@@ -204,7 +209,7 @@ _SHOWN = 3
 
 def _finding(result: Audit) -> list[str]:
     """Say how surely one convention explains how many claims, and which it leaves open."""
-    main = result.best[0]
+    main = result.main
     if not main.explained:
         return ["No convention explains any claim."]
     if main.complete:
@@ -226,7 +231,7 @@ def _finding(result: Audit) -> list[str]:
 
 def _typo_in(result: Audit) -> str:
     """Say what the claims that are left open may be besides a typo, if they are of one kind."""
-    main, exceptions = result.best[0], result.exceptions
+    main, exceptions = result.main, result.exceptions
     if len(exceptions) == 1 and exceptions[0].complete and not exceptions[0].is_clear:
         return made_otherwise(main, exceptions[0], exceptions[0].explained)
     return ""
@@ -235,12 +240,12 @@ def _typo_in(result: Audit) -> str:
 def _how_surely(result: Audit) -> list[str]:
     """Say how easily other numbers would be explained, and what to do where that is too easy."""
     more = ["Give another claim, or more digits."] if result.verdict == "may be chance" else []
-    return [*chances(result.best[0], [*result.exceptions, *result.doubtful]), *more]
+    return [*chances(result.main, [*result.exceptions, *result.doubtful]), *more]
 
 
 def _sections(result: Audit) -> Iterator[Section]:
     """Yield the parts of the report: the convention, the claims, and what else is to be said of them."""
-    main = result.best[0]
+    main = result.main
     if main.explained:
         changes = [f"change: {change}" for change in main.changes]
         yield Section("Convention", texts=[named(main), *changes])
@@ -268,14 +273,14 @@ def _table(result: Audit) -> Table:
         if each["status"] == "unexplained":
             measure = "no convention"
         elif each["status"] == "unclear":  # and may be a typo
-            options = result.best[0].options
+            options = result.main.options
             measure = trial.typed(options)
         value = trial.value(options)
         expected = NONE if math.isnan(value) else Cell(trial.shown(options), value=value)
         published = Cell(trial.cell, value=float(trial.claim.value))
         cells.append([each["run"], each["claim"], measure, published, expected])
     headings = ["run", "claim", "measure", "published", "expected"]
-    one = len({each.row for each in result.best[0].trials}) == 1
+    one = len({each.row for each in result.trials}) == 1
     return Table.of(
         headings[one:],
         [row[one:] for row in cells],
@@ -291,7 +296,7 @@ def _table(result: Audit) -> Table:
 def _measures_of(result: Audit) -> list[Measure]:
     """Return the measures that were found for the claims."""
     found = []
-    for trial in result.best[0].trials:
+    for trial in result.trials:
         options, claim = outcome_of(result, trial).options, trial.claim
         of_claim = options_for(claim.measure, options)
         found.append(measure_of(claim.measure, trial.cutoff(options), of_claim, trial.run.labels))
@@ -300,13 +305,13 @@ def _measures_of(result: Audit) -> list[Measure]:
 
 def _conventions(result: Audit) -> dict[str, Any]:
     """Return the convention that was found, in place of those of the package."""
-    main = result.best[0]
+    main = result.main
     return {"conventions": [main.sentence()]} if main.explained else {}
 
 
 def _how(result: Audit) -> dict[str, Any]:
     """Say for a page how the claims were made, option by option, and all that cannot be told apart."""
-    made, main = how_made(_measures_of(result), result.origin), result.best[0]
+    made, main = how_made(_measures_of(result), result.origin), result.main
     if not main.explained:
         return made
     options = [f"{title(option)}: {describe(option, value)}" for option, value in main.options_seen.items()]
@@ -320,7 +325,7 @@ _PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes"
 
 def _content(result: Audit) -> dict[str, Any]:
     """Return what the JSON holds."""
-    main = result.best[0]
+    main = result.main
     return {
         **{name: getattr(result, name) for name in _PLAIN},
         "chance": {**result.chance._asdict(), "value": result.chance.value} if main.explained else None,

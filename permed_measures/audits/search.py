@@ -137,21 +137,23 @@ def answers_apart(best: list[Answer]) -> list[Answer]:
     Its claims alone must hardly be explained by chance, least of all where the others are explained without;
     so it is never one claim, which may as well be a typo.
     """
-    n_claims = Counter(trial.measure for trial in best[0].trials)
-    if best[0].complete or len(n_claims) == 1 or max(n_claims.values()) < _FEWEST:
+    [one, *_] = best
+    n_claims = Counter(trial.measure for trial in one.trials)
+    if one.complete or len(n_claims) == 1 or max(n_claims.values()) < _FEWEST:
         return best
-    conventions, trials = best[0].space.conventions, best[0].trials
+    conventions, trials = one.space.conventions, one.trials
     space = Space(trials, conventions, apart=_APART)
-    changes, found = _best(space, sum(trial in best[0].explained for trial in of_some_rows(trials)))
+    changes, found = _best(space, sum(trial in one.explained for trial in of_some_rows(trials)))
     if not (apart := _named(space, found, changes)):
         return best
-    main, theirs = apart[0], apart[0].named.options
+    [main, *_] = apart
+    theirs = main.named.options
     own = {each for each, value in main.options.items() if each in OF_ALL and value != theirs.get(each, SAME)}
     claims = [trial for trial in main.explained if own & {*OWN.get(trial.measure, ())}]
-    if len(main.explained) <= len(best[0].explained) or len(claims) < _FEWEST:
+    if len(main.explained) <= len(one.explained) or len(claims) < _FEWEST:
         return best
     alone = Answer(main.named, main.options, Space(claims, conventions), main.n_changes)
-    is_clear = best[0].verdict in ("certain", "likely")
+    is_clear = one.verdict in ("certain", "likely")
     return apart if alone.chance.value <= (DIFFERENT if is_clear else LIKELY) else best
 
 
@@ -211,7 +213,7 @@ def _otherwise(main: Answer, name: str, trials: list[Trial]) -> Answer:
     """Explain claims by changes from an answer, or else as a convention with another name has them."""
     cutoffs = _cutoffs(main)
     ours = NamedConvention(name, "", main.named.measures, main.options)
-    near = answers_to(trials, [ours], cutoffs)[0]
+    [near] = answers_to(trials, [ours], cutoffs)
     if near.complete:
         return near
     others = answers_to(trials, [ours, *main.space.conventions], cutoffs)

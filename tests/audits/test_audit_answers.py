@@ -3,18 +3,20 @@
 import math
 import random
 import re
+from dataclasses import replace
 
 import pytest
-from audit_helpers import AP, binary, graded, plain_graded, row_made
+from audit_helpers import AP, binary, graded, plain_graded, printed_as, row_made
 from audit_loops import Plain, means_something
 from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.search import answers_to
-from permed_measures.audits.sentences import in_two_lines
+from permed_measures.audits.sentences import in_two_lines, within_ties
 from permed_measures.conventions.named import COMMUNITY, NAMED
 from permed_measures.conventions.options import OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.spaces import Space
 
 MEASURES = {"MAP@10": "AP", "nDCG@5": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@5": "Success"}
 
@@ -181,6 +183,16 @@ def test_a_number_that_some_order_of_ties_may_give_is_said_to_be_within_them(cla
     assert result.ties == [text] * within
     assert (text in " ".join(str(result).split())) == within
     assert not result.ok
+
+
+@pytest.mark.parametrize(("text", "within"), [("0.1", False), ("0.2", True), ("0.9", True), ("1.0", True)])
+def test_both_ends_of_what_ties_allow_are_within_them(text, within):
+    """A relevant document among five equal ones may have any rank from 1 to 5; by its id it has the third."""
+    answer = pm.audit({"q": {"c": 1}}, {"q": dict.fromkeys("beacd", 1.0)}, {"RR": "0.3"}).best[0]
+    [trial] = answer.trials
+    other = replace(answer, space=Space([printed_as(trial, text)], NAMED))
+    said = f"RR: {text} is within what the order of equal scores allows, 0.2 to 1.0."
+    assert within_ties(other) == [said] * within
 
 
 @pytest.mark.parametrize(("tied", "said"), [([True], True), ([False], False), ([True, False], False)])

@@ -9,6 +9,7 @@ from audit_loops import Plain
 from effort import effort
 
 import permed_measures as pm
+from permed_measures.audits.sentences import unexplained
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,14 @@ def test_a_row_has_what_was_made_differently_and_what_nothing_explains_apart():
     assert [trial.claim.name for trial in made.trials] == ["MRR@5"]
     assert (made.options["ranks"], made.complete) == ("found", True)
     assert ([trial.claim.name for trial in left.trials], left.explained) == (["MRR@2"], [])
+
+
+def test_ten_open_claims_have_a_line_of_their_own():
+    claims = {f"P@{k}": f"{1 / k:.4f}" for k in range(1, 12)}
+    main = pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, claims).best[0]
+    for n, more in ((10, []), (11, ["1 more"])):
+        lines = unexplained(main, dict.fromkeys(main.trials[:n], main.options))
+        assert [line.partition(" as ")[0] for line in lines] == [*[*claims][:10], *more]
 
 
 @pytest.mark.parametrize(("n", "said"), [(3, "P@2, P@3, P@4."), (4, "P@2, P@3, P@4 and 1 more.")])

@@ -59,6 +59,16 @@ def test_the_repr_is_one_line(value, found):
     assert repr(result) == f"<Audit: {found}>"
 
 
+def test_a_page_says_how_claims_were_made_if_anything_explains_them(mixed):
+    how = mixed.report().how()
+    equal = [each for each in how["conventions"] if each.startswith("equally good: ")]
+    assert len(equal) == len(mixed.best) - 1 > 0
+    nothing = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.9"}).report().how()
+    assert not any(
+        "equally good" in each or "averaged over" in each for each in nothing.get("conventions", [])
+    )
+
+
 def test_without_queries_there_is_nothing_to_audit():
     with pytest.raises(pm.InputError, match="the qrels have no query"):
         pm.audit({}, {"q": {"a": 1.0}}, {"MAP@10": "0.5"})

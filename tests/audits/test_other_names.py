@@ -1,8 +1,11 @@
 """Numbers that another measure, cutoff or run has, and columns or rows of a table that are swapped."""
 
 import pytest
+from audit_helpers import printed_as
 
 import permed_measures as pm
+from permed_measures.audits.sentences import elsewhere as named_elsewhere
+from permed_measures.audits.sentences import other_cells, other_measures
 from permed_measures.datasets import SAMPLES
 
 QRELS = pm.read_qrels(SAMPLES[0].qrels)
@@ -113,6 +116,52 @@ def test_another_measure_or_cutoff_that_has_an_open_number_is_named(values, tabl
     assert [line.partition(" by ")[0] for line in elsewhere(result)] == [f"{name}: {text} is {other}"] * said
 
 
+def test_another_cell_of_the_row_or_the_column_that_has_a_number_is_named():
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    runs = {name: {f"q{i}": {"a": 1.0} for i in range(n)} for name, n in (("one", 4), ("two", 3))}
+    table = {"one": {"P@1": "1.000", "P@2": "0.500"}, "two": {"P@1": "0.750", "P@2": "0.375"}}
+    main = pm.audit(qrels, runs, table).best[0]
+    cells = {
+        text: other_cells(printed_as(main.trials[0], text), main)
+        for row in table.values()
+        for text in row.values()
+    }
+    assert cells == {"1.000": [], "0.500": ["P@2 of one"], "0.750": ["P@1 of two"], "0.375": []}
+    main = pm.audit(qrels, runs["one"], table["one"]).best[0]
+    assert other_cells(printed_as(main.trials[0], "0.500"), main) == ["P@2"]
+
+
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def test_other_measures_have_the_usual_cutoffs():
+    """A relevant document stands at each of them: recall is a tenth more at each."""
+    run = {"q": {f"d{rank}": -float(rank) for rank in range(1, 1101)}}
+    answer = pm.audit({"q": {f"d{rank}": 1 for rank in CUTOFFS}}, run, {"R@7": "0.300"}).best[0]
+    [trial] = answer.trials
+    for number, cutoff in enumerate(CUTOFFS, start=1):
+        text = f"{number / 10:.3f}"
+        found = [*other_measures(printed_as(trial, text), answer.options)]
+        assert f"R@{cutoff}" in found
+        assert not {f"R@{each}" for each in CUTOFFS if each != cutoff} & {*found}
+    ap = sum(number / rank for number, rank in enumerate(CUTOFFS, start=1)) / 10
+    assert "AP" not in other_measures(printed_as(trial, f"{ap:.9f}"), answer.options)  # and another cutoff
+    assert "AP" in other_measures(printed_as(trial, f"{ap:.9f}"), answer.options, both=True)
+    assert "F1@7" in other_measures(printed_as(trial, f"{6 / 17:.9f}"), answer.options)
+    assert [*other_measures(printed_as(trial, "0.123"), answer.options)] == []
+    [whole] = pm.audit({"q": {"d1": 1, "d3": 1}}, run, {"MRR": "1.000"}).best[0].trials
+    assert [*other_measures(printed_as(whole, f"{(1 + 2 / 3) / 2:.6f}"), answer.options)] == ["AP"]
+
+
+def test_up_to_two_others_that_have_a_number_are_named():
+    [claim] = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "1.0"}).trials
+    main = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "1.0"}).best[0]
+    n = len([*other_measures(claim, main.options)])
+    assert n > 2
+    [line] = named_elsewhere(main, [claim])
+    assert line.count(" or ") == 1
+
+
 def test_a_column_that_another_measure_explains_without_any_change_is_not_certain():
     """P@10 over min(R, k) of unjudged documents removed is here what R@20 is."""
     qrels = {f"q{i}": {"a": 1, **({"b": 1} if i % 3 else {})} for i in range(60)}
@@ -127,6 +176,9 @@ def test_a_column_that_another_measure_explains_without_any_change_is_not_certai
     assert result.best[0].changes
     assert result.verdict != "certain"
     assert "R@20" in result.other_names["P@10"]
-    assert "But P@10 has the numbers of " in str(result)
+    others = result.other_names["P@10"]
+    assert len(others) > 3
+    text = " ".join(str(result).split())
+    assert f"But P@10 has the numbers of {' or '.join(others[:3])}, and no change is needed then." in text
     named = {name: {"R@20": row["P@10"]} for name, row in column.items()}
     assert pm.audit(qrels, runs, named).other_names == {}
