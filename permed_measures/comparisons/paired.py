@@ -142,7 +142,7 @@ class PairedRuns:
 
     def sums(self, n_clusters: int) -> NDArray[np.float64]:
         """Sum the values of each cluster; shape (n_clusters, n_measures * n_runs), by measure."""
-        values = np.stack(list(self.values.values()), axis=1).reshape(-1, len(self.query_ids))
+        values = np.concatenate(np.stack(list(self.values.values()), axis=1))
         return sums_of(values.T, self.shared_cluster, n_clusters)
 
     def places(self) -> NDArray[np.int64]:

@@ -98,15 +98,16 @@ def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Te
     Return the critical value of max-T, where that is the correction.
     """
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
-    of_parts = [paired.sums(n_clusters) for paired in parts]
-    sums, starts = np.concatenate(of_parts, axis=1), of_parts[0].shape[1] * np.arange(len(parts))
-    places = parts[0].places() + starts[:, None, None]  # the same pairs in each part
-    used, pairs = np.unique(places, return_inverse=True)
-    outcome = randomize(sums[:, used], pairs.reshape(-1, 2), options.resamples, options.seed, options.level)
-    columns = [each.reshape(len(parts), -1).tolist() for each in outcome[:3]]  # p, adjusted, statistic
+    blocks = [paired.sums(n_clusters) for paired in parts]
+    sums, starts = np.concatenate(blocks, axis=1), blocks[0].shape[1] * np.arange(len(parts))
+    places = np.concatenate([parts[0].places() + start for start in starts])  # the same pairs in each part
+    used, columns = np.unique(places, return_inverse=True)
+    pairs = columns.reshape(places.shape)
+    outcome = randomize(sums[:, used], pairs, options.resamples, options.seed, options.level)
+    of_parts = zip(*(np.split(each, len(parts)) for each in outcome[:3]), strict=True)
     draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
     is_adjusted = options.correction == MAX_T
-    for paired, found, *of_part in zip(parts, tests, *columns, strict=True):
+    for paired, found, of_part in zip(parts, tests, of_parts, strict=True):
         method = sign_patterns(n_clusters, paired.unit, options.resamples)
         found["randomization"] = [
             SignificanceTest(
@@ -117,7 +118,7 @@ def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Te
                 method=method,
                 draws=draws,
             )
-            for p, adjusted, statistic in zip(*of_part, strict=True)
+            for p, adjusted, statistic in np.transpose(of_part).tolist()
         ]
     return outcome.critical if is_adjusted else None
 
@@ -274,5 +275,5 @@ def _verdicts(paired: PairedRuns, options: Options) -> list[dict[tuple[str, str]
     [rows], _, _ = rows_of([paired], options)
     n = len(paired.pairs)
     found = [rows[start : start + n] for start in range(0, len(rows), n)]
-    decided = rows[0].test
+    decided = any(row.test for row in rows)
     return [{(row.run, row.baseline): row.outcome for row in each if decided} for each in found]

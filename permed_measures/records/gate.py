@@ -221,7 +221,8 @@ def gate(
     ------
     MeasureError, InputError
         As for an evaluation; if there is no rule, a measure has two limits of a kind, `max_drop` has no
-        baseline, or the record is edited, of another version, of other labels or options, or lacks a measure.
+        baseline, `significant` and `non_inferior` are both asked for, or the record is edited, of another
+        version, of other labels or options, or lacks a measure.
 
     Notes
     -----
@@ -244,6 +245,8 @@ def gate(
     """
     floors, drops = _by_measure(FLOOR, minimum), _by_measure(DROP, max_drop)
     _refuse_incomplete(floors, drops, baseline)
+    if significant and non_inferior:
+        raise InputError("give significant or non_inferior, not both")
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
     if not evaluator.judgments.query_ids:
@@ -281,8 +284,7 @@ def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
         problem = f"{kind} must be a mapping of measures to numbers (found {shown(given)})"
         raise InputError(problem, hint="Give it as {'nDCG@10': 0.8}") from None
     for text, limit in pairs:
-        is_number = isinstance(limit, Real) and not isinstance(limit, bool) and math.isfinite(limit)
-        if not is_number or (kind == DROP and limit < 0):
+        if not _is_number(limit) or (kind == DROP and limit < 0):
             expected = "a number" if kind == FLOOR else "a number of at least 0"
             raise InputError(f"{kind} of {text} must be {expected} (found {shown(limit)})")
         measure = text if isinstance(text, Measure) else named_measure(str(text))
@@ -291,6 +293,13 @@ def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
             raise InputError(f"{measure} has two limits: {kind} {both}", hint="Give one of them")
         limits[measure] = float(limit)
     return limits
+
+
+def _is_number(limit: object) -> bool:
+    try:
+        return isinstance(limit, Real) and not isinstance(limit, bool) and math.isfinite(limit)
+    except OverflowError:  # a whole number larger than any float
+        return False
 
 
 def _refuse_incomplete(floors: Any, drops: Any, baseline: object) -> None:

@@ -145,7 +145,7 @@ class Uncertainty(Result):
         digits = 4 if digits is None else digits
         return Report(
             titled(self.origin, len(self.runs), self.n_queries),
-            list(_finding(self, digits)),
+            [*_finding(self, digits), *_corrected(self, digits)],
             [Section(tables=[_table(self, digits)]), *self._of_people(digits)],
             notes=self.notes,
             data=partial(_content, self),
@@ -174,11 +174,6 @@ _WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
 
 def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
     """Say which source leaves a mean most open, and how much the others do, by the widest range of each."""
-    names = result.headings
-
-    def about(row: UncertaintyRow) -> str:
-        return f"{names[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
-
     widest = {
         name: max(found, key=itemgetter(0))
         for name in result.sources
@@ -192,15 +187,35 @@ def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
         yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
         return
     low, high = (_shown(bound, digits) for bound in getattr(row, order[0]))
-    value = f"{about(row)} is {_shown(row.value, digits)}, and between {low} and {high}"
+    value = f"{_about(result, row)} is {_shown(row.value, digits)}, and between {low} and {high}"
     yield f"Of all sources, {_WORDS[order[0]]} leave most open: {value}."
     others = ((_WORDS[name], *widest[name]) for name in order[1:])
     ranges = (
-        f"by {source}: {f'{_shown(width, digits)} ({about(row)})' if width > _LEAST else 'none'}"
+        f"by {source}: {f'{_shown(width, digits)} ({_about(result, row)})' if width > _LEAST else 'none'}"
         for source, width, row in others
     )
     if len(order) > 1:
         yield f"Widest {'; '.join(ranges)}."
+
+
+def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
+    """Say which mean people's labels change most, where one prints otherwise by them."""
+    known = [
+        (abs(row.people.value - row.value), row, row.people.value)
+        for row in result.rows
+        if row.people and row.people.value is not None
+    ]
+    if known:
+        _, row, corrected = max(known, key=itemgetter(0))
+        before, after = (_shown(value, digits) for value in (row.value, corrected))
+        if before != after:
+            changed = f"{_about(result, row)} changes most: from {before} to {after}"
+            yield f"Corrected by people's labels, {changed}."
+
+
+def _about(result: Uncertainty, row: UncertaintyRow) -> str:
+    """Name the number of a row."""
+    return f"{result.headings[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
 
 
 def _width(row: UncertaintyRow, name: str) -> float:

@@ -39,6 +39,7 @@ def test_agreement_is_that_of_tables_worked_by_hand():
 def test_agreement_of_published_tables():
     assert table([5, 1], [3, 1]).alpha == pytest.approx(0.095, abs=5e-4)  # Krippendorff 2011, section B
     assert table([20, 5], [10, 15]).kappa == 0.4  # Wikipedia, Cohen's kappa
+    assert table([0, 1], [0, 0]).kappa == table([0, 1], [0, 0]).alpha == 0
     assert table([4, 0], [0, 0]).kappa is table([4]).alpha is table([4]).quadratic_kappa is None
 
 
@@ -181,6 +182,17 @@ def test_a_kappa_that_prints_as_0_has_no_sign():
     below = table([2499, 2500], [2501, 2500])
     assert -0.0005 < below.kappa < 0
     assert "Cohen's kappa 0.000, with" in " ".join(str(replace(found, agreement=below)).split())
+
+
+def test_it_is_said_which_mean_the_labels_of_people_change_most():
+    people, model, runs = made()
+    result = pm.uncertainty(model, runs, ["nDCG@3", "P@2"], human=some(people, 4))
+    found = {f"{row.measure} of {row.run}": (row.value, row.people.value) for row in result.rows}
+    most = max(found, key=lambda name: abs(found[name][0] - found[name][1]))
+    said = "Corrected by people's labels, {} changes most: from {:.4f} to {:.4f}."
+    assert result.report().finding[-1] == said.format(most, *found[most])
+    same = pm.uncertainty(model, runs, ["nDCG@3", "P@2"], human=some(model, 4))
+    assert not any("people" in each for each in same.report().finding)
 
 
 @pytest.mark.parametrize(("n", "said"), [(9, True), (10, False)])
