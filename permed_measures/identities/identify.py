@@ -115,7 +115,7 @@ class Counterexample(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Cases on which a function raises an error: how many, the error and its line, the smallest case."""
+    """Cases on which a function gives no number: how many, the error and its line, the smallest case."""
 
     n: int
     error: str
@@ -201,12 +201,14 @@ class Identified(Result):
                 f"No convention gives the numbers of the function for {self.name}.",
                 f"The nearest gives {cases}: {nearest.sentence()}.",
             ]
-        typed = f"{self.measure}: " if self.measure else ""
+        sentence = self.nearest.sentence()
+        is_said = self.measure in (None, sentence.partition(";")[0])
+        typed = "" if is_said else f"{self.measure}: "
         if self.n_agree < self.n_cases:
             cases += "; it means nothing on the others"
         else:
             cases = f"all {counted(self.n_cases, 'case')}" if self.n_cases > 1 else "the one case"
-        return [f"{self.name} is {typed}{self.nearest.sentence()}.", f"The function gives it on {cases}."]
+        return [f"{self.name} is {typed}{sentence}.", f"The function gives it on {cases}."]
 
     def _sections(self) -> Iterator[Section]:
         near = self.nearest
@@ -227,7 +229,7 @@ class Identified(Result):
             only = " or ".join(each.traits)
             which = f", among them all with {only} and nothing else unusual" if only else ""
             text = f"{counted(each.n, 'case')}{which}: {each.error}{where}"
-            yield Section("Left out, as the function raises", texts=[text], code=str(each.case).split("\n"))
+            yield Section("Left out, without a number", texts=[text], code=str(each.case).split("\n"))
 
 
 def _shown(each: Difference) -> str:
@@ -313,7 +315,7 @@ def identify(
     Raises
     ------
     InputError
-        If the function raises on every case.
+        If the function gives no number on any case.
 
     Examples
     --------
@@ -384,7 +386,7 @@ def _open(search: Search, near: Codes, option: str) -> str:
         return f"{text}; the function does not see {form.hidden}"
     raising = (space.computed(each.quantity, others) for each in search.asked if each.error)
     if any(np.nanmax(each, initial=-np.inf) - np.nanmin(each, initial=np.inf) > APART for each in raising):
-        return f"{text}; the function raises where they differ"
+        return f"{text}; the function gives no number where they differ"
     return f"{text}; the same number on every case"
 
 
@@ -415,7 +417,7 @@ def _difference(search: Search, ours: Options, option: str) -> Difference:
 
 
 def _left_out(search: Search) -> Iterator[LeftOut]:
-    """Yield the cases on which the function raises, by error."""
+    """Yield the cases on which the function gives no number, by error."""
     every = [each.case.traits for each in search.asked]
     for raised, group in grouped((each.raised, each) for each in search.asked if each.error).items():
         here = [each.case.traits for each in group]

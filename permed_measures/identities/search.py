@@ -72,8 +72,14 @@ def _functions_of(path: Path) -> str:
     return f"Write {path}:FUNCTION"
 
 
+class NoNumberError(ArithmeticError):
+    """The function returns NaN, or infinity."""
+
+
 def said(error: BaseException) -> str:
-    """Write an error as Python does."""
+    """Write an error as Python does; what the function returns in place of a number as it is."""
+    if isinstance(error, NoNumberError):
+        return str(error)
     return traceback.format_exception_only(error)[-1].strip()
 
 
@@ -220,7 +226,7 @@ class Search:
             error = self.asked[0].error or ValueError()
             if isinstance(error, PermedError):
                 raise error
-            problem = f"the function raises on every case: {said(error)}"
+            problem = f"the function gives no number on any case: {said(error)}"
             raise InputError(problem, where=line_of(error)) from error
         self.space = Space([each.quantity for each in self.asked], list(map(claimed.by, named)))
         self.shown = [
@@ -238,7 +244,7 @@ class Search:
             return Asked(case, self.claimed, error=error)
 
     def _value(self, case: Case) -> float:
-        """Return the mean that the function computes; ArithmeticError if its number is none."""
+        """Return the mean that the function computes; NoNumberError if it is none."""
         found, name = self.form.call(self.function, case.qrels, case.run), self.claimed.name
         if isinstance(found, Mapping) and name in found:
             found = found[name]
@@ -257,7 +263,7 @@ class Search:
             problem = f"the function must return a number, or {{query: number}} (found {shown(found)})"
             raise InputError(problem) from None
         if not math.isfinite(value):
-            raise ArithmeticError(f"the function returns {value}")
+            raise NoNumberError(f"the function returns {value}")
         return value
 
     def survivors(self) -> Codes:

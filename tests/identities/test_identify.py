@@ -347,7 +347,7 @@ def test_what_no_case_tells_apart_is_said_with_the_reason():
     assert of_query["queries"].endswith(hidden)
     assert not of_query["queries"].startswith("any")  # there is no other run
     raising = found("graded_map", "MAP@10").open
-    assert raising["queries"].endswith("; the function raises where they differ")
+    assert raising["queries"].endswith("; the function gives no number where they differ")
     assert "with 1 for queries without relevant documents" in raising["queries"]
     first = "only the first {} documents of each list"
     lengths = f"whole lists / {first.format(10)} / {first.format(20)}"
@@ -421,6 +421,18 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
     assert "Left out" not in str(found("precision_of_query", "P@5", "query"))
 
 
+@pytest.mark.thorough
+def test_what_is_no_number_is_no_error():
+    def precision(grades, ranked):
+        return sum(grades.get(each, 0) > 0 for each in ranked[:1]) if ranked else math.nan
+
+    result = pm.identify(precision, "P@1", form="query")
+    [left] = result.left_out
+    assert left.error == "the function returns nan"
+    assert str(result).startswith("P@1 is P@1.\n")
+    assert "Left out, without a number\n" in str(result)
+
+
 def test_a_function_may_return_numbers_of_numpy():
     kinds = cycle([np.mean, np.array, lambda values: np.float32(np.mean(values)), list])
 
@@ -436,20 +448,20 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
     def fails(qrels, _):
         return qrels["nothing"]
 
-    with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on every case: KeyError"):
+    with pytest.raises(InputError, match=r"identify.py:\d+: .* gives no number on .*: KeyError"):
         pm.identify(fails, "P@1")
     for wrong in (None, (0.5, 3.0)):
         said = re.escape(f"must return a number, or {{query: number}} (found {wrong!r}"[:-2])
         with pytest.raises(InputError, match=said):
             pm.identify(lambda qrels, run, value=wrong: value, "P@1")  # noqa: ARG005
-    with pytest.raises(InputError, match=r"identify.py:\d+: the function raises on .*: SystemExit: 0"):
+    with pytest.raises(InputError, match=r"identify.py:\d+: .* gives no number on .*: SystemExit: 0"):
         pm.identify(lambda qrels, run: sys.exit(0), "P@1")  # noqa: ARG005
     beside = f"{PACKAGE[:-1]}_of_mine/script.py"
-    with pytest.raises(InputError, match=r"_of_mine/script.py:1: the function raises on .*: NameError"):
+    with pytest.raises(InputError, match=r"_of_mine/script.py:1: .* no number on .*: NameError"):
         pm.identify(eval(compile("lambda qrels, run: nothing", beside, "eval")), "P@1")
     with pytest.raises(InputError, match=r"none is 'map@10', and 'MAP@10' is no query\. Return a number"):
         pm.identify(lambda qrels, run: {"MAP@10": 0.5, "P@1": 0.25}, "map@10")  # noqa: ARG005
-    with pytest.raises(InputError, match="the function returns nan"):
+    with pytest.raises(InputError, match="gives no number on any case: the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
 
 

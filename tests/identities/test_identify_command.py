@@ -40,7 +40,7 @@ def test_a_script_is_named_and_what_it_prints_is_left_out():
     before = [*sys.path]
     stdout, _ = run_cli("identify", "mine.py:of_query", "-m", "P@5", "--form", "query")
     assert sys.path == before
-    assert stdout.startswith("P@5 is P@5: P@5.\n")
+    assert stdout.startswith("P@5 is P@5.\n")
     assert "evaluating" not in stdout
 
 
@@ -70,7 +70,10 @@ def test_a_script_that_is_not_known_has_status_1():
         ),
         ("mine.py:precison -m P@5", "mine.py: there is no function 'precison'. Did you mean 'precision'?"),
         ("mine.py:K -m P@5", "mine.py: there is no function 'K'. "),
-        ("mine.py:broken -m P@5", "mine.py:16: the function raises on every case: KeyError: 'no such query'"),
+        (
+            "mine.py:broken -m P@5",
+            "mine.py:16: the function gives no number on any case: KeyError: 'no such query'",
+        ),
         ("fails.py:f -m P@5", "fails.py:3: the script raises KeyError: 'NO SUCH VARIABLE'"),
         ("ends.py:f -m P@5", "ends.py:2: the script raises SystemExit: 3"),
         ("typo.py:f -m P@5", "typo.py:1: the script raises SyntaxError: invalid syntax"),
