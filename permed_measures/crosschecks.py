@@ -410,7 +410,7 @@ def _verdict(rows: list[Row]) -> str:
     said = f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
     least, most = (end(row.queries for row in compared) for end in (min, max))
     queries = f"{'' if least == most else f'{least:,} to '}{counted(most, 'query')}"
-    return f"{said}, on {queries} (largest difference {max(row.largest_difference for row in compared):.0e})"
+    return f"{said}, on {queries} (largest difference {max(row.largest_difference for row in compared):.0g})"
 
 
 def _record(row: Row) -> dict[str, Any]:
@@ -421,7 +421,7 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def _cells(row: Row) -> list[str | Cell]:
-    shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0e}"]
+    shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0g}"]
     numbers = zip(shown, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
     ties = Cell(_ties(row) or "same", mark=_star(row), value=row.ties[0])
     return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties]

@@ -43,13 +43,13 @@ def run(args: Namespace) -> int:
 @contextmanager
 def _run_as_python_would(path: Path) -> Iterator[None]:
     """Find modules beside a script; what it prints is left out, as it would stand among the results."""
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
+    before = [*sys.path]
+    sys.path.insert(0, str(path.resolve().parent))
     try:
         with redirect_stdout(io.StringIO()):
             yield
     finally:
-        sys.path.remove(folder)
+        sys.path[:] = before  # a script may have changed it too
 
 
 COMMAND = Command(

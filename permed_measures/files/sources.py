@@ -46,8 +46,17 @@ def _open_zstd(file: BinaryIO) -> Any:
 _OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {"gzip": gzip.open, "zstd": _open_zstd}
 
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
+_UTF_8 = "Save it as UTF-8, such as by iconv -f {} -t UTF-8 IN > OUT"
+_UTF_16 = "UTF-16 in place of UTF-8", _UTF_8.format("UTF-16")
+_OTHERS = {
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+    b"BZh": ("compressed by bzip2, which is not read", "Decompress it, such as by bunzip2"),
+    b"\xfd7zXZ": ("compressed by xz, which is not read", "Decompress it, such as by unxz"),
+    b"PK\3\4": ("a ZIP file or a spreadsheet, which is not read", "Unpack it, or save the sheet as CSV"),
+    b"ARROW1": ("an Arrow file, which is not read", "Write it as Parquet"),
+}
+"""What is met in place of text, by its first bytes; and what to do."""
 
 
 def check_path(path: Path) -> None:
@@ -179,11 +188,12 @@ class Source:
             if (place := chunk.find(b"\0")) < 0:
                 yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
                 return
-            problem, hint = "a NUL, which no text has", f"The file is damaged, or in UTF-16. {_UTF_8}"
+            problem, hint = "a NUL, which no text has", f"The file is damaged, or in UTF-16. {_UTF_16[1]}"
         except UnicodeDecodeError as error:
-            place, problem, hint = error.start, f"not UTF-8 text ({error.reason})", _UTF_8
-        if first == 1 and chunk.startswith(_UTF_16):
-            problem, hint = "UTF-16 in place of UTF-8", _UTF_8
+            place, problem = error.start, f"not UTF-8 text ({error.reason})"
+            hint = _UTF_8.format("LATIN1")
+        for begin, said in _OTHERS.items() if first == 1 else ():
+            problem, hint = said if chunk.startswith(begin) else (problem, hint)
         line = first + chunk.count(b"\n", 0, place)
         raise InputError(problem, where=self.location(line), hint=hint)
 

@@ -1,6 +1,8 @@
 """No row is lost in silence: joined lines, bounds, files that change, folders of parts, ranked qrels."""
 
+import bz2
 import gzip
+import lzma
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +18,7 @@ RUN = "q1 Q0 a 1 2.0 t\n"
 JOINED = "two lines of a run in one, for a line end is missing, in"
 RETURN = "a carriage return (\\r) within the line. Where \\r alone ends the lines, write them with \\n: tr"
 UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
+LATIN1 = UTF_8.replace("UTF-16", "LATIN1")
 
 
 @pytest.fixture(autouse=True, params=[reading._LARGE, 0], ids=["whole", "in batches"])
@@ -49,9 +52,23 @@ def refusal(content, read=pm.read_run):
         (f"{RUN}\0\0q1 Q0 b 2 1.0 t\n", ":2: a NUL, which no text has."),
         ("query_id,doc_id,score\nq,a,1\nq,\0b,2\n", ":3: a NUL, which no text has."),
         (RUN.encode("utf-16"), f":1: UTF-16 in place of UTF-8. {UTF_8}"),
+        (b"\xfe\xff" + RUN.encode("utf-16-be"), f":1: UTF-16 in place of UTF-8. {UTF_8}"),
+        (
+            bz2.compress(RUN.encode()),
+            ":1: compressed by bzip2, which is not read. Decompress it, such as by b",
+        ),
+        (
+            lzma.compress(RUN.encode()),
+            ":1: compressed by xz, which is not read. Decompress it, such as by un",
+        ),
+        (
+            b"PK\3\4\x14\0",
+            ":1: a ZIP file or a spreadsheet, which is not read. Unpack it, or save the sheet a",
+        ),
+        (b"ARROW1\0\0", ":1: an Arrow file, which is not read. Write it as Parquet"),
         (
             b"q1 Q0 a 1 2.0 t\nq1 Q0 \xe9 1 2.0 t\n",
-            f":2: not UTF-8 text (invalid continuation byte). {UTF_8}",
+            f":2: not UTF-8 text (invalid continuation byte). {LATIN1}",
         ),
         (f"query_id,doc_id,score,text\nq,a,1,{'x' * 140_000}\n", "limit (131072). Expected query_id, doc_id"),
     ],

@@ -34,6 +34,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "typo.py").write_text("def f(:\n")
     (tmp_path / "notes.txt").write_text("no Python")
     monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def test_a_script_is_named_and_what_it_prints_is_left_out():
@@ -42,6 +43,28 @@ def test_a_script_is_named_and_what_it_prints_is_left_out():
     assert sys.path == before
     assert stdout.startswith("P@5 is P@5.\n")
     assert "evaluating" not in stdout
+
+
+def test_modules_beside_the_script_come_first_and_what_it_does_to_the_path_is_undone(folder, monkeypatch):
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "helpers.py").write_text("K = 'another'\n")
+    monkeypatch.syspath_prepend(folder / "elsewhere")
+    monkeypatch.delitem(sys.modules, "helpers", raising=False)
+    before = [*sys.path]
+    script = "import sys\nfrom helpers import K\nsys.path.clear()\nraise ValueError(K)\n"
+    (folder / "other.py").write_text(script)
+    assert (
+        run_main("identify", "other.py:f", "P@5")[2] == "error: other.py:4: the script raises ValueError: 5\n"
+    )
+    assert sys.path == before
+
+
+def test_the_packaged_script_is_found_by_its_name_unless_there_is_such_a_file(folder):
+    line = ["identify", "permed-sample/script.py:mean", "MAP@10"]
+    assert "sample/script.py: there is no function 'mean'. Did you mean 'mean_ap'?" in run_main(*line)[2]
+    (folder / "permed-sample").mkdir()
+    (folder / "permed-sample" / "script.py").write_text("def means(): pass\n")
+    assert "script.py: there is no function 'mean'. Did you mean 'means'?" in run_main(*line)[2]
 
 
 @pytest.mark.thorough
