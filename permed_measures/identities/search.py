@@ -345,8 +345,10 @@ class Search:
 
     def _scored(self, near: Codes) -> Floats:
         """Return on how many cases each convention gives the number, and as a fraction how nearly."""
-        off = np.array([np.nan_to_num(self._off(each, near), nan=1.0) for each in self.used])
-        agree, nearly = (off <= self.reading.reach).sum(axis=0), (1 - np.minimum(off, 1)).sum(axis=0)
+        off = np.array(
+            [np.fmin(self._off(each, near), 1.0) for each in self.used]
+        )  # 1 where it means nothing
+        agree, nearly = (off <= self.reading.reach).sum(axis=0), (1 - off).sum(axis=0)
         return np.asarray(agree + nearly / (len(self.used) + 1))
 
     def smallest(self, holds: Callable[[Asked], bool]) -> Asked | None:

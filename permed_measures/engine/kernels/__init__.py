@@ -142,7 +142,7 @@ def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     """Say what the measures do on these grades that one may not expect."""
     notes = [note for each in measures if (note := _on_binary_labels(each, judgments))]
     highest = judgments.grade.max(initial=-np.inf)
-    levels = [each for each in measures if (values_of(each).get("rel") or 0) > max(highest, 1)]
+    levels = [each for each in measures if (rel := values_of(each).get("rel")) and rel > max(highest, 1)]
     if levels and len(judgments.grade):
         what = f"no grade is as high as the rel of {listed(map(str, levels), 3)} (the highest is {highest:g})"
         notes.append(f"{what}; nothing is relevant to {'it' if len(levels) == 1 else 'them'}")
