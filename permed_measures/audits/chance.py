@@ -30,7 +30,7 @@ N_DRAWN = 10_000
 """How many rows are drawn for a verdict."""
 _PILOT = 200
 """How many are drawn to see how far they scatter."""
-_CELLS = 2 * 10**6
+_CELLS = 2_000_000
 """How many queries are drawn at a time."""
 _MOST_FIRST = 4
 """From so many times the queries are they drawn at most; from more they would scatter hardly less."""

@@ -231,8 +231,7 @@ def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
         np.where(after == -1, -1, after + first[of_class][:, None]), like[of_class], axis=1
     )
     order = np.argsort(used.sum(axis=1), kind="stable")
-    number = np.full(len(used) + 1, -1)
-    number[order] = np.arange(len(used))
+    number = np.append(np.argsort(order), -1)
     n_within = np.searchsorted(used.sum(axis=1)[order], np.arange(depth), "right")
     return _Lists(of_class[order], used[order], number[after[order]].T.copy(), number[first], n_within)
 

@@ -50,10 +50,10 @@ class Whole(NamedTuple):
         How many hits there could be by the heading and the qrels: the cutoff times the topics.
     total : int
         The same by the numbers.
-    topics : tuple of int
-        Over how many topics that may be.
     is_cut : bool
         Whether the numbers were cut off after their last digit, and not rounded.
+    topics : tuple of int
+        Over how many topics that may be.
     part : str
         The table and the heading above the column, where there are several.
     """
@@ -64,8 +64,8 @@ class Whole(NamedTuple):
     claims: list[Claim]
     said: int
     total: int
+    is_cut: bool
     topics: tuple[int, ...] = ()
-    is_cut: bool = False
     part: str = ""
 
     @property

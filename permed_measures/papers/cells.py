@@ -169,7 +169,7 @@ class PrintedTable(NamedTuple):
     rows: list[Row]
     line: int
 
-    def transposed(self, n: int = 1) -> PrintedTable:
+    def transposed(self, n: int) -> PrintedTable:
         """Return the table with its rows as columns; their first n cells are the titles."""
         titles = [tuple(filter(None, (row.section, *map(label_of, row.cells[:n])))) for row in self.rows]
         columns = list(zip(*(row.cells for row in self.rows), strict=True))[n:]

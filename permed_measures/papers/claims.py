@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
+from itertools import product
 from math import ceil, floor
 from typing import Any, NamedTuple
 
@@ -159,11 +160,8 @@ class Claim(NamedTuple):
         return Printed.anyhow(self.value, self.decimals)
 
     def distance(self, values: NDArray[np.float64]) -> float:
-        """Return the relative distance of the nearest value from the claim."""
-        known = values[~np.isnan(values)]
-        if not len(known):
-            return np.inf
-        apart = float(np.abs(known - float(self.value)).min())
+        """Return the relative distance of the nearest value from the claim; not all are NaN."""
+        apart = float(np.nanmin(np.abs(values - float(self.value))))
         return apart / abs(float(self.value)) if self.value else apart and np.inf
 
     def printed_as(self, text: str) -> Claim:
@@ -222,10 +220,12 @@ def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
 
 def _with_cutoffs_of_others(row: list[Claim]) -> list[Claim]:
     """Add to the cutoffs of F1 those that P and R have in the row: papers have F1 of P@10 and R@20."""
-    ranks = [[claim.cutoffs[0] for claim in row if claim.measure == name] for name in "PR"]
-    pairs = [(p, r) for p in ranks[0] for r in ranks[1] if isinstance(p, int) and isinstance(r, int)]
+    precision, recall = (
+        [rank for claim in row if claim.measure == name and isinstance(rank := claim.cutoffs[0], int)]
+        for name in "PR"
+    )
     return [
-        claim._replace(cutoffs=tuple(dict.fromkeys([*claim.cutoffs, *pairs])))
+        claim._replace(cutoffs=tuple(dict.fromkeys([*claim.cutoffs, *product(precision, recall)])))
         if claim.measure == "F1"
         else claim
         for claim in row

@@ -169,7 +169,7 @@ def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
 class _Reader:
     """Reads the rows of a table; what it leaves out is kept by what it is."""
 
-    def __init__(self, table: PrintedTable, path: str, with_groups: bool = False) -> None:
+    def __init__(self, table: PrintedTable, path: str, with_groups: bool) -> None:
         self.table, self.path = oriented(table), path
         self.columns = Columns.of(self.table)
         self.rows: list[ClaimRow] = []

@@ -4,8 +4,10 @@ import pytest
 from audit_helpers import printed_as
 
 import permed_measures as pm
+from permed_measures.audits.search import swap_in
 from permed_measures.audits.sentences import elsewhere as named_elsewhere
 from permed_measures.audits.sentences import other_cells, other_measures
+from permed_measures.conventions.named import COMMUNITY
 from permed_measures.datasets import SAMPLES
 
 QRELS = pm.read_qrels(SAMPLES[0].qrels)
@@ -129,6 +131,32 @@ def test_another_cell_of_the_row_or_the_column_that_has_a_number_is_named():
     assert cells == {"1.000": [], "0.500": ["P@2 of one"], "0.750": ["P@1 of two"], "0.375": []}
     main = pm.audit(qrels, runs["one"], table["one"]).best[0]
     assert other_cells(printed_as(main.trials[0], "0.500"), main) == ["P@2"]
+
+
+def test_lines_are_swapped_if_each_has_the_numbers_of_one_other():
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    runs = {name: {f"q{i}": {"a": 1.0} for i in range(n)} for name, n in (("one", 4), ("two", 2))}
+    true = {
+        "one": {"P@1": "1.000", "P@2": "0.500", "P@4": "0.250"},
+        "two": {"P@1": "0.500", "P@2": "0.250", "P@4": "0.125"},
+    }
+    trials = pm.audit(qrels, runs, true).trials
+
+    def swapped(*texts):
+        claimed = [printed_as(trial, text) for trial, text in zip(trials, texts, strict=False)]
+        return swap_in(claimed, [COMMUNITY])
+
+    columns = swapped("0.500", "1.000", "0.250", "0.250", "0.500", "0.125")
+    assert columns.text == "the columns P@1 and P@2 are swapped"
+    assert [each.claim.text for each in columns.trials] == [
+        text for row in true.values() for text in row.values()
+    ]
+    assert [each.cell for each in columns.trials][:3] == ["0.500", "1.000", "0.250"]
+    rows = swapped("0.500", "0.250", "0.125", "1.000", "0.500", "0.250")
+    assert rows.text == "the rows one and two are swapped"
+    assert swapped(*(text for row in true.values() for text in row.values())) is None
+    assert swapped("0.500", "0.500", "0.250", "0.250", "0.250", "0.125") is None  # twice the same
+    assert swapped("0.500", "1.000", "0.250", "0.250", "0.500") is None  # a number is left out
 
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)

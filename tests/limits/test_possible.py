@@ -11,7 +11,8 @@ import permed_measures as pm
 from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
-from permed_measures.limits.reports import _some
+from permed_measures.limits.bounds import Interval
+from permed_measures.limits.reports import _shown, _some
 from permed_measures.limits.row_conventions import conventions_of, usual_conventions
 from permed_measures.limits.rows import ClaimRange, Conventions, Row
 from permed_measures.papers.claims import parse_claims
@@ -74,6 +75,7 @@ def first_of(qrels, claims):
         ("50%", "0.494995", "0.51"),
         ("0.123456", "0.1234555", "0.123457"),
         ("-0.5", "-0.6", "-0.449995"),
+        ("0.0", "-0.050005", "0.1"),
     ],
 )
 def test_a_number_may_be_rounded_cut_off_or_rounded_twice(text, low, high):
@@ -81,6 +83,17 @@ def test_a_number_may_be_rounded_cut_off_or_rounded_twice(text, low, high):
     interval = ClaimRange(claim, "nDCG@10", None).interval
     assert interval == pytest.approx((float(low), float(high)), abs=1e-15)
     assert interval.low < float(low) < float(high) < interval.high
+
+
+def test_ends_of_ranges_are_rounded_outwards_and_have_no_sign_at_0():
+    [[claim]] = parse_claims([{"nDCG@10": "0.50"}])
+    told = ClaimRange(claim, "nDCG@10", None)
+    for low, high, said in (
+        (0.0, 0.0, "0.00 to 0.00"),
+        (-2e-11, 0.4501, "0.00 to 0.46"),
+        (0.459, 0.46, "0.45 to 0.46"),
+    ):
+        assert _shown(told, Interval(low, high)) == said
 
 
 def test_a_number_that_is_no_count_is_refuted_and_said_so():
@@ -257,7 +270,7 @@ def test_bad_input_is_refused(qrels, claims, message):
 
 
 def test_ten_grades_are_few_enough():
-    assert pm.possible(TEN, {"P@1": "1.0"}).ok
+    assert pm.possible({"q": {**TEN["q"], "a": 0, "b": -1}}, {"P@1": "1.0"}).ok
 
 
 def test_measures_that_are_written_out_have_one_formula():

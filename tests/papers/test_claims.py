@@ -191,6 +191,11 @@ def test_what_is_wrong_with_a_claim_is_said(claims, message):
     assert message in str(caught.value)
 
 
+def test_the_largest_count_may_be_claimed():
+    [[claim]] = parse_claims([{"NumRet": "1000000000000"}])
+    assert claim.value == 10**12
+
+
 def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
     qrels, run = {f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": {"b": 2.0, "a": 1.0} for i in range(4)}
     result = pm.audit(qrels, run, {"P@1": "0", "MAP@10": "50%", "hit@2": "100"})  # warnings are errors

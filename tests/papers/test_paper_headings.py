@@ -1,5 +1,6 @@
 """Headings as papers have them: cutoffs above, below and beside the measures, long tables, several levels."""
 
+import re
 from itertools import count
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import permed_measures as pm
 from permed_measures.papers.cells import Number, printed_in
 from permed_measures.papers.claims import parse_claims
+from permed_measures.papers.latex import latex_tables
 from permed_measures.papers.names import meaning_of
 from permed_measures.papers.read import read_tables
 from permed_measures.papers.tables import read_claims_file
@@ -146,6 +148,11 @@ KINDS = {
         "Data set,,DL19\nModel,P@1,P@5\nbm25,#,#\n",
         "bm25",
         "P@1 DL19:P@5",
+    ),
+    "nothing-above-the-names.tex": (
+        r"\begin{tabular}{lc} & P@1 \\ a & # \\ b & # \\ \end{tabular}",
+        "a b",
+        "P@1",
     ),
     "rows-of-another-file.tex": (
         "run & P@1 & MAP \\\\ \\midrule\nbm25 & # & # \\\\ % the best\nlsa & # & # \\\\\n",
@@ -307,7 +314,35 @@ def test_a_row_with_one_number_is_no_heading(tmp_path):
 
 
 def test_a_comma_between_brackets_is_that_of_an_interval():
-    assert (printed_in("(0,1)"), printed_in("0,1")) == (Number(""), Number("0.1"))
+    assert (printed_in("(0,1)"), printed_in("0,1")) == (Number("", signed=False), Number("0.1", signed=False))
+
+
+@pytest.mark.parametrize(("n", "is_read"), [(3, True), (4, False)])
+def test_up_to_four_rows_are_headings(tmp_path, n, is_read):
+    text = "".join(f"{'run' if k == 0 else ''},{name}\n" for k, name in enumerate("stuv"[:n]))
+    text += ",P@1\na,0.1\n"
+    if is_read:
+        assert read(tmp_path, "paper.csv", text)[0] == {("a", "P@1"): "0.1"}
+    else:
+        with pytest.raises(pm.PermedError):
+            read(tmp_path, "paper.csv", text)
+
+
+TABLES = ("tabular{@{}lc@{}}", "longtable[c]{lc}", "array{lc}", "NiceTabular{lc}", "tblr{cc}")
+WIDE = (
+    "tabular*{9cm}{lc}",
+    "tabularx{9cm}[t]{lc}",
+    "tabulary{9cm}{lc}",
+    "xltabular{9cm}{lc}",
+    "NiceTabular*{9cm}{lc}",
+)
+
+
+@pytest.mark.parametrize("begun", [*TABLES, *WIDE])
+def test_what_stands_before_the_cells_of_latex_is_no_part_of_them(begun):
+    name, end, rest = re.fullmatch(r"([a-zA-Z]+\*?)([\[{])(.*)", begun).groups()
+    [grid] = latex_tables(rf"\begin{{{name}}}{end}{rest}run & P@1 \\ a & 0.1 \\ \end{{{name}}}")
+    assert [[cell.text for cell in row] for row in grid] == [["run", "P@1"], ["a", "0.1"]]
 
 
 def test_the_last_row_of_latex_needs_no_end(tmp_path):

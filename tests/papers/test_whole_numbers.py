@@ -179,6 +179,12 @@ def test_the_audit_says_so_of_a_column_that_nothing_explains():
     assert nothing == []
 
 
+@pytest.mark.parametrize(("digits", "told"), [(9, [500]), (10, [])])
+def test_numbers_with_up_to_nine_digits_tell(digits, told):
+    rows = column("P@10", counts(np.random.default_rng(2), 8, 500), digits)
+    assert [whole.total for whole in wholes_in(rows, 50)] == told
+
+
 def test_0_and_1_tell_nothing():
     rng = np.random.default_rng(6)
     for rows in [*range(3, 8)] * 3:
