@@ -23,7 +23,8 @@ from permed_measures.progress import step
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
 """The byte order mark; it is one only at the start of a file."""
-_CHUNK = 1 << 21
+_CHUNK = 1 << 23
+"""Bytes of a large file at a time; of a smaller one a 16th, so that memory follows the size of the file."""
 _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
 _LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
@@ -129,6 +130,7 @@ class Source:
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[int, int, bytes]]:
         """Yield the number of the first line, how many end, and about `size` bytes, to the end of a line."""
+        size = size or min(_CHUNK, max(_TEXT, self.size >> 4))
         first, empty = 1, 0
         try:
             with (
@@ -139,7 +141,7 @@ class Source:
                 before = 0
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
-                while data := content.read(size or _CHUNK):
+                while data := content.read(size):
                     data += self._rest_of_line(content, data, first)
                     n_lines = data.count(b"\n")
                     yield first, n_lines, data
