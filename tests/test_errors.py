@@ -7,6 +7,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 
 import pytest
 from effort import effort
@@ -118,3 +119,15 @@ def test_without_pandas_an_error_says_what_to_take(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(pm.InputError, match=r"^pandas is not installed\. pip install pandas, or take to_pol"):
         found.to_pandas()
+
+
+def test_values_by_query_need_a_pyspark_frame_and_columns_of_their_own(monkeypatch):
+    """A dict stands for the frame, so that no session is needed."""
+    with pytest.raises(pm.InputError, match=r"^expected a PySpark frame \(found dict \{'q1'"):
+        pm.spark.evaluate("AP", QRELS, RUNS["one"])
+    monkeypatch.setattr(pm.spark, "is_spark_frame", lambda _: True)
+    run = type("Frame", (dict,), {"sparkSession": SimpleNamespace(createDataFrame=lambda table: table)})
+    table = pm.spark.evaluate({"AP": "AP", "Hit": "P@1"}, QRELS, run(RUNS["other"]))
+    assert table.to_pydict() == {"query_id": ["q1", "q2"], "AP": [0.0, 1.0], "Hit": [0.0, 1.0]}
+    with pytest.raises(pm.PermedError, match="query_id"):
+        pm.spark.evaluate({"query_id": "AP"}, QRELS, run(RUNS["other"]))

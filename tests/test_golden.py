@@ -33,6 +33,7 @@ FILES = {
 }
 ONE = "--claim MAP@10=0.4665 --claim P@1=0.6458"
 COMMANDS = {
+    "help.txt": "gate -h",
     "measures.txt": "measures gradedap",
     "audit.txt": f"audit permed-sample permed-sample/runs/bm25 {ONE}",
     "audit.md": f"audit permed-sample permed-sample/runs/bm25 {ONE} --format markdown",

@@ -1,6 +1,8 @@
 """Registration with ir_measures: what importing the package changes, and what it does not."""
 
 import json
+import sys
+from types import ModuleType
 
 import ir_measures
 import numpy as np
@@ -34,6 +36,12 @@ def test_err_stays_with_gdeval_where_that_computes_it(monkeypatch):
         assert pm.provider.supports(at_10) == (not is_there)
         assert pm.provider.supports(whole)
     assert pm.provider.supports(ir_measures.nDCG(dcg="exp-log2") @ 10)
+
+
+def test_pyterrier_that_was_imported_first_gets_the_measures(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyterrier.measures", copied := ModuleType("measures"))
+    pm.register()
+    assert (copied.GradedAP, copied.Coverage) == (pm.GradedAP, pm.Coverage)
 
 
 TABLE = """

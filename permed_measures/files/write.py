@@ -302,7 +302,7 @@ def _objects(output: _Output, nested: Nested) -> Iterator[dict[str, Any]]:
         other = next((grade for grade in documents.values() if grade != 1), None)
         if other is not None:
             problem = f"qrels in JSONL have no grades (found query {query_id!r}, grade {other})"
-            raise output.error(problem, "Write them as .tsv, .json or .trec")
+            raise output.error(problem, "Write them as .tsv or .trec")
         yield {"query_id": query_id, "relevant_texts": list(documents)}
 
 

@@ -146,6 +146,7 @@ def test_a_reranking_has_one_measure():
     assert shown.startswith("P@1: ")
     for words, problem in (
         (["run.trec", "other.trec", "P@1", "P@2"], "only one measure can be named"),
+        (["run.trec", "other.trec", "-m", "RR", "P@1"], "only one measure can be named (found also P@1)"),
         (["run.trec", "P@1"], "the following arguments are required: AFTER"),
         (["run.trec", "other.trec", "third.trec"], "unrecognized arguments: third.trec"),
         (["run.trec", "other.trec", "P@1", "--typo"], "unrecognized arguments: P@1 --typo"),

@@ -189,7 +189,7 @@ REFUSED = [
     ("run", "json", {"mteb_model_meta": {"a": 1}}, "file: the query id 'mteb_model_meta' means something el"),
     ("run", "csv", {"q": {"\ud800": 1}}, "file: ids must be Unicode text (found '\\ud800')"),
     ("qrels", "json", {"q": {"a": 0.5}}, "document 'a': grades in a JSON file are integers (found 0.5)"),
-    ("qrels", "jsonl", {"q": {"a": 1, "b": 2}}, "qrels in JSONL have no grades (found query 'q', grade 2)"),
+    ("qrels", "jsonl", {"q": {"a": 1, "b": 2}}, "(found query 'q', grade 2). Write them as .tsv or .trec"),
     ("qrels", "csv", {"q": {"a": "1"}}, "query 'q', document 'a': a relevance must be a number (found '1')"),
     ("qrels", "json", {"q": {1: 1, "1": 2}}, "query 'q': two document ids are the same as strings"),
     ("run", "csv", {1.5: {"a": 1}}, "an id must be a string or an integer (found 1.5)"),
@@ -226,7 +226,11 @@ def test_the_ending_means_a_format_or_is_refused(what, tmp_path):
         ("x.zst", None, "x.zst: files are compressed as .gz only. Choose another ending"),
         ("x.jsonl.zst", "json", "x.jsonl.zst: files are compressed as .gz only"),
         ("x.foo.gz", None, "x.foo.gz: the ending '.foo' means no format; known are .trec, .jsonl, .json, .c"),
-        ("x.parquet", None, "'.parquet' means no format"),
+        (
+            "x.parquet",
+            None,
+            ".csv, .tsv, and for TREC .run, .res, .txt, .qrels, .qrel. Choose another, or na",
+        ),
     ):
         with pytest.raises(pm.InputError) as error:
             WRITE[what](data, tmp_path / name, to=to)
