@@ -197,10 +197,15 @@ def forest_plots(comparison: Comparison) -> list[Plot]:
 def _about(heading: str, panel: list[Point]) -> str:
     """Say in words what a forest plot shows."""
     rows = []
-    for point in panel[:10]:
+    for point in panel[:_MOST_SAID]:
         ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
         rows.append(f"{point.label} {point.value:+.4f}{ends}")
+    rows += [counted(len(panel) - _MOST_SAID, "other run")] if len(panel) > _MOST_SAID else []
     return f"{heading}: {'; '.join(rows)}"
+
+
+_MOST_SAID = 10
+"""Of so many runs the words have the numbers."""
 
 
 def _forest(

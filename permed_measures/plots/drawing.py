@@ -7,7 +7,8 @@ import os
 import re
 import textwrap
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,11 +103,13 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
     if len(figures) != 1:
         raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
     [figure] = figures
-    if missing := _with_last_resort(figure):
-        letters = listed(map(repr, missing), 5)
-        hint = "Set matplotlib's font.family to one that has them"
-        warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
-    write_whole(path, _drawn(figure, ending[1:]))
+    with _last_resort(figure) as missing:
+        if missing:
+            letters = listed(map(repr, missing), 5)
+            hint = "Set matplotlib's font.family to one that has them"
+            warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
+        content = _drawn(figure, ending[1:])
+    write_whole(path, content)
 
 
 def axes_in(ax: Any) -> list[Axes]:
@@ -118,23 +121,30 @@ def axes_in(ax: Any) -> list[Axes]:
     return given
 
 
-def _with_last_resort(figure: Figure) -> list[str]:
-    """Return the letters of a figure that none of its fonts has, and draw them as boxes.
+@contextmanager
+def _last_resort(figure: Figure) -> Iterator[list[str]]:
+    """Yield the letters of a figure that none of its fonts has, and have them drawn as boxes meanwhile.
 
     With a font that has boxes for all letters, matplotlib itself warns of none.
     """
     for ax in figure.axes:
         ax.get_xticklabels(), ax.get_yticklabels()  # which matplotlib writes only then
-    fonts, missing = matplotlib(".font_manager"), set()
+    fonts, missing, before = matplotlib(".font_manager"), set(), []
     for text in figure.findobj(matplotlib(".text").Text):
         letters = {letter for letter in text.get_text() if not letter.isascii()}
         for family in text.get_fontfamily() if letters else ():
             properties = text.get_fontproperties().copy()
             properties.set_family(family)
             letters -= set(map(chr, fonts.get_font(fonts.findfont(properties)).get_charmap()))
-        text.set_fontfamily([*text.get_fontfamily(), _LAST_RESORT] if letters else text.get_fontfamily())
-        missing |= letters
-    return sorted(missing)
+        if letters:
+            before.append((text, text.get_fontfamily()))
+            text.set_fontfamily([*text.get_fontfamily(), _LAST_RESORT])
+            missing |= letters
+    try:
+        yield sorted(missing)
+    finally:
+        for text, families in before:
+            text.set_fontfamily(families)
 
 
 _LAST_RESORT = "Last Resort High-Efficiency"
@@ -185,11 +195,11 @@ def inline_svg(figure: Figure) -> str:
     """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
     from xml.etree import ElementTree
 
-    ElementTree.register_namespace("", _SVG)
-    _with_last_resort(figure)  # the browser has fonts of its own
-    drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
+    with _last_resort(figure):  # the browser has fonts of its own
+        drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
+        parent.tag = parent.tag.removeprefix(f"{{{_SVG}}}")  # names of the page's own
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)  # a style would be one of the whole page
@@ -197,7 +207,7 @@ def inline_svg(figure: Figure) -> str:
         found = each.attrib
         links = {"href": found.pop(_LINK, ""), "clip-path": found.pop("clip-path", "")}
         found |= {name: link.replace("#", f"#{prefix}") for name, link in links.items() if link}
-        if "id" in found and each.tag in (f"{{{_SVG}}}path", f"{{{_SVG}}}clipPath"):
+        if "id" in found and each.tag in ("path", "clipPath"):
             found["id"] = prefix + found["id"]  # a page has several plots
         else:
             found.pop("id", None)
@@ -206,6 +216,7 @@ def inline_svg(figure: Figure) -> str:
         )
         if style:
             found["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
+    root.set("xmlns", _SVG)
     root.set("style", f"fill: {_INK}")  # what is black has no colour of its own
     del root.attrib["width"], root.attrib["height"]
     return ElementTree.tostring(root, encoding="unicode")

@@ -295,6 +295,7 @@ def test_equivalence_and_the_queries_of_a_difference_are_reported_when_they_are_
     how = {"clusters": "^(.*)_", "by": "_(.)$", "equivalence_margin": 0.5, "detect": 0.02}
     result = compare(qrels, {"old": old, "new": new}, ["P@1", "RR"], "old", **how)
     row = result.rows[0]
+    assert row.tests["randomization"].method == "50,000 random sign patterns of 60 clusters"
     assert row.tests["equivalence"].adjusted < 0.05
     assert row.needed > 60
     text = " ".join(result.to("table").split())

@@ -76,7 +76,9 @@ def test_differences_of_many_pairs_are_left_out_of_what_is_printed(n, baseline, 
 @pytest.mark.parametrize("n", [50, 51])
 def test_of_more_than_50_runs_a_page_has_no_plots(n):
     result = made({f"run{i}": [1 + i % 3] * 6 for i in range(n)}, baseline="run0", resamples=9)
-    assert any(section.plots for section in result.report().sections) == (n == 50)
+    plots = [plot for section in result.report().sections for plot in section.plots]
+    assert [plot.about.count(";") for plot in plots] == [10] * (n == 50)
+    assert all(plot.about.endswith("; 39 other runs") for plot in plots)
 
 
 IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}

@@ -157,10 +157,10 @@ def test_groups_and_clusters_by_a_pattern_are_fields():
 
 
 def test_more_than_ten_missed_documents_are_counted():
-    qrels = {"q": {f"d{number:02}": 1 + number % 2 for number in range(30)}}
+    qrels = {"p": {"a": 1, "b": 1}, "q": {f"d{number:02}": 1 + number % 2 for number in range(30)}}
     details = query_details(compared({"old": {"q": {"d01": 1.0}}, "new": {}}, qrels))
-    assert details["missed"] == [19]
-    shown = judged(details, 0)
+    assert details["missed"] == [0, 19]
+    shown = judged(details, 1)
     assert shown.pop("d01") == [2, 1, None]
     assert [*shown.values()] == [[2, None, None]] * 10
 
