@@ -66,12 +66,11 @@ class TextFile(NamedTuple):
 
     def head(self) -> tuple[list[str], str]:
         """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
+        texts = (line.strip(BLANKS) for _, line in self.source.lines())
         comments: list[str] = []
-        for text in (line.strip(BLANKS) for _, line in self.source.lines()):
-            if text and text[0] != "#":
-                return comments, "_".join(divided(text)[5:]) if self.format.columns else ""
+        while (text := next(texts))[:1] in ("", "#"):
             comments += [text] if text else []
-        return comments, ""
+        return comments, "_".join(divided(text)[5:]) if self.format.columns else ""
 
     # --- entries, rows, and a table of them ----------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """Help, how arguments are parsed, and what is said of wrong ones."""
 
+import io
 import json
 import re
 import subprocess
@@ -136,6 +137,12 @@ def test_a_message_is_broken_into_lines_on_a_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert run_main("evaluate", "permed-sample", "no/such/folder/run", terminal=terminal)[0] == 2
     assert terminal.getvalue() == "error: no/such/folder/run: No such file\n  or directory\n"
+
+
+def test_what_a_stream_cannot_show_is_escaped():
+    stream = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
+    assert run_main("\u00e9valuate", terminal=stream)[0] == 2
+    assert stream.buffer.getvalue() == b"error: no such command: \\xe9valuate. Did you mean 'evaluate'?\n"
 
 
 @pytest.mark.parametrize("plain", [False, True])

@@ -7,11 +7,13 @@ import pytest
 from commands import run_python
 
 import permed_measures as pm
-from permed_measures.datasets import SAMPLES
+from permed_measures.datasets import NAMES, SAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pt = pytest.importorskip("pyterrier", reason="PyTerrier (extra 'terrier') is not installed")
+
+from permed_measures.datasets.pyterrier import PermedDatasetProvider
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
@@ -32,6 +34,10 @@ def test_topics_qrels_and_documents_are_frames(provider):
     assert list(dataset.get_corpus_iter(verbose=False, start=3, count=2)) == documents[3:5]
     texts = dataset.text_loader(["title", "text"])(pd.DataFrame({"docno": ["sample-001"]}))
     assert texts["title"][0].startswith("Teledermatology")
+
+
+def test_the_provider_lists_its_data_sets():
+    assert PermedDatasetProvider().list_dataset_names() == list(NAMES)
 
 
 def test_its_data_set_is_taken_as_qrels():

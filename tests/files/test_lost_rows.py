@@ -142,6 +142,14 @@ def test_a_line_and_empty_lines_have_a_bound(monkeypatch):
     assert len(pm.read_run("file")) == 90  # a JSON file may be one line
 
 
+@pytest.mark.parametrize("last", ["q,b,1,", "q\xff,b,1"])
+def test_what_is_wrong_far_below_the_header_of_a_table_has_its_line(last, monkeypatch):
+    monkeypatch.setattr(sources, "_TEXT", 30)
+    said = "not UTF-8 text" if "\xff" in last else "not a line of a CSV or TSV run: 4 columns instead of 3"
+    content = f"query_id,doc_id,score\n{'q,a,1' + chr(10)}{'p,a,1' + chr(10)}{last}\n"
+    assert refusal(content.encode("latin-1")).startswith(f"file:4: {said}")
+
+
 def grow(path):
     path.write_bytes(path.read_bytes() + RUN.encode())
 
