@@ -161,6 +161,14 @@ def test_several_measures_are_listed():
     assert names.in_a_paper(["P@1", "P@5", "P@9"], "P", {}) == "P@1, P@5 and P@9"
 
 
+@pytest.mark.parametrize(("cutoffs", "value"), [((1, 2), np.nan), ((2, 1), 0)])
+def test_a_query_has_a_hit_for_f1_within_the_cutoff_of_precision(cutoffs, value):
+    variants = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": {"x": 2.0, "a": 1.0}})
+    trial = Quantity("F1", "F1", (cutoffs,), variants)
+    found = trial.value({**DEFAULT, "cutoff of F1": cutoffs, "queries": "with_hit"})
+    assert found == pytest.approx(value, nan_ok=True)
+
+
 def test_ties_of_one_query_are_none_of_another():
     """Both begin as many rows behind the first of all as they have before them."""
     qrels = {"q1": {"a": 1}, "q2": {"e": 1, "f": 1}}

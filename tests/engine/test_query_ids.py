@@ -72,6 +72,14 @@ def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, messa
         assert message in str(error.value)
 
 
+def test_the_first_two_ids_that_become_one_are_named_in_the_order_of_the_rows():
+    ids = [f"t{turn}_{n}" for turn in ("_turn", "") for n in range(50)]
+    qrels = qrels_of(*ids[50:])
+    for run in (run_of(*ids), frame_of(run_of(*ids))):
+        with pytest.raises(pm.InputError, match="found 't_turn_0' and 't_0'"):
+            pm.calc_aggregate("P@1", qrels, pm.match_query_ids(run, qrels, "permed"))
+
+
 def test_litsearch_s_questions_are_not_refused_where_the_first_is_known_or_the_last_is_absent():
     for ours, expected in [
         (["litsearch_000", "litsearch_003"], ["1", "litsearch_003"]),
