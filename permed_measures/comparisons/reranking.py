@@ -31,7 +31,7 @@ from permed_measures.results.report import Report, Result, Section, titled
 
 Ints = NDArray[np.int64]
 
-_BLOCK = 1 << 20
+_BLOCK = 1_000_000
 """Number of pairs of documents in memory at a time."""
 
 

@@ -61,7 +61,7 @@ class SignificanceTest:
 _EQUAL = 1e-9
 """Two statistics T that differ by no more count as equal: the difference is rounding."""
 
-_BLOCK = 1 << 21
+_BLOCK = 2_000_000
 """So many signs or statistics are in memory at a time: 16 MB."""
 
 

@@ -127,7 +127,7 @@ def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
 
 def sorted_panels(panels: Sequence[Sequence[Point]], n_units: int) -> list[list[Point]]:
     """Return panels with the rows in the order of the first, the highest on top, and no bars of few units."""
-    rows = sorted(zip(*panels, strict=True), key=lambda points: -points[0].value)
+    rows = sorted(zip(*panels, strict=True), key=lambda points: -round(points[0].value, 12))
     if n_units < _FEW:
         rows = [tuple(point._replace(interval=None) for point in points) for points in rows]
     return [*map(list, zip(*rows, strict=True))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -219,7 +220,7 @@ def _evidence(
     return found
 
 
-ENOUGH = next(n for n in range(1, 64) if least_p(n, RESAMPLES) < 1 - LEVEL)
+ENOUGH = next(n for n in count() if least_p(n, RESAMPLES) < 1 - LEVEL)
 """Of so many units the same change of all is no chance: of 2^n patterns of signs two are as extreme."""
 
 

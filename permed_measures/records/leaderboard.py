@@ -296,7 +296,7 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
             evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
         found |= evaluations
         notes |= noted
-    ordered = sorted(found.items(), key=lambda item: -float(item[1].values[0].mean()))
+    ordered = sorted(found.items(), key=lambda item: -round(float(item[1].values[0].mean()), 12))
     return Evaluations(asked, dict(ordered), notes=notes)
 
 

@@ -80,7 +80,7 @@ def by_value(table: Table) -> Table:
 
     def value(row: list[Cell]) -> float:
         found = row[min(marked)].value
-        return inf if found is None or isnan(found) else -found
+        return inf if found is None or isnan(found) else -round(found, 12)  # rounding orders nothing
 
     return table._replace(blocks=[sorted(block, key=value) for block in table.blocks])
 

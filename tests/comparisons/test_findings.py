@@ -248,6 +248,10 @@ def test_untested_pairs_count_and_are_said():
     assert said[-2].startswith("Significantly better than old (p < 0.05): 1 of 2 runs on RR.")
     assert said[-1] == "1 of 2 differences (all against old on RR) has no p-value (t-test)."
     assert not any("no p-value" in each for each in findings(made(ranks)))
+    many = {"old": [4] * 12, **{f"r{i}": [1] * 12 for i in range(7)}, "some": [1] * 10 + [4] * 2}
+    named = ", ".join(f"r{i} against old on RR" for i in range(5))
+    said = f"7 of 8 differences ({named} and 2 more) have no p-value (t-test)."
+    assert findings(made(many, tests="t-test", baseline="old"))[-1] == said
 
 
 def test_that_no_difference_is_significant_is_said_in_one_sentence():

@@ -134,6 +134,16 @@ def test_too_few_clusters_or_draws_have_no_critical_value():
     assert few.critical == as_student(few.critical, 50) == math.inf
 
 
+def test_what_is_drawn_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypatch):
+    d = np.random.default_rng(1).normal(size=(20, 3))
+    whole = randomization_test(d, np.arange(20), 999, 0)
+    for block in (20, 160):
+        monkeypatch.setattr("permed_measures.comparisons.tests._BLOCK", block)
+        parts = randomization_test(d, np.arange(20), 999, 0)
+        np.testing.assert_array_equal(parts.p, whole.p)
+        assert parts.critical == whole.critical
+
+
 def test_memory_does_not_grow_with_the_draws(monkeypatch):
     monkeypatch.setattr("permed_measures.comparisons.tests._BLOCK", 1 << 15)
     sums = np.random.default_rng(0).normal(size=(30, 20))

@@ -246,6 +246,8 @@ def test_all_documents_within_the_cutoff_and_no_deeper_are_a_sample_of_queries(d
     sample = first_of(people, [runs["a"]], depth)
     [row] = pm.uncertainty(model, runs["a"], "P@3", human=sample).rows
     assert row.people.unit == unit
+    [first] = pm.uncertainty(model, runs["a"], "P@1", human=first_of(people, [runs["a"]], 1)).rows
+    assert (first.people.unit, first.people.sampled, first.people.units) == ("document", 10, 30)
     if unit == "query":
         ours, theirs = (
             np.array([value.value for value in pm.iter_calc(["P@3"], qrels, runs["a"])])

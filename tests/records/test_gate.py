@@ -290,7 +290,7 @@ def test_whole_conversations_count_as_one():
     alone = pm.gate(*given, significant=True)
     together = pm.gate(*given, significant=True, clusters=lambda q: f"t{q[-1]}")
     assert alone.rules[0].low > together.rules[0].low
-    assert "random sign patterns of 300 queries, seed 0." in " ".join(str(alone).split())
+    assert "50,000 random sign patterns of 300 queries, seed 0." in " ".join(str(alone).split())
     assert "all 1,024 sign patterns of 10 clusters by clusters." in " ".join(str(together).split())
     assert (alone.seed, together.seed) == (0, None)
     assert alone.evidence[-1] == "What is shown has its whole interval on one side of the limit"

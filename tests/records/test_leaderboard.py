@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from effort import effort
-from reporting import Page
+from matplotlib.figure import Figure
+from reporting import Page, run_of
 from simulations import ranks as simulation
 
 import permed_measures as pm
@@ -58,10 +59,23 @@ def test_too_few_queries_cannot_differ_significantly():
     assert (one.entries[0].rank, one.finding) == (1, "one run has nothing to be compared with")
 
 
+def test_runs_that_differ_by_rounding_stay_in_their_order():
+    runs = {name: run_of(ranks) for name, ranks in {"a": (1, 1, 1, 6, 1), "b": (1, 6, 1, 1, 1)}.items()}
+    qrels = {query: {"d": 1} for query in runs["a"]}
+    board = pm.leaderboard(qrels, runs, "RR")
+    first, second = (each.values["RR"] for each in board.entries)
+    assert first < second < first + 1e-12
+    assert [(each.rank, each.run) for each in board.entries] == [(1, "a"), (1, "b")]
+    assert [row[1] for row in Page(board.to("html")).rows if row and row[0].isdigit()] == ["a", "b"]
+    [ax] = pm.plot_means(qrels, runs, "RR", ax=Figure().subplots())
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+
+
 def test_it_says_how_p_was_computed():
     qrels = {f"q{number}": {"a": 1} for number in range(20)}
-    board = pm.leaderboard(qrels, {"a": {}, "b": {"q1": {"a": 1.0}}}, "RR", "none", seed=3)
-    assert board.about.endswith("; 50,000 random sign patterns of 20 queries, seed 3")
+    for how, seed in (({"seed": 3}, 3), ({}, 0)):
+        board = pm.leaderboard(qrels, {"a": {}, "b": {"q1": {"a": 1.0}}}, "RR", "none", **how)
+        assert board.about.endswith(f"; 50,000 random sign patterns of 20 queries, seed {seed}")
 
 
 def test_a_p_that_is_below_the_level_prints_so():

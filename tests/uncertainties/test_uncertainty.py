@@ -73,6 +73,7 @@ def test_what_is_undefined_says_why():
     result = pm.uncertainty({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}, "Judged@5")
     [row] = result.rows
     assert row.unjudged is row.interval is None
+    assert (result.draws, result.seed, result.level) == (1000, 0, 0.95)
     assert json.loads(result.to("json"))["rows"][0]["exact"] == {"ties": True}
     assert "— in topics: a single query." in str(result)
     assert "— in unjudged: Judged says itself what is judged." in str(result)
