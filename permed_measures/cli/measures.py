@@ -10,6 +10,7 @@ from ir_measures.measures import Measure
 from permed_measures.cli.parsing import Command, argument
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import MeasureError
+from permed_measures.files.provenance import description_of
 from permed_measures.measures.names import WORDS
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
@@ -24,7 +25,7 @@ def run(args: Namespace) -> None:
             raise MeasureError(f"permed-measures does not compute {name}")
     if not asked:
         for name in KERNELS:
-            print(f"{name:11}  {_about(parse_measure(name))}")
+            print(f"{name:11}  {description_of(parse_measure(name))}")
         print("\nParameters of one: permed-measures measures GradedAP")
     for number, name in enumerate(asked):
         if number:
@@ -32,33 +33,10 @@ def run(args: Namespace) -> None:
         _explain(name)
 
 
-_SHORT = {
-    "GradedAP": "Average precision, each relevant document counted by its grade.",
-    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as asked.",
-    "GAP": "Average precision, averaged over what a user takes as relevant.",
-    "P": "The share of the top k results that are relevant.",
-    "R": "The share of the relevant documents that are in the top k results.",
-    "F1": "The harmonic mean of a query's precision and recall in the top k.",
-    "nDCG": "The gain, discounted by the rank, over that of the ideal ranking.",
-    "ERR": "The expected reciprocal rank at which a user is satisfied.",
-    "RBP": "The gain of a user who goes on to the next rank with probability p.",
-    "Success": "Whether a relevant document is in the top k results.",
-    "Judged": "The share of the top k results that have a relevance judgment.",
-    "Rprec": "The precision at R, the number of relevant documents of the query.",
-    "infAP": "AP that allows for documents that were pooled and not judged.",
-}
-"""What is said of measures whose description takes more than a line, or is spelled otherwise."""
-
-
-def _about(measure: Measure) -> str:
-    name = str(measure.NAME)
-    return _SHORT.get(name, getattr(measure, "SHORT_DESC", "").removesuffix(".") + ".")
-
-
 def _explain(name: str) -> None:
     """Print what a measure is, its parameters, and the values that these can have."""
     measure = parse_measure(name)
-    print(section(f"{name}: {_about(measure)}", []), end="")
+    print(section(f"{name}: {description_of(measure)}", []), end="")
     for parameter in measure.SUPPORTED_PARAMS:
         _print(_described(measure, parameter))
         for value, text in _meanings(measure, parameter).items():
@@ -71,10 +49,16 @@ def _print(text: str, indent: int = 2) -> None:
     print(paragraph(" " * indent + text, hang=indent + 2))
 
 
+_PARAMETERS = {
+    ("RBP", "rel"): "minimum relevance score to be considered relevant (inclusive), which must be given"
+}
+"""What is said of parameters that ir_measures has otherwise."""
+
+
 def _described(measure: Measure, name: str) -> str:
     """Describe a parameter, what it may be, and its default."""
     param, default = measure.SUPPORTED_PARAMS[name], values_of(measure)[name]
-    about = str(param.desc).replace("NOT_PROVIDED", "left out")
+    about = _PARAMETERS.get((str(measure.NAME), name), str(param.desc).replace("NOT_PROVIDED", "left out"))
     return f"{name}: {about}; {allowed(param)}" + ("" if default is None else f"; by default {default!r}")
 
 

@@ -117,6 +117,40 @@ def _which_documents(known: list[tuple[str, str, dict[str, Any]]]) -> Iterator[s
         yield f"A negative grade is a loss on {listed(keep)}."
 
 
+_DESCRIPTIONS = {
+    "GradedAP": "Average precision, each relevant document counted by its grade.",
+    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as asked.",
+    "GAP": "Average precision, averaged over what a user takes as relevant.",
+    "P": "The share of the top k results that are relevant.",
+    "R": "The share of the relevant documents that are in the top k results.",
+    "F1": "The harmonic mean of a query's precision and recall in the top k.",
+    "AP": "The precision at each relevant document, averaged over all of them.",
+    "nDCG": "The gain, discounted by the rank, over that of the ideal ranking.",
+    "ERR": "The expected reciprocal rank at which a user is satisfied.",
+    "RBP": "The gain of a user who goes on to the next rank with probability p.",
+    "Success": "Whether a relevant document is in the top k results.",
+    "Judged": "The share of the top k results that have a relevance judgment.",
+    "Rprec": "The precision at R, the number of relevant documents of the query.",
+    "infAP": "AP that allows for documents that were pooled and not judged.",
+    "SetF": "The harmonic mean of set precision and recall, weighted by beta.",
+    "SetAP": "The precision among all returned documents, times the recall.",
+}
+"""What is said of measures that describe themselves in more than a line, or not as they are computed."""
+
+
+def description_of(measure: Measure) -> str:
+    """Say in a line what a measure is.
+
+    Examples
+    --------
+    >>> from ir_measures import AP
+    >>> description_of(AP @ 10)
+    'The precision at each relevant document, averaged over all of them.'
+    """
+    own = str(getattr(measure, "SHORT_DESC", ""))
+    return _DESCRIPTIONS.get(str(measure.NAME), own.removesuffix(".") + ".")
+
+
 def provenance(
     measures: Iterable[Measure],
     origin: Origin | None = None,
@@ -169,7 +203,7 @@ def provenance(
         "measures": [
             {
                 "measure": str(measure),
-                "description": str(getattr(measure, "SHORT_DESC", "")),
+                "description": description_of(measure),
                 "parameters": values_of(measure),
                 **({"heading": alias_of(measure)} if alias_of(measure) else {}),
             }

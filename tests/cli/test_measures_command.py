@@ -34,6 +34,15 @@ def test_the_example_of_a_measure_works(name, monkeypatch):
             assert pm.parse_measure(f"{name}({parameter}={value})")[parameter] == value
 
 
+def test_measures_are_described_as_they_are_computed():
+    text = run_cli("measures")[0]
+    assert "AP           The precision at each relevant document, averaged over all of them.\n" in text
+    assert "SetAP        The precision among all returned documents, times the recall.\n" in text
+    assert "(inclusive), which must be given" in run_cli("measures", "RBP")[0]
+    with pytest.raises(pm.MeasureError, match="rel"):
+        pm.calc_aggregate("RBP", {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
 def test_several_measures_stand_apart():
     one, other = (run_cli("measures", name)[0] for name in ("P", "RR"))
     assert run_cli("measures", "P", "RR")[0] == f"{one}\n{other}"

@@ -48,7 +48,7 @@ def test_each_run_of_an_evaluation_names_its_own_files(files):
     assert (graded["measure"], judged["measure"]) == ("GradedAP@10", "Judged@10")
     assert graded["parameters"] == values_of(pm.GradedAP @ 10)
     assert graded["parameters"]["max_rel"] == 2
-    assert graded["description"].startswith("Average precision in which")
+    assert graded["description"] == "Average precision, each relevant document counted by its grade."
 
 
 def test_a_comparison_in_python_names_the_files_that_it_was_given(files):
