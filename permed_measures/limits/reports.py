@@ -26,8 +26,9 @@ class Possible(Result):
 
     ``to_polars`` and ``to_pandas`` give a row for each claim of each convention: ``row``, ``convention`` (its
     number in the row, from 1), ``claim``, ``published``, ``measure``, ``labels`` and ``queries`` (of the
-    convention), ``low`` and ``high`` (the range given the others, of the usual conventions; null if these are
-    not possible together), and ``convention_possible`` (null if not checked).
+    convention), ``usual`` (whether it computes every measure as it nearly always is), ``low`` and ``high``
+    (the range given the others, of the usual conventions; null if these are not possible together), and
+    ``convention_possible`` (null if not checked).
 
     Attributes
     ----------

@@ -202,6 +202,8 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
     assert result.ok
     [[zero]] = parse_claims([{"P@1": "0"}])
     assert (zero.distance(np.array([0.0])), zero.distance(np.array([0.5]))) == (0, np.inf)
+    [[half]] = parse_claims([{"P@1": "0.5"}])
+    assert half.distance(np.array([0.7, np.nan, 0.4])) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
