@@ -390,7 +390,7 @@ class Search:
         sums, found = self.rankings.best(weights)
         self.effort -= self.rankings.n_steps * len(weights)
         self.seen = np.unique(np.vstack([self.seen, found]), axis=0)
-        most: Floats = sums + _NOISE * (1 + np.abs(weights).sum(axis=1))
+        most: Floats = sums + _NOISE * np.abs(weights).sum(axis=1)
         return most
 
     def _programme(self, wanted: Floats, dearest: float) -> _Nearest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -305,7 +305,7 @@ def _end(told: ClaimRange, value: float, up: bool = True) -> str:
     """Print the end of a range with the digits of the claim, rounded away from the middle."""
     unit, rounding = Decimal(1).scaleb(-told.claim.decimals), ROUND_CEILING if up else ROUND_FLOOR
     inwards = Decimal(value + (-_NOISE if up else _NOISE))
-    return told.claim.prints(float(inwards.quantize(unit, rounding, Context(prec=60))) + 0.0)
+    return told.claim.prints(float(inwards.quantize(unit, rounding)) + 0.0)
 
 
 def _assumed(result: Possible) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_DOWN, Context, Decimal
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
@@ -181,15 +181,13 @@ class Claim(NamedTuple):
 
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
-        if Decimal(repr(value)).quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN, _WIDE) == self.value:
+        if Decimal(repr(value)).quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
         if value in self.printed(first_to=self.decimals + 1):
             return f"rounded twice, this gives {self.text}"
         return ""
 
 
-_WIDE = Context(prec=60)
-"""For counts with more digits after the point than a claim has."""
 _LARGEST_COUNT = 10**12
 MOST_DIGITS = 15
 """How many digits after the point a claim may have."""

@@ -175,6 +175,17 @@ def test_progress_is_of_each_named_convention_with_each_number_of_changes(monkey
     assert steps[0] == ["searching conventions", n, n]
 
 
+@pytest.mark.parametrize(("most", "ok"), [("DIFFERENT", False), ("LIKELY", True)])
+def test_an_option_for_itself_must_hardly_be_chance_where_the_others_need_none(most, ok, monkeypatch):
+    """Those of MAP are certain without: then 1 in 100 is the most, else 1 in 20."""
+    monkeypatch.setattr(f"permed_measures.audits.search.{most}", 0)
+    qrels, runs = binary()
+    table = {
+        name: row_made(Plain(qrels, run), {"queries of RR": "both"}, names=PAIR) for name, run in runs.items()
+    }
+    assert pm.audit(qrels, runs, table).ok == ok
+
+
 @pytest.mark.thorough
 def test_a_row_with_another_query_set_for_one_measure_is_explained():
     qrels, run = graded(2)
