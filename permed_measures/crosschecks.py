@@ -355,7 +355,7 @@ def _pytrec_values(measure: Measure, qrels: Grades, run: Scores) -> dict[str, fl
 def _can_take(labels: Mapping[str, int], scores: Mapping[str, float]) -> bool:
     """Return whether a query can be given to pytrec_eval."""
     ids = "".join([*labels, *scores])
-    if not scores or "\0" in ids or not 0 <= max(labels.values(), default=-1) <= HIGHEST_GRADE:
+    if not (labels and scores) or "\0" in ids or not 0 <= max(labels.values()) <= HIGHEST_GRADE:
         return False
     try:
         ids.encode()

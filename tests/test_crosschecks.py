@@ -199,6 +199,8 @@ def test_queries_that_pytrec_eval_cannot_take_are_scored_by_us_alone(monkeypatch
     assert {row.queries for row in result.rows if row.measure != GRADED} == {1}
     assert "4 judged queries, 3 of them scored by us alone" in str(result)
     assert pm.crosscheck({"q": {"d": 0}}, {"q": {"d": 1.0}}, ["P@1"]).alone == 0  # it takes grades of 0 alone
+    empty = {"q": {"d": 1}, "none": {}}, {"q": {"d": 1.0}, "none": {"d": 1.0}}
+    assert pm.crosscheck(*empty, ["P@1"]).alone == 1
     # Of bpref also those without a document of the level or one below; of other measures these count.
     given, compute = [], ir_measures.pytrec_eval.iter_calc
     monkeypatch.setattr(
