@@ -147,8 +147,9 @@ def _few_judged(rankings: JudgedRankings) -> Iterator[str]:
         partly = n_judged < len(rankings.judgments.query)
         which = " of the queries with results" if partly else ""
         yield (
-            f"of {n_first:,} documents within the first {_FIRST}, {_are(first)} judged, and of {n_judged:,} "
-            f"judged documents{which}, {_are(found)} retrieved; compare the ids of run and qrels"
+            f"of {counted(n_first, 'document')} within the first {_FIRST}, {_are(first)} judged, and of "
+            f"{counted(n_judged, 'judged document')}{which}, {_are(found)} retrieved; compare the ids of run "
+            "and qrels"
         )
 
 

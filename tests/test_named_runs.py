@@ -90,11 +90,15 @@ POOL = {query: {f"d{i}": i % 2 for i in range(1000)} for query in QRELS}
         (one_judged(), unjudged(n_found=2), []),  # one in 30 of the judged documents
         (one_judged(51), unjudged(51, 1), [FEW.format(510, 51)]),
         (one_judged(50), unjudged(50, 1), []),  # one in fifty is not few
-        (one_judged(1), unjudged(1), [FEW.format(10, 1).replace("1 is", "0 are")]),
+        (
+            one_judged(1),
+            unjudged(1),
+            [FEW.format(10, 1).replace("1 is", "0 are").replace("documents, 0", "document, 0")],
+        ),
         (
             one_judged(1),
             {"q0": dict.fromkeys("bcdefghij", 1.0) | {"k": 0.0}},
-            [FEW.format(10, 1).replace("1 is", "0 are")],
+            [FEW.format(10, 1).replace("1 is", "0 are").replace("documents, 0", "document, 0")],
         ),
         (one_judged(1), {"q0": {f"x{rank}": -float(rank) for rank in range(9)}}, []),  # may be by chance
         # 1 in 200 of the judged documents, but all of the first are judged

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from permed_measures.engine.inputs import columns_of, number, string_id
 from permed_measures.errors import InputError, shown
+from permed_measures.markup import counted
 
 Number = float | int | None
 """A relevance or score; None where there is none, as in a list without scores."""
@@ -69,7 +70,7 @@ def _rank(text: str) -> int:
 def trec_qrels(columns: list[str], _: int) -> Row:
     """Read query, iteration, document and relevance."""
     if len(columns) != 4:
-        raise ValueError(f"{len(columns)} columns")
+        raise ValueError(counted(len(columns), "column"))
     query_id, _iteration, doc_id, relevance = columns
     return query_id, doc_id, _grade(relevance), NO_RANK
 
@@ -77,7 +78,7 @@ def trec_qrels(columns: list[str], _: int) -> Row:
 def trec_run(columns: list[str], _: int) -> Row:
     """Read query, Q0, document, rank, score and tag; the rank may be any text."""
     if len(columns) < 6:  # trec_eval too ignores what follows the sixth
-        raise ValueError(f"{len(columns)} columns")
+        raise ValueError(counted(len(columns), "column"))
     query_id, q0, doc_id, rank, score = columns[:5]
     if len(columns) > 9 and _has_another(columns, q0):  # else they are a tag of several words
         raise ValueError("two lines of a run in one, for a line end is missing,")

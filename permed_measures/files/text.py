@@ -25,6 +25,7 @@ from permed_measures.files.formats import (
     divided,
 )
 from permed_measures.files.sources import Source
+from permed_measures.markup import counted
 
 _WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
 """What is raised for an entry that cannot be read."""
@@ -157,7 +158,7 @@ class TextFile(NamedTuple):
                 if row is None:
                     return
                 if row and len(row) != len(header.names):
-                    raise ValueError(f"{len(row)} columns instead of {len(header.names)}")
+                    raise ValueError(f"{counted(len(row), 'column')} instead of {len(header.names)}")
                 if row:
                     cells = {ours: row[place] for ours, place in places}
                     yield number, self.format.parse(cells, number)

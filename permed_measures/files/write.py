@@ -216,12 +216,12 @@ def _rows(output: _Output, nested: Nested) -> list[tuple[str, str, float]]:
     empty = [query_id for query_id, documents in nested.items() if not documents]
     if empty and not output.is_run:
         raise output.error(
-            f"this format has a row per judgment, so that {len(empty)} queries without any would be lost "
-            f"(first: {empty[0]!r})",
+            f"this format has a row per judgment, so that {counted(len(empty), 'query')} without any would "
+            f"be lost (first: {empty[0]!r})",
             "Write them as .json",
         )
     if empty:
-        problem = f"{output.path}: {len(empty)} queries without documents are not in the file"
+        problem = f"{output.path}: the file leaves out {counted(len(empty), 'query')} without documents"
         warn(f"{problem} (first: {empty[0]!r})", path=output.path)
     return [(q, doc_id, value) for q, documents in nested.items() for doc_id, value in documents.items()]
 

@@ -28,6 +28,11 @@ def write(tmp_path):
 
 BAD_QRELS = [
     ("q1 0 d1 2\nq1 0 d2\n", ":2: not a line of TREC qrels: 3 columns in 'q1 0 d2'. Expected query iterati"),
+    ("q1 0 d1 2\nq1\n", ":2: not a line of TREC qrels: 1 column in 'q1'. Expected query iteration document "),
+    (
+        "query_id,doc_id,label\nq\n",
+        ":2: not a line of CSV or TSV qrels: 1 column instead of 3 in 'q'. Expected",
+    ),
     ("q1 0 d1 2\nq1 0 d2 x\n", ":2: not a line of TREC qrels: a relevance must be a number (found 'x') in "),
     ("q1 0 d1 1_0\n", "a relevance must be a number (found '1_0')"),
     ("q1 0 d1 1\n\nq1 0 d1 0\n", ":3: document 'd1' of query 'q1' is listed twice, first on line 1. Remove"),

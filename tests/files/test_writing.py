@@ -179,7 +179,12 @@ def test_tag_and_comment_lines_of_a_run_are_kept(tmp_path, monkeypatch):
 
 
 REFUSED = [
-    ("qrels", "trec", {"q": {"a": 1}, "r": {}}, "(first: 'r'). Write them as .json"),
+    (
+        "qrels",
+        "trec",
+        {"q": {"a": 1}, "r": {}},
+        "1 query without any would be lost (first: 'r'). Write them as .json",
+    ),
     ("run", "trec", {"a b": {"a": 1}}, "query 'a b': a query id in a TREC file may not be empty or have whi"),
     ("qrels", "trec", {"q": {"a\u3000": 1}}, "document 'a\\u3000': a document id in a TREC file may not be"),
     ("qrels", "trec", {"#q": {"a": 1}}, "file: a line of a TREC file may not begin with '#' (found query '#"),
@@ -210,9 +215,13 @@ def test_what_a_format_cannot_hold_is_refused_and_the_old_file_stays(what, form,
 def test_queries_without_documents_are_told_of_where_they_are_left_out(tmp_path):
     run = {"q": {"a": 1.0}, "r": {}, "s": {}}
     for form in ROWS:
-        with pytest.warns(pm.PermedWarning, match=r"2 queries without documents are not in.*first: 'r'"):
+        with pytest.warns(pm.PermedWarning, match=r"leaves out 2 queries without documents .first: 'r'"):
             pm.write_run(run, tmp_path / "run", to=form)
         assert pm.read_run(tmp_path / "run") == {"q": {"a": 1.0}}
+    with pytest.warns(
+        pm.PermedWarning, match=r"run: the file leaves out 1 query without documents .first: 's'"
+    ):
+        pm.write_run({"q": {"a": 1.0}, "s": {}}, tmp_path / "run")
     for form in ("json", "jsonl"):
         pm.write_run(run, tmp_path / "run", to=form)
         assert pm.read_run(tmp_path / "run") == run
