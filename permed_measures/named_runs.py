@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -39,6 +39,18 @@ def check_named(runs: Any) -> None:
             f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
             hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
         )
+
+
+def check_given(
+    judgments: Judgments, measures: Iterable[Measure], purpose: str, runs: Sized = ("at least one",)
+) -> None:
+    """Raise InputError unless there are queries, measures for a purpose such as ``compare by``, and runs."""
+    if not judgments.n_queries:
+        raise InputError("the qrels have no query")
+    if not [*measures]:
+        raise InputError(f"there is no measure to {purpose}", hint="Name one, such as 'nDCG@10'")
+    if not len(runs):
+        raise InputError("there is no run")
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:

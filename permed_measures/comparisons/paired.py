@@ -20,7 +20,14 @@ from permed_measures.errors import InputError, nearest
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.named_runs import check_named, every_label_is_relevant, judged_within, naming, notes_of
+from permed_measures.named_runs import (
+    check_given,
+    check_named,
+    every_label_is_relevant,
+    judged_within,
+    naming,
+    notes_of,
+)
 from permed_measures.progress import tracked
 
 
@@ -79,10 +86,7 @@ class PairedRuns:
         pairs = _pairs(runs, baseline)
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
-        if not query_ids:
-            raise InputError("the qrels have no query")
-        if not evaluator.measures:
-            raise InputError("there is no measure to compare by", hint="Name one, such as 'nDCG@10'")
+        check_given(evaluator.judgments, evaluator.measures, "compare by")
         name, cluster, notes = clusters_of(query_ids, clusters, qrels)
         notes = [*notes, *evaluator.notes()]
 

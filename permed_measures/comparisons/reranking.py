@@ -26,7 +26,7 @@ from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import naming, notes_of
+from permed_measures.named_runs import check_given, naming, notes_of
 from permed_measures.results.report import Report, Result, Section, titled
 
 Ints = NDArray[np.int64]
@@ -482,8 +482,7 @@ def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) 
     if len(measures) != 1:
         raise InputError(f"reranking takes one measure (found {len(measures)})")
     evaluator = PermedEvaluator(measures, qrels)
-    if not evaluator.judgments.n_queries:
-        raise InputError("the qrels have no query")
+    check_given(evaluator.judgments, measures, "compare by")
     return evaluator
 
 

@@ -17,7 +17,7 @@ from permed_measures.intervals import Floats, Ints, check_level, measure_interva
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import check_named, naming
+from permed_measures.named_runs import check_given, check_named, naming
 from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
 
 if TYPE_CHECKING:
@@ -236,14 +236,11 @@ def plot_means(
     check_named(runs)
     found, values = loaded_runs(runs), {}
     evaluator = PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels))
-    query_ids = evaluator.judgments.query_ids
-    if not query_ids or not evaluator.measures or not found:
-        problem = "query" if not query_ids else "measure" if not evaluator.measures else "run"
-        raise InputError(f"there is no {problem}")
+    check_given(evaluator.judgments, evaluator.measures, "plot", found)
     for name in found:
         with naming(name):
             values[name] = evaluator.evaluate(found[name]).values
-    name, cluster, _ = clusters_of(query_ids, clusters, qrels)
+    name, cluster, _ = clusters_of(evaluator.judgments.query_ids, clusters, qrels)
     return draw_means(list(evaluator.measures), values, cluster, name, level, ax)
 
 

@@ -22,6 +22,7 @@ from permed_measures.intervals import Ints
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
+from permed_measures.named_runs import check_given
 from permed_measures.records.evidence import (
     LEVEL,
     SEED,
@@ -249,8 +250,7 @@ def gate(
         raise InputError("give significant or non_inferior, not both")
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    if not evaluator.judgments.query_ids:
-        raise InputError("the qrels have no query")
+    check_given(evaluator.judgments, evaluator.measures, "judge by")
     how = {"order": order, "query_ids": query_ids}
     now = evaluated_run(run, evaluator, how)
     before = None if baseline is None else baseline_of(baseline, now.name, evaluator, list(drops), how)

@@ -22,11 +22,10 @@ from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
-from permed_measures.errors import InputError
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import naming
+from permed_measures.named_runs import check_given, naming
 from permed_measures.results.evaluations import (
     BEST,
     Evaluations,
@@ -263,20 +262,14 @@ def leaderboard(
     'significantly below new (p < 0.05): old'
     """
     asked = measures_of(measures)
-    if not asked:
-        raise InputError("there is no measure to order by", hint="Name one, such as 'nDCG@10'")
     check_headings(_PLACES, asked)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
-    ids = evaluator.judgments.query_ids
-    if not ids:
-        raise InputError("the qrels have no query")
-    if isinstance(runs, Mapping) and not len(runs):
-        raise InputError("there is no run")
+    check_given(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
     named = runs_by_name(runs)
     origin, given = Origin.of(qrels, named), loaded_runs(named)
     found = _best_first(given, asked, evaluator)
-    unit, cluster, notes = clusters_of(ids, clusters, loaded)
+    unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, loaded)
     notes = [*evaluator.notes(), *notes]
     paired, comparison = _paired(found, unit, cluster, notes), None
     if paired.pairs:

@@ -27,6 +27,7 @@ from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
+from permed_measures.named_runs import check_given
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 FORM = "permed-measures record 4"
@@ -166,10 +167,7 @@ def record_of(found: Evaluations, order: str, query_ids: str | None, created: bo
     """Return the record of an evaluation; see `record`."""
     origin = found.origin or Origin()
     judgments = next(iter(found.evaluations.values())).rankings.judgments
-    if not judgments.query_ids:
-        raise InputError("the qrels have no query")
-    if not found.measures:
-        raise InputError("there is no measure to record", hint="Name one, such as 'nDCG@10'")
+    check_given(judgments, found.measures, "record")
     is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
     about = provenance([], Origin(qrels=origin.qrels, runs=origin.runs))
     inputs = about.get("inputs", ())

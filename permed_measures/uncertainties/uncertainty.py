@@ -23,7 +23,14 @@ from permed_measures.intervals import Estimate, check_level, coverage_notes, mea
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import every_label_is_relevant, judged_within, mean_judged, naming, notes_of
+from permed_measures.named_runs import (
+    check_given,
+    every_label_is_relevant,
+    judged_within,
+    mean_judged,
+    naming,
+    notes_of,
+)
 from permed_measures.people.agreement import relabelled
 from permed_measures.people.corrected import Corrected, People
 from permed_measures.uncertainties.labels import Floats, LabelErrors, check_scale, over_gradings, scale_of
@@ -131,10 +138,7 @@ def uncertainty(
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)
     check_headings(["run", "measure"], asked)
-    if not judgments.n_queries or not asked or not len(runs):
-        raise InputError(
-            f"there is no {'query' if not judgments.n_queries else 'measure' if not asked else 'run'}"
-        )
+    check_given(judgments, asked, "look at", runs)
     scale = scale_of(judgments, grades)
     people = None if human is None else People.of(loaded_qrels(human), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)

@@ -73,7 +73,7 @@ def test_axes_that_are_given_are_drawn_on():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (({}, RUNS, "RR"), "there is no query"),
+        (({}, RUNS, "RR"), "the qrels have no query"),
         ((QRELS, {}, "RR"), "there is no run"),
         ((QRELS, "bm25.trec", "RR"), r"runs must be a dict \{name: run\} \(found str 'bm25.trec'\)"),
         ((QRELS, RUNS, []), "there is no measure"),
