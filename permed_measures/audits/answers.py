@@ -174,7 +174,7 @@ class Answer:
             name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
             by_measure.setdefault(trial.claim.measure, []).append(name)
         parts = [
-            in_a_paper(list(dict.fromkeys(names)), measure, self._shown(measure, ours))
+            in_a_paper(list(dict.fromkeys(names)), self._shown(measure, ours))
             for measure, names in by_measure.items()
         ]
         return "; ".join([sentence_of(parts, self._queries(ours), ours), *self._of_one(ours)])

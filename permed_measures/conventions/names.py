@@ -39,7 +39,7 @@ def measure_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> 
 def typed(measure: str, cutoff: Rank, options: Options, labels: Labels) -> str:
     """Write a measure as one would type it, or what is unusual of it in words."""
     found = measure_of(measure, cutoff, options, labels) if is_possible(options, labels) else None
-    return str(found) if found is not None else in_a_paper([with_cutoff(measure, cutoff)], measure, options)
+    return str(found) if found is not None else in_a_paper([with_cutoff(measure, cutoff)], options)
 
 
 _Typed = tuple[Measure, dict[str, Any]] | None
@@ -138,17 +138,15 @@ def with_cutoff(measure: str, rank: Rank) -> str:
     return measure if precision is None else f"{measure}@{precision}"
 
 
-def in_a_paper(names: list[str], measure: str, options: Options) -> str:
+def in_a_paper(names: list[str], options: Options) -> str:
     """Write measures as a paper says how they are computed: nDCG@10 with linear gains, log2 discount."""
     said = list(filter(None, (value_of(option, value).phrase for option, value in options.items())))
+    joined = "with " if {"weights", "gain"} & options.keys() else ""
     what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return f"{what} {_JOINED.get(measure, '')}{', '.join(said)}" if said else what
+    return f"{what} {joined}{', '.join(said)}" if said else what
 
 
 def sentence_of(measures: list[str], over: str, convention: Options) -> str:
     """Say of measures what they are averaged over, if that is told, and what they share."""
     shared = [value_of(option, convention[option]).phrase for option in SHARED if option != "queries"]
     return "; ".join([*measures, *([f"averaged over {over}"] if over else []), *filter(None, shared)])
-
-
-_JOINED = {"AP": "with ", "nDCG": "with "}

@@ -81,7 +81,7 @@ class Answer:
         own = options_for(measure, ours)
         told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
         over = describe("queries", ours["queries"]) if told else ""
-        return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], measure, own)], over, ours)
+        return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
 
 
 class Difference(NamedTuple):

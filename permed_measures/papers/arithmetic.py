@@ -164,7 +164,7 @@ def _measure_of(claim: Claim) -> tuple[str, int]:
         measure, cutoff = str(parsed.NAME), cutoff_of(parsed)
     if measure == "P" and isinstance(cutoff, int):
         return "P", cutoff
-    return (measure, 1) if measure in ("Success", "Coverage") else ("", 0)
+    return measure if measure in ("Success", "Coverage") else "", 1
 
 
 def _read_alike(claims: list[Claim]) -> list[Claim]:

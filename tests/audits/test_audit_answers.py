@@ -123,6 +123,15 @@ def test_the_verdict_is_one_sentence_as_a_paper_would_write_it(claims, sentence)
     assert " ".join(str(result).split()).startswith(f"{result.verdict.capitalize()}: {text}. ")
 
 
+def test_where_all_judged_documents_are_relevant_the_sentence_has_no_weights():
+    qrels, run = graded(2)
+    row = row_made(Plain(qrels, run), {"labels": "pool"}, 7, {"MAP@10": "AP", "P@10": "P"})
+    assert pm.audit(qrels, run, row).best[0].sentence() == (
+        "AP@10 divided by R; P@10; averaged over all 37 queries of the qrels; every judged document counts "
+        "as relevant, whatever its grade"
+    )
+
+
 def test_nothing_is_said_of_a_measure_that_is_not_explained():
     qrels, run = graded(2)
     row = row_made(Plain(qrels, run), AP, 7)

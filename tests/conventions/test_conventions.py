@@ -157,8 +157,8 @@ def test_a_level_is_typed_where_the_measure_takes_it(measure, level, text):
 
 
 def test_several_measures_are_listed():
-    assert names.in_a_paper(["P@1", "P@5"], "P", {}) == "P@1 and P@5"
-    assert names.in_a_paper(["P@1", "P@5", "P@9"], "P", {}) == "P@1, P@5 and P@9"
+    assert names.in_a_paper(["P@1", "P@5"], {}) == "P@1 and P@5"
+    assert names.in_a_paper(["P@1", "P@5", "P@9"], {}) == "P@1, P@5 and P@9"
 
 
 @pytest.mark.parametrize(("cutoffs", "value"), [((1, 2), np.nan), ((2, 1), 0)])
