@@ -41,6 +41,8 @@ MEANT = frozenset(_MEANING.values())
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 _MARKS = "↑↓ *_†‡§¶△▲▽▼"
 """Arrows and marks around a title; those of numbers are more, and a prime is part of a name."""
+_SPREADS = ("", "sd", "std", "stdev", "std. dev", "se", "sem")
+"""What may stand behind a plus and minus in a title: the deviations beside the numbers."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _USUAL = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
@@ -62,19 +64,22 @@ _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 
 
 def heading_of(title: str) -> tuple[str, bool]:
-    """Return the name in the title of a column, without arrows and marks, and whether it is in percent.
+    """Return the name in the title of a column, without arrows, marks and deviations; whether it is in percent.
 
     Examples
     --------
-    >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*")
-    (('MAP', True), ('MRR', True), ('P@10', False))
+    >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*"), heading_of("RR (± SD)")
+    (('MAP', True), ('MRR', True), ('P@10', False), ('RR', False))
     """
     name = unicodedata.normalize("NFKC", title).strip(_MARKS)
     start = max(name.rfind("("), name.rfind("["))
     if name.endswith("%") and not share_of_list(name):
         start = len(name) - 1
     percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
-    return (name[:start] if percent else name).rstrip(_MARKS), percent
+    name = (name[:start] if percent else name).rstrip(_MARKS)
+    before, sign, spread = name.rpartition("±")
+    is_beside = bool(sign) and spread.strip(" .)]").lower() in _SPREADS
+    return before.rstrip(" ([") if is_beside else name, percent
 
 
 def split(name: str) -> tuple[str, str]:

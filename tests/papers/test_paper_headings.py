@@ -186,6 +186,11 @@ KINDS = {
         "a",
         "Top-5:IPrec@0.1 P@5",
     ),
+    "deviations-beside.csv": (
+        "run,P@5 ± sd,MAP@10 (± SE),R@5 ± std. dev. (%),nDCG@10±\na,#,#,#,#\n",
+        "a",
+        "P@5 AP@10 R@5 nDCG@10",
+    ),
     "k-behind-its-sign.csv": ("run,Recall@k=5,P@ k = 10\na,#,#\n", "a", "R@5 P@10"),
     "measures-between-rows.md": (
         "| Model | k = 1 | k = 5 |\n|---|---|---|\n| **Precision** | | |\n| bm25 | # | # |\n| lsa | # | # |\n"
