@@ -64,7 +64,7 @@ _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 
 
 def heading_of(title: str) -> tuple[str, bool]:
-    """Return the name in the title of a column, without arrows, marks and deviations; whether it is in percent.
+    """Return the name in a title, without arrows, marks and deviations, and whether it is in percent.
 
     Examples
     --------
