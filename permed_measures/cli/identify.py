@@ -64,8 +64,8 @@ COMMAND = Command(
         option(
             INPUT,
             f"--form {'|'.join(FORMS)}",
-            "What it takes: dicts of qrels and run (by default); qrels and ranked documents; lists of grades; the "
-            "grades and the ranked documents of one query.",
+            "What it takes: dicts of qrels and run (by default); qrels and ranked documents; lists of "
+            "grades; the grades and the ranked documents of one query.",
             default="dicts",
         ),
         *WRITING,
