@@ -103,6 +103,11 @@ def test_what_a_format_does_not_show_is_not_computed():
     assert report.to("table") == report.to("markdown") == report.to("latex") == ""
 
 
+def test_no_page_has_what_json_cannot_hold():
+    with pytest.raises(ValueError, match="JSON"):
+        Report(queries=lambda: {"values": [float("nan")]}).to("html")
+
+
 def test_a_format_that_is_none_or_missing_is_refused():
     with pytest.raises(InputError, match="form must be one of table, markdown, latex, html, csv"):
         REPORT.to("pdf")
