@@ -57,7 +57,7 @@ class Trial(Quantity):
     row : str
         The name of the run.
     claim : Claim
-        Read as percent or not as a named convention prints it, or else as it is nearer to one.
+        Read as percent or not, as it is nearer to what a named convention gives.
     cell : str
         The number that is printed there; another one is claimed after it was exchanged.
     """
@@ -74,15 +74,13 @@ class Trial(Quantity):
         return Trial(self.row, claim, self.run)
 
     def _read(self, claim: Claim) -> Claim:
-        """Return a claim that may be in percent as it is read."""
+        """Return a claim that may be in percent as it is read: what is printed is nearer, of as many digits."""
         if (other := claim.other) is None:
             return claim
         bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]
         values = np.array([self.value(base) for base in bases])
-        printed = [bool(each.printed().holds(values).any()) for each in (claim, other)]
-        nearer = other.distance(values) < claim.distance(values)
-        is_other = nearer if printed[0] == printed[1] else printed[1]
-        return other._replace(other=claim._replace(other=None)) if is_other else claim
+        is_nearer = other.distance(values) < claim.distance(values)
+        return other._replace(other=claim._replace(other=None)) if is_nearer else claim
 
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim, and not for any run."""
