@@ -74,7 +74,7 @@ class Trial(Quantity):
         return Trial(self.row, claim, self.run)
 
     def _read(self, claim: Claim) -> Claim:
-        """Return a claim that may be in percent as it is read: what is printed is nearer, of as many digits."""
+        """Return a claim that may be in percent as it is read; what is printed is the nearer one."""
         if (other := claim.other) is None:
             return claim
         bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]

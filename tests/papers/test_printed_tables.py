@@ -103,6 +103,8 @@ def test_what_columns_of_hits_tell_is_of_those_below_one_heading(paper):
     assert "all 7 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75" in first.counts[0]
     named = paper(path.read_text().replace("sys0", "ours").replace(",0.1884", ","), "named.csv")
     assert pm.audit(qrels, {"ours": run}, named).counts == first.counts
+    explained = paper(named.read_text().replace("0.3067", "0.1000"), "explained.csv")
+    assert pm.audit(qrels, {"ours": run}, explained).counts == []
 
 
 def test_means_of_trec_eval_leave_nothing_out(paper):
