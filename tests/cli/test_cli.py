@@ -70,6 +70,7 @@ def test_labels_as_run_and_reordered_lists_are_said(files):
         ),
         ("qrels run.trec --by turn_number", "Fields such as turn_number need a data set as qrels"),
         ("qrels run.trec -m X=AP -m X=P@1", "error: two measures are named 'X': AP and P@1. Give one of the"),
+        ("nosuch run.trec --label main", "error: label and caption are for LaTeX tables"),  # before any work
         ("qrels run.trec -m map=", "error: a measure is MEASURE or NAME=MEASURE (found 'map=')\n"),
         ("qrels run.trec -m map@10,P@5", "(found 'map@10,P@5'). Name one at a time: -m P@5 -m P@10, or "),
     ],

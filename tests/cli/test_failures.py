@@ -12,6 +12,8 @@ import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
+from permed_measures.cli.messages import warnings_as_notes
+from permed_measures.errors import warn
 
 COMMAND = [sys.executable, "-m", "permed_measures"]
 
@@ -40,6 +42,13 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, error, message)
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)
     assert stderr.count("\n") == 1
+
+
+def test_equal_warnings_are_said_once(capsys):
+    with warnings_as_notes():
+        for said in ("odd", "odd", "other"):
+            warn(said)
+    assert capsys.readouterr().err == "note: odd\nnote: other\n"
 
 
 @pytest.mark.usefixtures("files")
