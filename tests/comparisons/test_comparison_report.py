@@ -79,6 +79,9 @@ def test_of_more_than_50_runs_a_page_has_no_plots(n):
     plots = [plot for section in result.report().sections for plot in section.plots]
     assert [plot.about.count(";") for plot in plots] == [10] * (n == 50)
     assert all(plot.about.endswith("; 39 other runs") for plot in plots)
+    few = made({f"run{i}": [1 + i % 3] * 6 for i in range(11)}, baseline="run0", resamples=9)
+    [plot] = few.report().sections[0].plots
+    assert (plot.about.count(";"), "other" in plot.about) == (9, False)
 
 
 IN_FOURS = {f"q{i:02}": i // 4 for i in range(16)}
