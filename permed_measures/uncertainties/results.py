@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
@@ -173,29 +173,31 @@ _WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
 
 
 def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
-    """Say which source leaves a mean most open, and how much the others do, by the widest range of each."""
-    widest = {
-        name: max(found, key=itemgetter(0))
-        for name in result.sources
-        if (found := [(_width(row, name), row) for row in result.rows if getattr(row, name)])
-    }
-    order = sorted(widest, key=lambda name: -widest[name][0])
+    """Say which source leaves a mean most open, and how wide the ranges of the others are."""
+    known = {name: [row for row in result.rows if getattr(row, name)] for name in result.sources}
+    order = sorted(filter(known.get, known), key=lambda name: -max(_open(row, name) for row in known[name]))
     if not order:
         return
-    width, row = widest[order[0]]
-    if width <= _LEAST:
+    first = order[0]
+    row = max(known[first], key=lambda row: _open(row, first))
+    if _open(row, first) <= _LEAST:
         yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
         return
-    low, high = (_shown(bound, digits) for bound in getattr(row, order[0]))
-    value = f"{_about(result, row)} is {_shown(row.value, digits)}, and between {low} and {high}"
-    yield f"Of all sources, {_WORDS[order[0]]} leave most open: {value}."
-    others = ((_WORDS[name], *widest[name]) for name in order[1:])
-    ranges = (
-        f"by {source}: {f'{_shown(width, digits)} ({_about(result, row)})' if width > _LEAST else 'none'}"
-        for source, width, row in others
-    )
+    low, high = (_shown(bound, digits) for bound in getattr(row, first))
+    is_inside = _open(row, first) - _width(row, first) <= _LEAST
+    value = f"{_about(result, row)} is {_shown(row.value, digits)}"
+    found = f"between {low} and {high}" if is_inside else f"with labels drawn anew {low} to {high}"
+    yield f"Of all sources, {_WORDS[first]} leave most open: {value}, and {found}."
     if len(order) > 1:
-        yield f"Widest {'; '.join(ranges)}."
+        yield f"Widest {'; '.join(_widest(result, name, known[name], digits) for name in order[1:])}."
+
+
+def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digits: int) -> str:
+    """Say how wide the widest range of a source is."""
+    row = max(rows, key=lambda row: _width(row, name))
+    width = _width(row, name)
+    found = f"{_shown(width, digits)} ({_about(result, row)})" if width > _LEAST else "none"
+    return f"by {_WORDS[name]}: {found}"
 
 
 def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
@@ -221,6 +223,12 @@ def _about(result: Uncertainty, row: UncertaintyRow) -> str:
 def _width(row: UncertaintyRow, name: str) -> float:
     low, high = getattr(row, name)
     return float(high - low)
+
+
+def _open(row: UncertaintyRow, name: str) -> float:
+    """Return how wide a range is with the value, which is outside if wrong labels mostly err to one side."""
+    low, high = getattr(row, name)
+    return float(max(high, row.value) - min(low, row.value))
 
 
 # --- the table -------------------------------------------------------------------------------------------

@@ -186,7 +186,22 @@ def test_the_first_sentences_say_which_source_leaves_most_open():
     ]
     assert first_sentences({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Judged@1") == ["No mean is changed by ties."]
     labels = first_sentences(half, sure, "P@1", label_error=0.5, draws=99)
-    assert labels[0].startswith("Of all sources, wrong labels leave most open: ")
+    assert labels[0].startswith(
+        "Of all sources, wrong labels leave most open: P@1 is 0.5000, and between 0.1"
+    )
+
+
+def test_wrong_labels_that_all_lower_a_mean_leave_it_open_beyond_their_own_range():
+    qrels = {f"q{n}": {"a": 1, **{f"b{i}": 0 for i in range(9)}} for n in range(400)}
+    run = {q: {"a": 1.0} for q in list(qrels)[:380]}
+    [row] = pm.uncertainty(qrels, run, "P@1", label_error=0.04, draws=99).rows
+    labels, topics = (high - low for low, high in (row.labels, row.interval))
+    assert labels < topics
+    first, second, *_ = first_sentences(qrels, run, "P@1", label_error=0.04, draws=99)
+    ends = " to ".join(f"{bound:.4f}" for bound in row.labels)
+    said = f"P@1 is 0.9500, and with labels drawn anew {ends}"
+    assert first == f"Of all sources, wrong labels leave most open: {said}."
+    assert second.startswith(f"Widest by topics: {topics:.4f} (P@1); ")
 
 
 @pytest.mark.parametrize("measure", ["P@1", "nDCG@1"])
