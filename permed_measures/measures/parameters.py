@@ -209,6 +209,8 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
         if name not in measure.SUPPORTED_PARAMS:
             raise _unknown_parameter(measure, name)
         param = measure.SUPPORTED_PARAMS[name]
+        if isinstance(param, Param):  # of a measure of ours, which has checked it
+            continue
         if name in _STANDARD:
             _converted(measure, name, _STANDARD[name], value)
         if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]

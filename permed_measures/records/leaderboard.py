@@ -22,6 +22,7 @@ from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.errors import whole_number
 from permed_measures.files.provenance import Origin, provenance
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -263,6 +264,7 @@ def leaderboard(
     """
     asked = measures_of(measures)
     check_headings(_PLACES, asked)
+    resamples = whole_number("resamples", resamples, 1)
     loaded = loaded_qrels(qrels)
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     check_given(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])

@@ -192,3 +192,5 @@ def test_runs_are_a_mapping_or_have_names_of_their_own():
     for runs, message in (({}, "there is no run"), ([run_with(0)], "run 'run': expected a dict")):
         with pytest.raises(pm.InputError, match=message):
             pm.leaderboard(QRELS, runs, "RR")
+    with pytest.raises(pm.InputError, match="resamples must be a whole number of at least 1"):
+        pm.leaderboard(QRELS, run_with(0), "RR", resamples=0)
