@@ -222,3 +222,12 @@ def test_a_long_label_does_not_cost_a_column(terminal):
     for digits, hidden in ((18, 0), (19, 1)):  # beside a third of the width for the label
         rows[0][1:] = ["1" * digits, "2" * digits]
         assert terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"]).count("hidden") == hidden
+
+
+def test_lines_of_text_have_100_columns_at_most_and_files_no_limit(terminal):
+    heading = "word " * 30
+    assert section(heading, []) == f"{heading.strip()}\n"
+    terminal(200)
+    assert [len(plain(line)) for line in section(heading, []).splitlines()] == [99, 49]
+    terminal(60)
+    assert max(len(plain(line)) for line in section(heading, []).splitlines()) == 59

@@ -156,7 +156,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
     source.check_unchanged()
     if not may_repeat and (pair := first_repeated(frame)) is not None:
-        raise twice_error(*pair, "", str(source.path))
+        raise twice_error(*pair, "", str(source.path), is_run=False)
     return frame
 
 

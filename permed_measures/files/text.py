@@ -225,9 +225,7 @@ def table_of(
     return table, ranks
 
 
-def twice_error(
-    query_id: str, doc_id: str | None, first: str, second: str, is_run: bool = False
-) -> InputError:
+def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_run: bool) -> InputError:
     """Return the error for a document, or without `doc_id` a query, that is listed twice."""
     document = "" if doc_id is None else f"document {shown(doc_id)} of "
     return InputError(

@@ -239,18 +239,17 @@ def _shown(each: Difference) -> str:
 
 
 def _rows(found: Identified) -> Iterator[dict[str, Any]]:
-    differences = {each.option: each for each in found.differences}
+    shown = {each.option: each for each in found.differences if each.case}
     for option, value in found.nearest.options.items():
-        each = differences.get(option)
-        case = each.case if each else None
+        each = shown.get(option)
         yield {
             "option": option,
             "value": str(value),
             "default": str(found.nearest._claimed.default[option]),
-            "qrels": str(case.qrels) if case else None,
-            "run": str(case.run) if case else None,
-            "function": each.value if each and case else None,
-            "by_default": each.default if each and case else None,
+            "qrels": str(each.case.qrels) if each and each.case else None,
+            "run": str(each.case.run) if each and each.case else None,
+            "function": each.value if each else None,
+            "by_default": each.default if each else None,
         }
 
 

@@ -430,3 +430,9 @@ def test_plots_look_as_they_were_seen():
 
 if __name__ == "__main__":
     SEEN.write_text(seen(), encoding="utf-8")
+
+
+def test_differences_up_to_1_have_one_scale():
+    for measures, is_shared in ((("P@1", "RR"), True), (("P@1", "NumRet"), False)):
+        left, right = plot_queries(made({"old": {}, "two": GOOD}, measures))
+        assert (left.get_ylim() == right.get_ylim()) == is_shared

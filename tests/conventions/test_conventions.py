@@ -548,3 +548,12 @@ def test_a_new_value_takes_a_function_and_its_texts(monkeypatch):
     [at] = [convention for convention in tried if convention["discount"] == "root"]
     assert trial.value(at) == pytest.approx(sum(found) / len(found), abs=1e-12)
     assert trial.typed(at) == "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels"
+
+
+def test_a_micro_average_of_nothing_is_0_and_of_groups_there_is_none():
+    ones = np.ones(2)
+    for pooled, expected in ((True, [0.0, 0.5]), (False, [np.nan, np.nan])):
+        sets = means.QuerySets(np.eye(2), ones, np.zeros((2, 2)), np.full(2, pooled))
+        assert sets.ratios(np.array([0.0, 1.0]), np.array([0, 2])).tolist() == pytest.approx(
+            expected, nan_ok=True
+        )

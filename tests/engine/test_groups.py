@@ -174,3 +174,11 @@ def test_the_clusters_that_are_told_are_the_conversations_of_medcorpus(dataset_c
     told = re.search("clusters '(.*)'", note)[1]
     by_id, by_pattern = (clusters_of(judged, by, dataset)[1] for by in (None, told))
     assert np.array_equal(by_id, by_pattern)
+
+
+def test_queries_in_no_cluster_count_as_one_each_which_is_said():
+    for known, said in ((["a", "a"], "2 of 4 queries are"), (["a", "a", "a"], "1 of 4 queries is")):
+        clusters = dict(zip("wxy", known, strict=False))
+        name, cluster, notes = clusters_of(list("wxyz"), clusters, None)
+        assert (name, len({*cluster.tolist()})) == ("clusters", 5 - len(known))
+        assert notes == [f"clusters: {said} in no cluster; each counts as its own"]

@@ -6,6 +6,7 @@ from cases import rows_of
 
 import permed_measures as pm
 from permed_measures.engine.inputs import Frames
+from permed_measures.engine.query_ids import suggestion
 
 
 def qrels_of(*query_ids):
@@ -91,3 +92,8 @@ def test_litsearch_s_questions_are_not_refused_where_the_first_is_known_or_the_l
 def test_no_rewriting_is_suggested_that_would_make_two_ids_one():
     with pytest.warns(pm.PermedWarning, match="every value is that of an empty run$"):
         pm.calc_aggregate("P@1", qrels_of("1", "2"), run_of("litsearch_000", "litsearch_0000"))
+
+
+def test_no_rewriting_is_suggested_by_which_ids_would_be_beyond_the_last():
+    assert suggestion(["litsearch_000"], ["1", "2"]).startswith("'litsearch_000' is '1' if the ids are ")
+    assert suggestion(["litsearch_001", "litsearch_002"], ["1", "2"]) == ""

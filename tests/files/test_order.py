@@ -10,6 +10,7 @@ from commands import run_cli
 
 import permed_measures as pm
 from permed_measures.files import read as reading
+from permed_measures.files.formats import NO_RANK, trec_run
 from permed_measures.files.order import contradicted, contradicted_rows
 from permed_measures.files.streams import ScannedRun
 from permed_measures.files.text import TextFile, table_of
@@ -163,3 +164,18 @@ def test_qrels_that_are_the_run_too_are_read_once(tmp_path, monkeypatch):
     same, other = (run_cli("evaluate", path, run, "-m", "RR", "--format", "csv") for run in (path, copy))
     assert len(read) == 1 + 2
     assert same[0] == other[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [
+        ("7", 7),
+        ("999999999", 999_999_999),
+        ("1000000000", NO_RANK),
+        ("-1", NO_RANK),
+        ("x", NO_RANK),
+        ("²", NO_RANK),
+    ],
+)
+def test_ranks_are_whole_numbers_of_nine_digits_at_most(text, rank):
+    assert trec_run(["q", "Q0", "a", text, "0.5", "x"], 1)[-1] == rank

@@ -418,6 +418,20 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
     assert "Left out" not in str(found("precision_of_query", "P@5", "query"))
 
 
+def test_values_may_be_those_of_the_queries_of_the_qrels_or_of_the_run():
+    def of(queries, qrels, run):
+        firsts = {query: next(iter(run.get(query, {})), None) for query in queries}
+        return {query: float(qrels.get(query, {}).get(doc, 0) >= 1) for query, doc in firsts.items()}
+
+    for function, over in (
+        (lambda qrels, run: of(qrels, qrels, run), "qrels"),
+        (lambda qrels, run: of(run, qrels, run), "run"),
+    ):
+        result = pm.identify(function, "P@1")
+        assert f"all queries of the {over}" in result.nearest.sentence()
+        assert all("is no query" not in each.error for each in result.left_out)
+
+
 @pytest.mark.thorough
 def test_what_is_no_number_is_no_error():
     def precision(grades, ranked):

@@ -8,6 +8,7 @@ import pytest
 from commands import run_cli
 
 import permed_measures as pm
+from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
@@ -396,3 +397,13 @@ def test_progress_is_of_each_convention_of_each_row(monkeypatch):
     monkeypatch.setattr("permed_measures.limits.rows.step", step)
     result = pm.possible(QRELS, {"a": {"P@1": "0.9"}, "b": {"P@1": "0.8"}})
     assert steps == [["conventions of rows", n := sum(len(row.conventions) for row in result.rows), n]]
+
+
+def test_every_convention_is_in_one_group_or_without_bounds():
+    policies = label_policies(Judgments.of({"q": {"a": 2, "b": 1, "c": 0}, "r": {"a": 1}}))
+    [claims] = parse_claims([{"MAP@10": "0.5", "P@1": "0.5"}])
+    groups, unknown = Conventions(policies).groups(claims)
+    known = [each for group in groups for each in group.conventions]
+    every = list(conventions_of(claims, policies, NAMED))
+    assert sorted(map(str, [*known, *unknown])) == sorted(map(str, every))
+    assert max(len(group.conventions) for group in groups) > 1

@@ -1,5 +1,7 @@
 """Audits of tables as papers print them: names of runs, what is left out, changes from another row."""
 
+import gzip
+
 import pytest
 from commands import run_cli
 
@@ -225,3 +227,12 @@ def test_cells_without_a_number_are_named_up_to_ten(paper, n, end):
     [note] = read_claims_file(path).notes
     assert note.startswith("no value, left out: x (0, P@1), ")
     assert note.endswith(end)
+
+
+def test_the_ending_of_a_packed_file_says_its_format(tmp_path):
+    """What is CSV by its ending has a header and a line of dashes, as Markdown would."""
+    text = "run;note;P@1\n-|-;x;0.5\nbm25;| - | - |;0.25\n"
+    for name in ("table.csv", "table.csv.gz"):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        assert read_claims_file(path).rows[-1].claims == {"P@1": "0.25"}

@@ -383,3 +383,12 @@ def test_a_record_that_is_no_baseline_here_says_why(change, options, message, fo
     status, _, err = run_main(*line.split())
     assert (status, message in err) == (2 if message else 0, True), err
     assert not message or err.startswith("error: base.json: this is no baseline here: ")
+
+
+@pytest.mark.parametrize(("n", "outcome"), [(5, "inconclusive"), (6, "failed")])
+def test_the_same_change_of_6_queries_shows_that_it_is_one(n, outcome):
+    """By chance all of 6 have the same sign once in 32 times, of 5 in 16."""
+    found = pm.gate(labelled(n), ranked(n, n), None, ranked(n), {"RR": 0.1}, significant=True)
+    assert [rule.outcome for rule in found.rules] == [outcome]
+    found = pm.gate(labelled(n), ranked(n, n), {"RR": 0.6}, significant=True)
+    assert [rule.outcome for rule in found.rules] == [outcome]

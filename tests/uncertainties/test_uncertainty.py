@@ -249,3 +249,10 @@ def test_the_command_writes_the_numbers_of_the_data_set(tmp_path):
     _, stderr = run_cli(*arguments, "--output", str(tmp_path / "found.csv"))
     assert f"note: {content['notes'][0]}" in stderr
     assert (tmp_path / "found.csv").read_text().startswith("run,measure,value,interval_low")
+
+
+def test_headings_that_are_not_the_measure_are_explained():
+    qrels, run = made()
+    said = "nDCG-exp@5 is nDCG(dcg='exp-log2')@5"
+    for measures, is_said in ((["nDCG@5", "nDCG(dcg='exp-log2')@5"], True), (["nDCG@5"], False)):
+        assert (said in " ".join(str(pm.uncertainty(qrels, run, measures)).split())) == is_said
