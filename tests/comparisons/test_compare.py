@@ -366,3 +366,14 @@ def test_the_standard_error_and_the_statistics_are_those_of_the_tests():
         assert row.tests["randomization"].statistic == pytest.approx(sums.sum() / np.sqrt((sums**2).sum()))
         for name in EVERY_TEST:
             assert row.tests[name].direction == np.sign(t)
+
+
+@pytest.mark.parametrize(
+    ("groups", "written"), [([2, 10], [2, 10]), (["b", "a"], ["a", "b"]), ([1.5, 2.5], ["1.5", "2.5"])]
+)
+def test_groups_are_numbers_or_texts_in_json(groups, written):
+    qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
+    by = {q: groups[n % 2] for n, q in enumerate(qrels)}
+    found = json.loads(compare(qrels, runs, "RR", by=by, resamples=9).to("json"))
+    assert [each["group"] for each in found["groups"]] == written

@@ -418,18 +418,16 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
     assert "Left out" not in str(found("precision_of_query", "P@5", "query"))
 
 
-def test_values_may_be_those_of_the_queries_of_the_qrels_or_of_the_run():
-    def of(queries, qrels, run):
-        firsts = {query: next(iter(run.get(query, {})), None) for query in queries}
-        return {query: float(qrels.get(query, {}).get(doc, 0) >= 1) for query, doc in firsts.items()}
-
-    for function, over in (
-        (lambda qrels, run: of(qrels, qrels, run), "qrels"),
-        (lambda qrels, run: of(run, qrels, run), "run"),
-    ):
-        result = pm.identify(function, "P@1")
-        assert f"all queries of the {over}" in result.nearest.sentence()
-        assert all("is no query" not in each.error for each in result.left_out)
+def test_values_may_be_those_of_queries_that_only_the_qrels_or_only_the_run_has():
+    names = ["any"]
+    search = Search(
+        lambda *_: dict.fromkeys(names, 0.25), FORMS["dicts"], Claimed("P@1", "P", (1,)), NAMED[:1]
+    )
+    case = Case({"q1": {"a": 1}, "q2": {"a": 1}}, {"q2": {"a": 1.0}, "q3": {"a": 1.0}})
+    for names[:] in (["q1", "q2"], ["q2", "q3"], ["q1", "q2", "q3"]):
+        assert search.ask(case).error is None
+    names[:] = ["q1", "MAP"]
+    assert "'MAP' is no query" in str(search.ask(case).error)
 
 
 @pytest.mark.thorough

@@ -350,8 +350,9 @@ def test_what_stands_before_the_cells_of_latex_is_no_part_of_them(begun):
     assert [[cell.text for cell in row] for row in grid] == [["run", "P@1"], ["a", "0.1"]]
 
 
-def test_the_last_row_of_latex_needs_no_end(tmp_path):
-    text = r"\begin{tabular}{lr} run & P@1 \\ a & 0.1 \\ b & 0.2 \end{tabular}"
+@pytest.mark.parametrize("end", [r" \end{tabular}", ""])
+def test_the_last_row_of_latex_needs_no_end(tmp_path, end):
+    text = rf"\begin{{tabular}}{{lr}} run & P@1 \\ a & 0.1 \\ b & 0.2{end}"
     assert read(tmp_path, "paper.tex", text)[0] == {("a", "P@1"): "0.1", ("b", "P@1"): "0.2"}
 
 

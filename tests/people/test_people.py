@@ -14,8 +14,9 @@ from simulations import people as simulation
 
 import permed_measures as pm
 from permed_measures.comparisons.findings import findings
+from permed_measures.engine.judgments import Judgments
 from permed_measures.people.agreement import Agreement
-from permed_measures.people.corrected import estimate
+from permed_measures.people.corrected import People, estimate
 
 
 def table(*rows):
@@ -417,3 +418,9 @@ def test_labels_of_the_trec_rag_track_are_corrected(data):
     assert (abs(collection.values[0].mean(axis=1) - collection.truth) > 0.04).any()
     held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, 400)
     assert held.min() > 0.85
+
+
+def test_a_query_without_judgments_is_none_that_people_judged():
+    qrels = {"all": {"a": 1, "b": 0}, "none": {}, "not": {"a": 1}}
+    found = People.of({"all": {"a": 1, "b": 1}}, Judgments.of(qrels))
+    assert (found.whole, found.queries.tolist()) == (True, [True, False, False])

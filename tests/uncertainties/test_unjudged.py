@@ -168,3 +168,10 @@ def test_the_scale_is_that_of_the_collection_or_what_is_given():
             scale_of(judgments, wrong)
     with pytest.raises(pm.InputError, match="grades must be given where the highest grade is above 100"):
         scale_of(Judgments.of({"q": {"a": 101}}))
+
+
+def test_of_very_many_unjudged_documents_all_and_none_are_among_the_gradings():
+    run = {"q": {f"d{n:03}": -float(n) for n in range(320)} | {"a": -999.0}}
+    [row] = pm.uncertainty({"q": {"a": 1}}, run, "AP@400").rows
+    assert row.unjudged == pytest.approx((1 / 321, 1.0))
+    assert not row.exact["unjudged"]
