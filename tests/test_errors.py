@@ -69,6 +69,10 @@ def test_silence_holds_for_what_is_named_inside_it_and_ends_with_the_block():
         warn("it is empty")
     with pytest.warns(PermedWarning, match=r"^it is empty$"):
         warn("it is empty")
+    found = []
+    with warnings_shown_by(found.append):
+        warn("it is full")
+    assert list(map(str, found)) == ["it is full"]
     with warnings_about("a"), pytest.warns(PermedWarning, match=r"^a\.run: it is empty$") as caught:
         warn("a.run: it is empty", path="a.run")
     assert caught[0].message.where == "a.run"

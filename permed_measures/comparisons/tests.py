@@ -120,8 +120,8 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     --------
     >>> sums = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 0.0], [2.0, -1.0, 0.0], [1.0, 3.0, 0.0]])
     >>> found = randomize(sums, np.array([[0, 2], [1, 2]]), resamples=10_000, seed=0)
-    >>> found.p, found.adjusted
-    (array([0.125, 0.375]), array([0.125, 0.375]))
+    >>> found.p, found.adjusted, round(found.critical, 4)
+    (array([0.125, 0.375]), array([0.125, 0.375]), 1.8898)
     """
     differences = sums[:, pairs[:, 0]] - sums[:, pairs[:, 1]]
     scale = np.sqrt((differences**2).sum(axis=0))

@@ -28,7 +28,7 @@ def shown(details, run):
     """Return the ranking of each query as ids; None is a document that is not known."""
     ids = details["documents"]["ids"]
     return [
-        [None if each < 0 else ids[each] for each in ranking]
+        [None if each == -1 else ids[each] for each in ranking]
         for ranking in details["rankings"][details["runs"].index(run)]
     ]
 
