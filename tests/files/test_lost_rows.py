@@ -264,3 +264,10 @@ def test_brackets_without_end_in_a_toml_file_are_our_error():
     options = ["--claim", "P@1=0.5", "--conventions", "deep.toml"]
     status, _, stderr = run_main("audit", "permed-sample", "permed-sample/runs/bm25", *options)
     assert (status, "deep.toml: is no TOML" in stderr) == (2, True)
+
+
+def test_what_is_wrong_with_json_is_shown_with_its_own_line(tmp_path):
+    path = tmp_path / "qrels.json"
+    path.write_text('{"q1": {"a": 1},\n "q2": {"b": 1},\n "q3": {"c": oops}\n}\n')
+    with pytest.raises(pm.InputError, match=r"qrels.json:3: .* in '\"q3\": \{\"c\": oops\}'"):
+        pm.read_qrels(path)

@@ -9,6 +9,7 @@ from commands import run_main
 
 import permed_measures as pm
 from permed_measures.intervals import proportion_interval
+from permed_measures.records.evidence import of_changes
 
 
 def labelled(n):
@@ -392,3 +393,15 @@ def test_the_same_change_of_6_queries_shows_that_it_is_one(n, outcome):
     assert [rule.outcome for rule in found.rules] == [outcome]
     found = pm.gate(labelled(n), ranked(n, n), {"RR": 0.6}, significant=True)
     assert [rule.outcome for rule in found.rules] == [outcome]
+
+
+def test_an_interval_of_few_that_differ_is_wider_where_there_are_more_changes():
+    differences, measures = np.zeros((40, 2)), list(map(pm.parse_measure, ["P@1", "RR"]))
+    differences[:3] = 0.5
+    reached = []
+    for n in (1, 2):
+        found = of_changes(measures[:n], differences[:, :n], np.arange(40), [0.0] * n)
+        _, share = proportion_interval(np.repeat([1.0, 0.0], [3, 37]), np.arange(40), 1 - 0.05 / n)
+        assert found[0].interval == pytest.approx((-share, share))
+        reached.append(share)
+    assert reached == sorted(reached)
