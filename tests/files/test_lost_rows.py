@@ -271,3 +271,21 @@ def test_what_is_wrong_with_json_is_shown_with_its_own_line(tmp_path):
     path.write_text('{"q1": {"a": 1},\n "q2": {"b": 1},\n "q3": {"c": oops}\n}\n')
     with pytest.raises(pm.InputError, match=r"qrels.json:3: .* in '\"q3\": \{\"c\": oops\}'"):
         pm.read_qrels(path)
+
+
+def test_a_query_with_two_lists_and_two_lines_in_one_are_refused(tmp_path):
+    path = tmp_path / "file"
+    for text, message in (
+        (
+            '{"query_id": "q", "relevant_texts": ["a"]}\n{"query_id": "q", "relevant_texts": ["b"]}\n',
+            "query 'q' is",
+        ),
+        (
+            '{"query_id": "q", "relevant_texts": []}\n{"query_id": "q", "relevant_texts": []}\n',
+            "query 'q' is listed",
+        ),
+        ("q Q0 a 1 0.5 xr Q0 b 1 0.4\n", "two lines of a run in one"),
+    ):
+        path.write_text(text)
+        with pytest.raises(pm.InputError, match=message):
+            (pm.read_run if "Q0" in text else pm.read_qrels)(path)

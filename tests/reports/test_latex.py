@@ -79,6 +79,7 @@ def test_a_label_and_a_caption_in_latex_compile(tmp_path):
     assert r"\caption{\emph{Sample}, $k=1$. Best in bold" in text
     assert re.findall(r"\\label{(.*?)}", text) == ["tbl:main", "tbl:main-2"]
     assert_compiles([text], tmp_path)
+    assert r"\caption{Is it? Best in bold" in found.to("latex", caption="Is it?")
     assert found.to("latex", caption=" \n ") == found.to("latex")
     with pytest.raises(pm.InputError, match="a label in LaTeX can have no ' '"):
         found.to("latex", label="my table")
