@@ -129,7 +129,9 @@ def test_a_row_has_what_was_made_differently_and_what_nothing_explains_apart():
     plain = Plain(qrels, run)
     row = row_made(plain, AP, 7, {"MRR@3": "RR", "MRR@10": "RR"}) | {"MRR@2": "0.98765"}
     row |= row_made(plain, {"ranks": "found"}, 7, {"MRR@5": "RR"})
-    made, left = pm.audit(qrels, run, row).exceptions
+    result = pm.audit(qrels, run, row)
+    made, left = result.exceptions
+    assert (made.is_clear, [trial.claim.name for trial in result.unclear]) == (True, ["MRR@2"])
     assert [trial.claim.name for trial in made.trials] == ["MRR@5"]
     assert (made.options["ranks"], made.complete) == ("found", True)
     assert ([trial.claim.name for trial in left.trials], left.explained) == (["MRR@2"], [])
