@@ -377,3 +377,9 @@ def test_groups_are_numbers_or_texts_in_json(groups, written):
     by = {q: groups[n % 2] for n, q in enumerate(qrels)}
     found = json.loads(compare(qrels, runs, "RR", by=by, resamples=9).to("json"))
     assert [each["group"] for each in found["groups"]] == written
+
+
+def test_no_measure_has_the_name_of_the_column_of_groups():
+    by = dict.fromkeys(QRELS, "a")
+    with pytest.raises(pm.InputError, match="two columns would be named 'group'"):
+        compare(QRELS, RUNS, {"group": "P@1"}, by=by, resamples=9)

@@ -436,3 +436,12 @@ def test_differences_up_to_1_have_one_scale():
     for measures, is_shared in ((("P@1", "RR"), True), (("P@1", "NumRet"), False)):
         left, right = plot_queries(made({"old": {}, "two": GOOD}, measures))
         assert (left.get_ylim() == right.get_ylim()) == is_shared
+
+
+def test_what_a_plot_on_a_page_refers_to_is_its_own(against_old):
+    pages = [inline_svg(plot(against_old)[0].figure) for plot in (plot_forest, plot_queries)]
+    known = [{*re.findall(r'\bid="([^"]+)"', svg)} for svg in pages]
+    used = [{*re.findall(r'(?:href="|url\()#([^")]+)', svg)} for svg in pages]
+    assert all(used)
+    assert all(links <= ids for links, ids in zip(used, known, strict=True))
+    assert not known[0] & known[1]

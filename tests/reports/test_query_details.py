@@ -7,6 +7,7 @@ from collections import namedtuple
 from types import SimpleNamespace
 
 import ir_measures
+import polars as pl
 from ir_measures import Qrel
 
 from permed_measures.comparisons.compare import compare
@@ -177,3 +178,15 @@ def test_fields_that_tell_nothing_or_are_long_are_left_out_and_long_titles_are_c
     details = query_details(compared(runs, dataset, clusters="none"))
     assert details["fields"] == {"short": [letter * 40 for letter in "abab"]}
     assert details["documents"]["texts"] == ["t" * 200, "t " * 99 + "t…", "a text", None]
+
+
+def test_the_first_of_equal_scores_are_those_of_the_ranking_in_frames_too():
+    ties = {query: dict.fromkeys("aczbx", 1.0) for query in QRELS}
+    frame = pl.DataFrame(
+        [(query, *row) for query, documents in ties.items() for row in documents.items()],
+        ["query_id", "doc_id", "score"],
+        orient="row",
+    )
+    for run in (ties, frame):
+        details = query_details(compared({"old": run, "new": NEW}), depth=3)
+        assert shown(details, "old") == [["z", "x", "c"]] * len(QRELS)
