@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import signal
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -114,3 +115,21 @@ def dataset_cache(data, tmp_path_factory) -> Path:
     for name in ("medcorpus", "litsearch"):
         shutil.copytree(data / name, home / name)
     return home
+
+
+@pytest.fixture
+def steps_of(monkeypatch):
+    """Return a function that notes the steps of a module: what each is about, its total, how far it came."""
+
+    def noted(module):
+        steps = []
+
+        @contextmanager
+        def step(about, total):
+            steps.append([about, total, 0])
+            yield lambda by: steps[-1].__setitem__(2, steps[-1][2] + by)
+
+        monkeypatch.setattr(f"{module}.step", step)
+        return steps
+
+    return noted

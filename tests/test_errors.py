@@ -5,6 +5,7 @@ import re
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from decimal import localcontext
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -135,3 +136,14 @@ def test_values_by_query_need_a_pyspark_frame_and_columns_of_their_own(monkeypat
     assert table.to_pydict() == {"query_id": ["q1", "q2"], "AP": [0.0, 1.0], "Hit": [0.0, 1.0]}
     with pytest.raises(pm.PermedError, match="query_id"):
         pm.spark.evaluate({"query_id": "AP"}, QRELS, run(RUNS["other"]))
+
+
+def test_the_context_of_decimals_of_the_process_changes_no_answer():
+    def answers():
+        claims = {"MAP@10": "0.12345", "P@1": "50.000%", "RR": 0.583333333}
+        made = pm.audit(QRELS, RUNS["one"], claims), pm.possible(QRELS, claims)
+        return [*map(str, made), pm.gate(QRELS, RUNS["one"], {"RR": 0.61997, "NumRet": 1234567.0}).to("csv")]
+
+    expected = answers()
+    with localcontext(prec=3):
+        assert answers() == expected

@@ -14,7 +14,7 @@ from permed_measures.conventions.options import FIRST_DIGITS, Options
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
 from permed_measures.conventions.values import Ranked
-from permed_measures.papers.claims import Claim
+from permed_measures.papers.claims import EXACT, Claim
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -38,7 +38,7 @@ class Window(NamedTuple):
     def of(cls, claim: Claim) -> Window:
         """Return the numbers within 0.03, or within half of a small one."""
         unit, value = 10**claim.decimals, abs(float(claim.value))
-        code = int(claim.value * unit)
+        code = int(EXACT.multiply(claim.value, unit))
         reach = max(int(min(_NEAR * max(value, 1), value / 2) * unit), _FEWEST)
         highest = unit if code <= unit else code + reach
         return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))

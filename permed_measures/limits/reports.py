@@ -15,6 +15,7 @@ from permed_measures.files.provenance import Origin, provenance
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
+from permed_measures.papers.claims import EXACT
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
@@ -303,9 +304,9 @@ _NOISE = 1e-9
 
 def _end(told: ClaimRange, value: float, up: bool = True) -> str:
     """Print the end of a range with the digits of the claim, rounded away from the middle."""
-    unit, rounding = Decimal(1).scaleb(-told.claim.decimals), ROUND_CEILING if up else ROUND_FLOOR
+    unit, rounding = EXACT.scaleb(Decimal(1), -told.claim.decimals), ROUND_CEILING if up else ROUND_FLOOR
     inwards = Decimal(value + (-_NOISE if up else _NOISE))
-    return told.claim.prints(float(inwards.quantize(unit, rounding)) + 0.0)
+    return told.claim.prints(float(inwards.quantize(unit, rounding, EXACT)) + 0.0)
 
 
 def _assumed(result: Possible) -> list[str]:

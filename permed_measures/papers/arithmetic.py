@@ -18,7 +18,7 @@ from permed_measures.markup import counted, listed
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.cells import Number
-from permed_measures.papers.claims import Claim, Printed
+from permed_measures.papers.claims import EXACT, Claim, Printed
 from permed_measures.papers.names import Rank, heading_of, meaning_of
 from permed_measures.papers.tables import ClaimRow
 
@@ -199,7 +199,7 @@ def _evidence(claims: list[Claim], totals: NDArray[np.int64], *, is_cut: bool = 
     evidence = np.zeros(len(totals))
     for claim in claims:
         unit = 10**claim.decimals
-        low = 2 * int(claim.value * unit) - (not is_cut)  # in halves of the last digit
+        low = 2 * int(EXACT.multiply(claim.value, unit)) - (not is_cut)  # in halves of the last digit
         is_whole = (low + 2) * totals // (2 * unit) >= -(-low * totals // (2 * unit))
         n_printed = np.minimum(totals + 1 + _n_at_ends(unit, totals, is_cut), unit)
         evidence += np.log(np.where(is_whole, (1 - _MISPRINTED) * unit / n_printed, 0) + _MISPRINTED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
@@ -16,6 +16,8 @@ from permed_measures.errors import InputError
 from permed_measures.papers.cells import printed_in
 from permed_measures.papers.names import MEANT, Rank, heading_of, is_ours, meaning_of
 
+EXACT = Context(prec=60)
+"""In which claims keep all their digits, whatever context of decimals the process has."""
 _NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
 _FIRST_TO = 5
@@ -53,7 +55,7 @@ class Printed(NamedTuple):
             first = Fraction(1, 2 * 10**first_to)
             if decimals < first_to:  # both roundings may go the same way
                 half += first
-            elif number == round(number, first_to):
+            elif Fraction(number) == round(Fraction(number), first_to):
                 half = first
         return cls(Fraction(number) - half, Fraction(number) + half)
 
@@ -167,11 +169,13 @@ class Claim(NamedTuple):
     def printed_as(self, text: str) -> Claim:
         """Return the claim that would have been printed so."""
         number = Decimal(text.rstrip("%"))
-        return self._replace(text=text, value=number.scaleb(-2) if self.percent else number, other=None)
+        return self._replace(
+            text=text, value=EXACT.scaleb(number, -2) if self.percent else number, other=None
+        )
 
     def in_percent(self) -> Claim:
         """Return the same number as percent."""
-        return self._replace(value=self.value.scaleb(-2), decimals=self.decimals + 2, percent=True)
+        return self._replace(value=EXACT.scaleb(self.value, -2), decimals=self.decimals + 2, percent=True)
 
     def or_in_percent(self) -> Claim:
         """Return the claim with percent as its other reading, unless it is that or a count."""
@@ -181,7 +185,8 @@ class Claim(NamedTuple):
 
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
-        if Decimal(repr(value)).quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN) == self.value:
+        unit = EXACT.scaleb(Decimal(1), -self.decimals)
+        if Decimal(repr(value)).quantize(unit, ROUND_DOWN, EXACT) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
         if value in self.printed(first_to=self.decimals + 1):
             return f"rounded twice, this gives {self.text}"
@@ -208,7 +213,7 @@ def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
     if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
     numbers = [_number(*each)[0] for row in rows for each in row.items() if not isinstance(each[1], str)]
-    longest = max((_digits(number.normalize()) for number in numbers), default=0)
+    longest = max((_digits(number.normalize(EXACT)) for number in numbers), default=0)
     table = [[_claim(name, value, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
@@ -241,8 +246,8 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
     measure, cutoffs = meaning_of(heading)
     number, sign = _number(name, value)
     counts = measure.startswith("Num")
-    percent = bool(sign) or in_percent or (abs(number) > 1 and not counts)
-    if abs(number) > (_LARGEST_COUNT if counts else 100):
+    percent = bool(sign) or in_percent or (number.copy_abs() > 1 and not counts)
+    if number.copy_abs() > (_LARGEST_COUNT if counts else 100):
         most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
         raise InputError(f"{most} (found {value!r})", where=f"claim {name!r}")
     if isinstance(value, str):
@@ -250,7 +255,7 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
     if digits > MOST_DIGITS:
         problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {value!r})"
         raise InputError(problem, where=f"claim {name!r}")
-    number = number.quantize(Decimal(1).scaleb(-digits))
+    number = number.quantize(EXACT.scaleb(Decimal(1), -digits), context=EXACT)
     plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
     if not percent:
         return plain

@@ -10,6 +10,7 @@ from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.datasets.loading import loaded_qrels
@@ -385,7 +386,7 @@ class _Printed(NamedTuple):
     @property
     def decimals(self) -> int:
         """How many decimals numbers have beside the limit."""
-        decimals = -int(Decimal(repr(self.limit)).normalize().as_tuple().exponent)
+        decimals = len(_limit(self.limit).partition(".")[2])
         return min(max(decimals, self.least), 9)
 
     def rounded(self, value: float) -> float:
@@ -424,7 +425,7 @@ class _Printed(NamedTuple):
 
 
 def _limit(limit: float) -> str:
-    return f"{Decimal(repr(limit)).normalize():,f}"
+    return f"{Decimal(np.format_float_positional(limit, trim='-')):,f}"
 
 
 def assert_no_regression(

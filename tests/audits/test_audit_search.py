@@ -2,7 +2,6 @@
 
 import math
 import random
-from contextlib import contextmanager
 from itertools import combinations, product
 from types import SimpleNamespace
 
@@ -161,15 +160,8 @@ def test_of_more_than_100_claims_those_of_rows_with_about_40_are_looked_at(n, ro
     assert len(of_some_rows(claims[:1] * n)) == n  # of one row
 
 
-def test_progress_is_of_each_named_convention_with_each_number_of_changes(monkeypatch):
-    steps = []
-
-    @contextmanager
-    def step(about, total):
-        steps.append([about, total, 0])
-        yield lambda by: steps[-1].__setitem__(2, steps[-1][2] + by)
-
-    monkeypatch.setattr("permed_measures.audits.search.step", step)
+def test_progress_is_of_each_named_convention_with_each_number_of_changes(steps_of):
+    steps = steps_of("permed_measures.audits.search")
     result = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.98765"})
     n = 3 * result.best[0].space.n_bases
     assert steps[0] == ["searching conventions", n, n]

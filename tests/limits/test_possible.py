@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import contextmanager
 
 import pytest
 from commands import run_cli
@@ -386,15 +385,8 @@ def test_another_measure_may_have_what_a_measure_of_ours_cannot():
     assert pm.possible(QRELS, {"AP@10": "0.6"}).ok
 
 
-def test_progress_is_of_each_convention_of_each_row(monkeypatch):
-    steps = []
-
-    @contextmanager
-    def step(about, total):
-        steps.append([about, total, 0])
-        yield lambda by: steps[-1].__setitem__(2, steps[-1][2] + by)
-
-    monkeypatch.setattr("permed_measures.limits.rows.step", step)
+def test_progress_is_of_each_convention_of_each_row(steps_of):
+    steps = steps_of("permed_measures.limits.rows")
     result = pm.possible(QRELS, {"a": {"P@1": "0.9"}, "b": {"P@1": "0.8"}})
     assert steps == [["conventions of rows", n := sum(len(row.conventions) for row in result.rows), n]]
 
