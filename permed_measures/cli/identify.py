@@ -18,7 +18,7 @@ from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
 from permed_measures.identities.cases import FORMS
 from permed_measures.identities.identify import identify
-from permed_measures.identities.search import load_function
+from permed_measures.identities.user_function import load_function
 
 _PACKAGED = "permed-sample/script.py"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import SumAgg
@@ -28,11 +28,12 @@ GROUPS = {"conversations": 0, "turns": 1}
 """Which part of the id of a query says its group, where means are those of groups."""
 
 
-def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings:
+def groupings_of(judged: Sequence[str], others: Sequence[str] = (), complete: bool = False) -> Groupings:
     """Return the group of each query by the means of groups that can be taken.
 
     Ids such as ``topic_001_2`` tell the conversation and the turn; there are both only if some judged queries
-    share each. Of `others`, one whose id does not tell it is a group of its own.
+    share each, or if the groupings are to be `complete`. Of `others`, one whose id does not tell it is a
+    group of its own.
     """
     parts = [match.groups() if (match := _TURN.fullmatch(each)) else None for each in (*judged, *others)]
     if not judged or None in parts[: len(judged)]:
@@ -40,7 +41,7 @@ def groupings_of(judged: Sequence[str], others: Sequence[str] = ()) -> Groupings
     texts = [each or (query, query) for each, query in zip(parts, (*judged, *others), strict=True)]
     columns = [np.unique(np.array(column), return_inverse=True)[1] for column in zip(*texts, strict=True)]
     numbers = [len(np.unique(column[: len(judged)])) for column in columns]
-    if max(numbers) == len(judged):
+    if max(numbers) == len(judged) and not complete:
         return {}
     return {averaged: columns[part] for averaged, part in GROUPS.items()}
 
@@ -84,7 +85,7 @@ QUERIES: dict[str, Callable[[Known], Bools]] = {
     "with_list_nothing_is_one": lambda of: of.judged & of.listed,
 }
 """Which queries count, by query set."""
-_NOTHING_IS_ONE = ("nothing_is_one", "with_list_nothing_is_one")
+NOTHING_IS_ONE = ("nothing_is_one", "with_list_nothing_is_one")
 """The query sets in which a query without relevant documents counts 1."""
 
 
@@ -102,15 +103,18 @@ class QuerySets:
     pooled : ndarray of bool, shape (number of query sets,)
         Which have a micro average: there is none over queries without judgments, as how much was retrieved
         for them is not known, and none of groups.
+    empty : float
+        The mean over a query set without queries.
     """
 
     weights: Floats
     sizes: Floats
     added: Floats
     pooled: Bools
+    empty: float = np.nan
 
     @classmethod
-    def of(cls, known: Known, group: Ints | None) -> QuerySets:
+    def of(cls, known: Known, group: Ints | None, empty: float = np.nan) -> QuerySets:
         """Find them; means are those of groups where each query has one."""
         counted = np.array([rule(known) for rule in QUERIES.values()])
         n_judged = int(known.judged.sum())
@@ -120,10 +124,10 @@ class QuerySets:
             weights /= np.maximum(n_of, 1)[:, group]
             sizes = (n_of > 0).sum(axis=1).astype(np.float64)
         added = np.zeros_like(weights)
-        for at in map(place, _NOTHING_IS_ONE):
+        for at in map(place, NOTHING_IS_ONE):
             added[at] = weights[at] * ~known.relevant
         pooled = ~counted[:, n_judged:].any(axis=1) & (sizes > 0) & (group is None)
-        return cls(weights[:, :n_judged], sizes, added[:, :n_judged], pooled)
+        return cls(weights[:, :n_judged], sizes, added[:, :n_judged], pooled, empty)
 
     def drawn(self, at: int, counts: Floats) -> QuerySets:
         """Return one of the query sets for each row of how often queries are drawn.
@@ -136,20 +140,21 @@ class QuerySets:
         return QuerySets(weights, sizes, added, np.repeat(self.pooled[at], len(counts)))
 
     def means(self, values: Floats) -> Floats:
-        """Return the mean over each query set; NaN for one without queries."""
+        """Return the mean over each query set; `empty` for one without queries."""
         total = self.weights @ values + self.added.sum(axis=1)
-        found: Floats = np.divide(total, self.sizes, out=np.full(len(total), np.nan), where=self.sizes > 0)
+        empty = np.full(len(total), self.empty)
+        found: Floats = np.divide(total, self.sizes, out=empty, where=self.sizes > 0)
         return found
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over each query set, for measures that count."""
-        found: Floats = np.where(self.sizes > 0, (self.weights > 0) @ values, np.nan)
+        found: Floats = np.where(self.sizes > 0, (self.weights > 0) @ values, self.empty)
         return found
 
     def ratios(self, numerator: Floats, denominator: Floats | Ints) -> Floats:
         """Return a micro average: the sum of all numerators over that of all denominators."""
         total = self.weights @ denominator
-        empty = np.where(self.pooled, 0.0, np.nan)
+        empty = np.where(self.pooled, 0.0, np.where(self.sizes > 0, np.nan, self.empty))
         found: Floats = np.divide(self.weights @ numerator, total, out=empty, where=self.pooled & (total > 0))
         return found
 
@@ -167,19 +172,29 @@ _CAPPED_FROM = 2
 
 
 def is_possible(options: Options, labels: Labels) -> bool:
-    """Return whether these options of a measure mean something on these labels, which no other ones do."""
+    """Return whether these options of a measure mean something on these labels, which no other ones do.
+
+    What surely equals another convention here is of no use to an audit. It is defined all the same, as
+    `is_computable` says.
+    """
     level = options.get("level", 0)  # of nDCG there is none
-    tables = [each for each in options.values() if isinstance(each, GainTable)]
-    if level > labels.top or not all(each.gains.keys() >= {*labels.grades} for each in tables):
-        return False
-    if not is_defined(options, labels.policy):
+    if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
         return False
     weights = options.get("weights")
     if weights == "half":
         return labels.top <= _HIGHEST_HALF
-    if weights == "capped":
-        return labels.top > _CAPPED_FROM  # else it is g/2
-    return "exp" not in (weights, options.get("gain")) or labels.top <= MAX_EXPONENT
+    return weights != "capped" or labels.top > _CAPPED_FROM  # else it is g/2
+
+
+def is_computable(options: Options, labels: Labels) -> bool:
+    """Return whether these options of a measure are defined on these labels.
+
+    A table must have a gain for each grade, and 2^g must be a number.
+    """
+    tables = [each for each in options.values() if isinstance(each, GainTable)]
+    if not all(each.gains.keys() >= {*labels.grades} for each in tables):
+        return False
+    return "exp" not in (options.get("weights"), options.get("gain")) or labels.top <= MAX_EXPONENT
 
 
 def is_defined(options: Options, policy: str) -> bool:
@@ -263,13 +278,27 @@ def values_of_queries(measure: str, cutoff: Rank, options: Options, ranked: Rank
         found = _f1(lambda part, k, of: ratio_of(part, k, of, ranked).values, cutoff, options)
     else:
         found = ratio_of(measure, cutoff, options, ranked).values
-    return ROUNDED[options["rounding"]](found) if options.get("rounding") in ROUNDED else found
+    return rounded(found, *ROUNDED[options["rounding"]]) if options.get("rounding") in ROUNDED else found
 
 
-ROUNDED: dict[str, Callable[[Floats], Floats]] = {
-    "query_values": lambda found: np.floor(found * 100 + 0.5) / 100
+def rounded(values: Floats, digits: int, half: float = 0.5) -> Floats:
+    """Round numbers to some digits after the point; up from this part of a unit on."""
+    found: Floats = np.floor(values * 10.0**digits + half) / 10.0**digits
+    return found
+
+
+_A_LITTLE = 1e-7
+DIGITS = range(2, 9)
+"""To how many digits the values of queries are rounded by scripts."""
+ROUNDED: dict[Any, tuple[int, float]] = {
+    "query_values": (2, 0.5),
+    **{(n, "down"): (n, 0.5 - _A_LITTLE) for n in DIGITS},
+    **{(n, "up"): (n, 0.5 + _A_LITTLE) for n in DIGITS},
 }
-"""The roundings of the values of queries; those of means are `FIRST_DIGITS`."""
+"""The roundings of the values of queries, by the option rounding; those of means are `FIRST_DIGITS`.
+
+Those of `identify` to any number of digits are pairs: what lies in the middle may be rounded down or up.
+"""
 
 
 # --- F1 ----------------------------------------------------------------------------------------------

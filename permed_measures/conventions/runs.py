@@ -17,6 +17,7 @@ from permed_measures.conventions.means import (
     Known,
     QuerySets,
     groupings_of,
+    is_computable,
     is_defined,
     is_micro,
     is_possible,
@@ -156,6 +157,9 @@ class RunVariants:
     run : any form of a run
     all_ties : bool
         Whether ties of judged and unjudged documents matter that are both not relevant, as for Judged@k.
+    complete : bool
+        Whether each convention has a mean that is defined, also one that surely equals another here; the mean
+        over no queries is 0 then, as scripts have it.
 
     Attributes
     ----------
@@ -175,8 +179,9 @@ class RunVariants:
         run: RunLike,
         *,
         all_ties: bool = False,
+        complete: bool = False,
     ) -> None:
-        self.labels = policies[0]
+        self.labels, self._complete = policies[0], complete
         self.judgments = self.labels.judgments
         table = as_mapping_or_frames(run, "score")
         table = table if isinstance(table, Mapping) else table.nested()
@@ -191,7 +196,7 @@ class RunVariants:
         self._all_ties, self._longest = all_ties, max(map(len, lists.values()), default=0)
         known = {*self.judgments.query_ids}
         others = [query for query in lists if query not in known]
-        groupings = groupings_of(self.judgments.query_ids, others)
+        groupings = groupings_of(self.judgments.query_ids, others, complete)
         self._n_others, self._groupings = len(others), {DEFAULT["averaged"]: None, **groupings}
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
@@ -343,7 +348,8 @@ class RunVariants:
             known = self.known_queries(ranked, cutoff)
             ours = (averaged, *(each.tobytes() for each in known))  # many rankings have the same hits
             if ours not in self._sets_of:
-                self._sets_of[ours] = QuerySets.of(known, self._groupings[averaged])
+                empty = 0.0 if self._complete else np.nan
+                self._sets_of[ours] = QuerySets.of(known, self._groupings[averaged], empty)
             self._sets[key] = self._sets_of[ours]
         return self._sets[key]
 
@@ -372,7 +378,7 @@ class RunVariants:
             return None
         key = (id(ranked), measure, cutoff, averaged, *options.values())
         if key not in self._means:
-            possible = is_possible(options, ranked.labels)
+            possible = (is_computable if self._complete else is_possible)(options, ranked.labels)
             sets = self.sets(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
         return self._means[key]

@@ -304,6 +304,11 @@ class Space(Generic[Q]):
         found: Floats = self._means_of(trial, near)[np.arange(len(near)), queries]
         return found
 
+    def forget(self, trial: Q) -> None:
+        """Drop what was computed of a measure that is not asked for again."""
+        self._means.pop(trial, None)
+        self._rankings.pop(trial.run, None)
+
     def _means_of(self, trial: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
         options = [each for each in trial.options if each not in ("queries", *OF_RANKINGS)]

@@ -73,25 +73,26 @@ _STRICT = 2
 """The lowest grade that is relevant where partly relevant documents are not."""
 
 
-def _strict(judgments: Judgments) -> Judgments | None:
-    if not judgments.num_rel(_STRICT).any():
-        return None
+def _strict(judgments: Judgments) -> Judgments:
     kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
     return replace(judgments, grade=kept.astype(np.float64))
 
 
-POLICIES: dict[str, Callable[[Judgments], Judgments | None]] = {
+POLICIES: dict[str, Callable[[Judgments], Judgments]] = {
     "grades": lambda judgments: judgments,
     "pool": lambda judgments: replace(judgments, grade=np.ones_like(judgments.grade)),
     "strict": _strict,
 }
-"""The judgments by each label policy that needs no run; None if there are none."""
+"""The judgments by each label policy that needs no run."""
 
 
-def label_policies(judgments: Judgments) -> list[Labels]:
-    """Return the judgments under each label policy that needs no run, as they are first."""
-    found = {policy: of(judgments) for policy, of in POLICIES.items()}
-    return [Labels.of(policy, each) for policy, each in found.items() if each is not None]
+def label_policies(judgments: Judgments, complete: bool = False) -> list[Labels]:
+    """Return the judgments under each label policy that needs no run, as they are first.
+
+    Strict ones without a relevant document are left out, unless the policies are to be `complete`.
+    """
+    kept = {*POLICIES} - (set() if complete or judgments.num_rel(_STRICT).any() else {"strict"})
+    return [Labels.of(policy, of(judgments)) for policy, of in POLICIES.items() if policy in kept]
 
 
 class Spans(NamedTuple):

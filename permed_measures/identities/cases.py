@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from permed_measures.conventions.runs import DEPTHS
 from permed_measures.papers.names import Rank
 
-Qrels = dict[str, dict[str, float]]
+Grades = dict[str, float]
+Qrels = dict[str, Grades]
 Run = dict[str, dict[str, float]]
 Function = Callable[..., Any]
 
@@ -20,8 +23,8 @@ class Form(NamedTuple):
 
     Attributes
     ----------
-    call : callable
-        Calls a function with qrels and a run, whose lists are in ranked order.
+    arguments : callable
+        Makes what a function is called with of qrels and a run, whose lists are in ranked order.
     hidden : str
         What of them it does not see.
     scores, ids, queries : bool
@@ -30,7 +33,7 @@ class Form(NamedTuple):
         Whether it takes one query.
     """
 
-    call: Callable[[Function, Qrels, Run], Any]
+    arguments: Callable[[Qrels, Run], tuple[Any, ...]]
     hidden: str = ""
     scores: bool = True
     ids: bool = True
@@ -41,24 +44,28 @@ class Form(NamedTuple):
         """Return whether a function can be asked for what it sees of these."""
         return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
 
+    def call(self, function: Function, case: Case) -> Any:
+        """Return what a function returns for a case."""
+        return function(*self.arguments(case.qrels, case.run))
+
 
 def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     return {query: dict(docs) for query, docs in lists.items()}
 
 
-def _lists(function: Function, qrels: Qrels, run: Run) -> Any:
-    return function({q: [qrels[q].get(doc, 0) for doc in docs] for q, docs in run.items()})
+def _lists(qrels: Qrels, run: Run) -> tuple[Any, ...]:
+    return ({q: [qrels[q].get(doc, 0) for doc in docs] for q, docs in run.items()},)
 
 
-def _of_one_query(function: Function, qrels: Qrels, run: Run) -> Any:
+def _of_one_query(qrels: Qrels, run: Run) -> tuple[Any, ...]:
     [(grades, docs)] = [(dict(qrels[query]), list(docs)) for query, docs in run.items()]
-    return function(grades, docs)
+    return grades, docs
 
 
 FORMS = {
-    "dicts": Form(lambda function, qrels, run: function(_copied(qrels), _copied(run))),
+    "dicts": Form(lambda qrels, run: (_copied(qrels), _copied(run))),
     "ranked": Form(
-        lambda function, qrels, run: function(_copied(qrels), {q: list(docs) for q, docs in run.items()}),
+        lambda qrels, run: (_copied(qrels), {q: list(docs) for q, docs in run.items()}),
         "scores",
         scores=False,
     ),
@@ -109,12 +116,18 @@ NOT_IN_RUN, NOT_JUDGED = "queries that the run lacks", "queries without judgment
 NEGATIVE, FRACTIONS = "negative grades", "grades that are no whole numbers"
 TIES, LOW = "tied scores", "scores of 0 or less"
 OWN_ID = "documents with the id of their query"
+RICH, HIGH = "more relevant documents than the cutoff", "grades above 3"
 PLAIN = "one query, all documents judged"
 TRAITS = (
     *(NOT_FOUND, NOTHING_RELEVANT, NO_RESULTS, NOT_IN_RUN, NOT_JUDGED),
-    *(NEGATIVE, FRACTIONS, TIES, LOW, OWN_ID),
+    *(NEGATIVE, FRACTIONS, TIES, LOW, OWN_ID, RICH, HIGH),
 )
 """What may be unusual of a query."""
+EXCUSED = (HIGH, NEGATIVE, TIES, FRACTIONS)
+"""The traits whose cases may be left out where they rule out each convention that fits the others.
+
+Few conventions say what grades are that are fractions, and some sorts leave the order of ties open.
+"""
 
 
 def _seen(trait: str, form: Form) -> bool:
@@ -126,13 +139,14 @@ def _seen(trait: str, form: Form) -> bool:
 # --- what a case can tell apart ----------------------------------------------------------------------
 
 
-def _is_long_or_unjudged(case: Case) -> bool:
-    """Return whether a list has more than ten documents, or one without a grade from 0 on."""
-    return any(
-        len(docs) > USUAL or min(case.qrels.get(query, {}).get(doc, -1) for doc in docs) < 0
-        for query, docs in case.run.items()
-        if docs
-    )
+def _has_unjudged(case: Case) -> bool:
+    """Return whether a list has a document without a grade from 0 on."""
+    return any(case.qrels.get(query, {}).get(doc, -1) < 0 for query, docs in case.run.items() for doc in docs)
+
+
+def _is_long(case: Case) -> bool:
+    """Return whether a list has more documents than the shortest that conventions cut them to."""
+    return any(len(docs) > min(filter(None, DEPTHS.values())) for docs in case.run.values())
 
 
 def _has_low_scores(case: Case) -> bool:
@@ -140,7 +154,12 @@ def _has_low_scores(case: Case) -> bool:
 
 
 def _has_ties(case: Case) -> bool:
-    return any(len({*docs.values()}) < len(docs) for docs in case.run.values())
+    """Return whether two scores of a list are equal in single precision."""
+    return any(len(set(map(_as_single, docs.values()))) < len(docs) for docs in case.run.values())
+
+
+def _as_single(score: float) -> bytes:
+    return struct.pack("f", score)
 
 
 def _may_leave_out(case: Case) -> bool:
@@ -150,9 +169,8 @@ def _may_leave_out(case: Case) -> bool:
 
 
 SHOWN_BY: dict[str, Callable[[Case], bool]] = {
-    "rounding": lambda case: PLAIN not in case.traits,
-    "documents": lambda case: _is_long_or_unjudged(case) or _has_low_scores(case),
-    "depth": _is_long_or_unjudged,
+    "documents": lambda case: _has_unjudged(case) or _has_low_scores(case),
+    "depth": _is_long,
     "queries": _may_leave_out,
     "averaged": lambda case: len({*case.qrels, *case.run}) > 1,
     "ties": _has_ties,
@@ -167,30 +185,172 @@ SHOWN_BY: dict[str, Callable[[Case], bool]] = {
 
 _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
-
+_N_PLAIN = 7
+_OF_EACH = 6
+"""How many cases have one trait alone; there are twice as many of ties, which are broken in many ways."""
 
 _STABLE = 15
 """How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
 
-def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
-    """Yield the cases for functions of a form, always the same: usual ones first, then those with traits."""
+def ranks_of(cutoffs: tuple[Rank, ...]) -> list[int]:
+    """Return the cutoffs that a measure may have, `USUAL` where it has none."""
     ranks = [k for rank in cutoffs for k in (rank if isinstance(rank, tuple) else (rank,)) if k]
-    k, *others = dict.fromkeys(ranks or [USUAL])
+    return [*dict.fromkeys(ranks or [USUAL])]
+
+
+def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
+    """Yield the cases for functions of a form, always the same.
+
+    Plain ones come first, then small ones, which rule out most conventions, then random ones: usual ones and
+    those with traits.
+    """
+    k, *others = ranks_of(cutoffs)
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN,)] * 7 + [()] * 30
-    chosen += [(trait,) for trait in seen for _ in range(12 if trait == TIES else 6)]
+    chosen: list[tuple[str, ...]] = [(PLAIN,)] * _N_PLAIN + [()] * 30
+    chosen += [(trait,) for trait in seen for _ in range(_OF_EACH * (1 + (trait == TIES)))]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
+    drawn = []
     for number, traits in enumerate(chosen):
         n = 1 if form.one_query or PLAIN in traits else _SIZES[number % len(_SIZES)]
         n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
-        yield random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits)
+        drawn.append(random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits))
     small = [_small(*each) for each in _SMALL]
     for rank in (k, *others):
-        unjudged = [None] * (rank - 1)
-        small += [_small([1, *unjudged, 1, 3]), _small([*unjudged, 2, 1], [1]), _small([1], [1] * (rank + 1))]
-    yield from (each for each in small if all(_seen(trait, form) for trait in each.traits))
+        small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
+    for depth in filter(None, DEPTHS.values()):
+        small += [_small([0] * depth + [3], [3]), _small([None] * depth + [3, 0, 3], [3])]
+    yield from drawn[:_N_PLAIN]
+    yield from (each for each in small if form.takes(*each[:2]) and all(_seen(t, form) for t in each.traits))
+    yield from drawn[_N_PLAIN:]
+
+
+def _around(k: int) -> Iterator[Case]:
+    """Yield small cases on which it matters whether something is cut at rank k."""
+    unjudged = [None] * (k - 1)
+    yield _small([1, *unjudged, 1, 3])
+    yield _small([*unjudged, 2, 1], [1])
+    yield _small([None, *unjudged, 3, 2], [1, 3])
+    yield _small([3, *unjudged, 0, 3], [3])
+    yield _small([0] * k + [1])
+    yield _small([0] * (k - 1) + [2, 1])
+    yield _small([0, 3, *unjudged, 3])
+    for grade in (1, 2, 3):
+        yield _small([1], [grade] * (k + 1))
+        yield _small([grade], [grade] * (k + 1))
+        yield _small([grade] * (k + 1), (), RICH)
+        yield _small([0, *[grade] * (k + 1)], [grade], RICH)
+        yield _small([*unjudged, *[grade] * (k + 1)], [grade] * 2, RICH)
+    yield _small([1], [1] * 120, RICH)
+    yield _small([1, 2, 3] * k, [3, 1] * k, RICH)
+    yield _small([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE)
+
+
+def _query_sets(k: int) -> Iterator[Case]:
+    """Yield cases of three queries, the second of which some query sets count and others do not.
+
+    The first and the third have different values. So the mean over conversations is another one too.
+    """
+    late = {f"x{n}": None for n in range(k)}
+    kinds: list[tuple[dict[str, float] | None, dict[str, float | None] | None, tuple[str, ...]]] = [
+        ({"a": 3}, None, (NOT_IN_RUN,)),
+        ({"a": 3}, {}, (NO_RESULTS,)),
+        ({"a": 3}, {"x": None}, (NOT_FOUND,)),
+        ({"a": 3, "b": 0}, {"b": None}, (NOT_FOUND,)),
+        ({"a": 3}, {**late, "a": None}, (NOT_FOUND,)),
+        ({"a": 3, **dict.fromkeys(late, 0)}, {**late, "a": None}, (NOT_FOUND,)),
+        ({"a": 3}, {"a": None}, ()),
+        ({"a": 0}, {"a": None}, (NOTHING_RELEVANT,)),
+        ({"a": 0}, {"x": None}, (NOTHING_RELEVANT,)),
+        ({"a": 0}, {}, (NOTHING_RELEVANT, NO_RESULTS)),
+        ({"a": 0}, None, (NOTHING_RELEVANT, NOT_IN_RUN)),
+        (None, {"a": None}, (NOT_JUDGED,)),
+        (None, {}, (NOT_JUDGED, NO_RESULTS)),
+    ]
+    for grades, docs, traits in kinds:
+        qrels: Qrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
+        case = Case(qrels, {"c_1": _ranked("ab"), "d_1": _ranked("bxca")}, traits)
+        if grades is not None:
+            case.qrels["c_2"] = grades
+        if docs is not None:
+            case.run["c_2"] = _ranked(docs)
+        yield case
+
+
+def _ties(k: int) -> Iterator[Case]:
+    """Yield cases with three tied documents, of which one is relevant, at the top and around rank k.
+
+    The scores of some are the same in single precision only.
+    """
+    for before in sorted({0, max(k - 2, 0), k - 1}):
+        for relevant in "abc":
+            for step in (0.0, 1e-9):
+                docs = {f"x{n}": 9.0 + before - n for n in range(before)}
+                docs |= {doc: 1 - step * n for n, doc in enumerate("bca")}
+                for judged in ("", "abc", "abcx"):
+                    grades = {doc: 0.0 for doc in docs if doc[0] in judged}
+                    yield Case({"c_1": {**grades, relevant: 3.0, "y": 3.0}}, {"c_1": docs}, (TIES,))
+
+
+def _own_ids(k: int) -> Iterator[Case]:
+    """Yield cases with a document that has the id of its query, and a relevant one behind rank k."""
+    zeros = [f"x{n}" for n in range(k - 1)]
+    own: list[Grades] = [{}, {"c_1": 0}, {"c_1": 3}]
+    judged: list[Grades] = [{}, dict.fromkeys(zeros, 0)]
+    for grades in own:
+        yield Case({"c_1": {**grades, "a": 3}}, {"c_1": _ranked(["c_1", "a"])}, (OWN_ID,))
+        for others in judged:
+            qrels = {"c_1": {**grades, **others, "a": 3, "y": 3}}
+            yield Case(qrels, {"c_1": _ranked(["c_1", *zeros, "a"])}, (OWN_ID,))
+
+
+def _low(k: int) -> Iterator[Case]:
+    """Yield cases with relevant documents whose score is 0 or less, within rank k and behind it."""
+    for n_above in (1, 2):
+        docs = {f"d{n}": float(n_above - n) for n in range(k + n_above + 1)}
+        relevant = dict.fromkeys(docs, 3.0)
+        yield Case({"c_1": relevant}, {"c_1": docs}, (LOW,))
+        yield Case({"c_1": relevant | {"d0": 0, "y": 3}}, {"c_1": docs}, (LOW,))
+
+
+def fresh_cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
+    """Yield the random cases on which an answer is checked, always the same."""
+    k = ranks_of(cutoffs)[0]
+    seen = [trait for trait in TRAITS if _seen(trait, form)]
+    for number in range(N_FRESH):
+        rng = random.Random(f"fresh {number}")
+        traits = tuple(rng.sample(seen, min(rng.choice((0, 1, 1, 2, 3, 4)), len(seen))))
+        n = 1 if form.one_query else rng.choice((1, 1, 2, 3, 4, 6))
+        n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
+        yield random_case(rng, k, n, rng.randint(1, 3), traits)
+
+
+N_FRESH = 500
+"""On how many random cases an answer is checked."""
+
+
+def lengthened(case: Case, n: int) -> Case:
+    """Return a case whose lists have at least some number of documents.
+
+    The documents behind are not relevant: judged where all others are, else not judged.
+    """
+    qrels, run = _copied(case.qrels), _copied(case.run)
+    for query, docs in run.items():
+        lowest = min(docs.values(), default=0.0)
+        for number in range(len(docs), n):
+            docs[f"e{number}"] = lowest = lowest - 1
+            if PLAIN in case.traits:
+                qrels[query][f"e{number}"] = 0
+    run = {query: _ranked(docs) if _is_plain(case.run[query]) else docs for query, docs in run.items()}
+    return Case(qrels, run, case.traits)
+
+
+def joined(case: Case, other: Case) -> Case:
+    """Return a case with the queries of another one besides its own."""
+    names = {query: f"{'mn'[number % 2]}_{number}" for number, query in enumerate([*other.qrels, *other.run])}
+    qrels, run = ({names[q]: docs for q, docs in lists.items()} for lists in other[:2])
+    return Case({**case.qrels, **qrels}, {**case.run, **run}, case.traits)
 
 
 def random_case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str, ...] = ()) -> Case:
@@ -199,7 +359,7 @@ def random_case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str,
     for number in range(n):
         query = f"{'cdefgh'[number // 2]}_{1 + number % 2}"
         odd = {each for each in traits if n == 1 or number == 1 or (number and rng.random() < 0.6)}
-        grades, ranked = _query(rng, k, top, odd)
+        grades, ranked = _query(rng, k, rng.choice((4, 5, 10)) if HIGH in odd else top, odd)
         if OWN_ID in odd:
             own = rng.choice(ranked or [*grades])
             grades = {query if doc == own else doc: grade for doc, grade in grades.items()}
@@ -213,12 +373,19 @@ def random_case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str,
 
 def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[str, float], list[str]]:
     """Return the grades of a query and a ranked list, where usually one of the first k is relevant."""
-    names = [f"d{n}" for n in range(1, 3 * k + 18)]
+    names = [f"d{n}" for n in range(1, 5 * k + 18)]
     rng.shuffle(names)
-    n = 8 if PLAIN in odd else rng.choice((1, 1, 2, 4, 8, k + 4))
+    n = (
+        8
+        if PLAIN in odd
+        else rng.randint(k + 2, 4 * k + 2)
+        if RICH in odd
+        else rng.choice((1, 1, 2, 4, 8, k + 4))
+    )
     (first, *others), unjudged = names[:n], names[n:]
-    grades = {doc: _grade(rng, rng.choice((0, 0, 1, 1, *range(2, top + 1))), odd) for doc in others}
-    grades[first] = _grade(rng, rng.randint(1, top), odd)
+    low_grades = (1, 2) if RICH in odd and rng.random() < 0.5 else (0, 0, 1, 1)
+    grades = {doc: _grade(rng, rng.choice((*low_grades, *range(2, top + 1))), odd) for doc in others}
+    grades[first] = _grade(rng, rng.randint(4 if HIGH in odd else 1, top), odd)
     ranked = rng.sample(others, rng.randint(0, len(others)))
     if PLAIN in odd:
         grades |= {first: max(top, 2), others[0]: 0, others[1]: 2}
@@ -247,7 +414,9 @@ def _grade(rng: random.Random, grade: float, odd: set[str]) -> float:
         grade = 0
     if NEGATIVE in odd and grade == 0 and rng.random() < 0.7:
         return -1
-    return 1.5 if FRACTIONS in odd and grade == 1 and rng.random() < 0.7 else grade
+    if FRACTIONS in odd and grade == 1 and rng.random() < 0.7:
+        return rng.choice((0.5, 1.5, 1.5, 2.5))
+    return grade
 
 
 def _scores(rng: random.Random, n: int, k: int, odd: set[str]) -> list[float]:
@@ -270,16 +439,31 @@ def _small(ranked: Iterable[float | None], missed: Iterable[float] = (), *traits
 
 _SMALL: list[tuple[Any, ...]] = [
     ([1],),
+    ([2],),
+    ([3],),
     ([0, 1],),
     ([None, 1],),
+    ([None, 3], [3]),
+    ([0, 3, None], [3]),
     ([1], [1]),
     ([2, 1],),
     ([1, 2],),
+    ([1, 3, 2], [3, 2]),
+    ([3, 0, 1, None, 3], [2]),
     ([1, None, 1], [3, 0]),
     ([0], [1], NOT_FOUND),
     ([0], [], NOTHING_RELEVANT),
     ([], [1], NO_RESULTS),
     ([1, -1], [], NEGATIVE),
+    ([-1, 3], [3], NEGATIVE),
+    ([3, -1, None, -2, 3], [1], NEGATIVE),
+    ([1, -1, -1, -1], [], NEGATIVE),
+    ([-1, 1], [-2], NEGATIVE),
+    ([-1], [0, -1], NEGATIVE),
+    ([1, 1.5, 0.5], [2.5], FRACTIONS),
+    ([0.5], [1], FRACTIONS),
+    ([4, 2, 5], [1], HIGH),
+    ([3, 10], [4], HIGH),
 ]
 """Grades in ranked order, those not retrieved, and what is unusual."""
 
@@ -304,7 +488,7 @@ def _smaller(case: Case) -> Iterator[Case]:
             if each.qrels and all(each.qrels.values()) and each[:2] != case[:2]:
                 yield each
     for query, docs in run.items():
-        if docs != _ranked(docs):
+        if not _is_plain(docs):
             yield Case(qrels, {**run, query: _ranked(docs)})
     for query, grades in qrels.items():
         for doc, grade in grades.items():
@@ -318,13 +502,18 @@ def _without(lists: Qrels | Run, query: str, doc: str | None) -> Run:
     if doc is None or query not in lists:
         return {each: docs for each, docs in lists.items() if each != query}
     left = {each: number for each, number in lists[query].items() if each != doc}
-    return {**lists, query: _ranked(left) if lists[query] == _ranked(lists[query]) else left}
+    return {**lists, query: _ranked(left) if _is_plain(lists[query]) else left}
 
 
 def _ranked(docs: Iterable[str]) -> dict[str, float]:
     """Give documents scores that fall by one to 1."""
     docs = list(docs)
     return {doc: float(len(docs) - place) for place, doc in enumerate(docs)}
+
+
+def _is_plain(docs: Mapping[str, float]) -> bool:
+    """Return whether the scores of a list fall by one to 1."""
+    return docs == _ranked(docs)
 
 
 def described(case: Case) -> str:

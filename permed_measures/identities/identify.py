@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from permed_measures.conventions.means import NOTHING_IS_ONE
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.names import in_a_paper, measure_of, sentence_of, with_cutoff
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
-    OPTIONS,
     Options,
     changes_of,
     describe,
@@ -27,8 +27,19 @@ from permed_measures.conventions.values import Labels
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
 from permed_measures.files.provenance import Origin, provenance
-from permed_measures.identities.cases import FORMS, FRACTIONS, TRAITS, Case, Function, described, fraction
-from permed_measures.identities.search import APART, OF_QUERIES, Asked, Claimed, Search, number
+from permed_measures.identities.cases import (
+    FORMS,
+    NEGATIVE,
+    TIES,
+    TRAITS,
+    Case,
+    Form,
+    Function,
+    described,
+    fraction,
+)
+from permed_measures.identities.elimination import APART, Asked, Claimed, Search, number
+from permed_measures.identities.user_function import error_text
 from permed_measures.markup import counted
 from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.results.evaluation_report import grouped
@@ -53,7 +64,7 @@ class Answer:
     options: Options
     changes: list[str]
     _claimed: Claimed = field(repr=False)
-    _sees_queries: bool = field(repr=False)
+    _form: Form = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -62,9 +73,16 @@ class Answer:
 
     @property
     def measure(self) -> str | None:
-        """The measure as one types it, for grades 0, 1 and 2; None if no measure of ours writes it."""
-        said_by_none = ("labels", "documents", "self_match", "depth")
-        if any(self.options[each] != DEFAULT[each] for each in said_by_none):
+        """The measure as one types it, for grades 0, 1 and 2; None if no measure of ours writes it.
+
+        It says how the value of a query is computed. `sentence` also says how ties are broken, and which
+        queries are averaged; a mean that is not that of queries, or to which queries without a relevant
+        document add 1, is not this measure's.
+        """
+        said_by_none = ("labels", "documents", "self_match", "depth", "averaged")
+        if self.options["queries"] in NOTHING_IS_ONE or any(
+            self.options[each] != DEFAULT[each] for each in said_by_none
+        ):
             return None
         own = options_for(self._claimed.measure, self.options)
         labels = Labels.of("grades", Judgments.of({"q": {"a": 2, "b": 1}}))
@@ -79,7 +97,7 @@ class Answer:
         """Say how it is computed, as a paper would."""
         measure, ours = self._claimed.measure, self.options
         own = options_for(measure, ours)
-        told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
+        told = self._form.queries or ours["queries"] != DEFAULT["queries"]
         over = describe("queries", ours["queries"]) if told else ""
         return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
 
@@ -142,7 +160,8 @@ class Identified(Result):
     nearest : Answer
         The first of these, or else the convention that gives them on the most cases.
     n_agree, n_cases : int
-        On how many cases the nearest gives them, and how many there are: on others it may mean nothing.
+        On how many cases the nearest gives them, and on how many the function returns a number, without those
+        that are left out; where there are answers they are equal.
     names : list of str
         The named conventions among the answers.
     open : dict of str to str
@@ -152,7 +171,9 @@ class Identified(Result):
     counterexample : Counterexample or None
     left_out : list of LeftOut
     notes : list of str
-        How the numbers were read.
+        How the numbers were read, and which cases no convention explains.
+    read_as : str
+        How the numbers were read if not as they are: in percent, rounded.
     """
 
     name: str
@@ -166,6 +187,7 @@ class Identified(Result):
     counterexample: Counterexample | None = None
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    read_as: str = ""
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -204,11 +226,12 @@ class Identified(Result):
         sentence = self.nearest.sentence()
         is_said = self.measure in (None, sentence.partition(";")[0])
         typed = "" if is_said else f"{self.measure}: "
-        if self.n_agree < self.n_cases:
-            cases += "; it means nothing on the others"
-        else:
-            cases = f"all {counted(self.n_cases, 'case')}" if self.n_cases > 1 else "the one case"
-        return [f"{self.name} is {typed}{sentence}.", f"The function gives it on {cases}."]
+        with_number = " on which it returns a number" if self.left_out else ""
+        read = f", read as {self.read_as}" if self.read_as else ""
+        return [
+            f"{self.name} is {typed}{sentence}.",
+            f"The function gives it on all {counted(self.n_cases, 'case')}{with_number}{read}.",
+        ]
 
     def _sections(self) -> Iterator[Section]:
         near = self.nearest
@@ -287,10 +310,15 @@ def identify(
 ) -> Identified:
     """Find the convention by which a function computes a measure, by asking it.
 
-    The function is called on some 150 small collections, the same each time: with ties, unjudged documents,
-    negative and fractional grades, lists longer and shorter than the cutoff, queries without relevant
+    The function is called on some 300 small collections, the same each time: with ties, unjudged documents,
+    negative, high and fractional grades, lists longer and shorter than the cutoff, queries without relevant
     documents, without results and without judgments, conversations. All conventions that audits try are
-    crossed, and what gives another number on one of them is ruled out.
+    crossed, and what gives another number on one of them is ruled out. What is left is checked on 500 random
+    collections. A convention is named only if it gives the number of each case on which the function returns
+    one.
+
+    Cases with grades above 3, negative grades, ties or fractional grades are left out where no convention
+    that fits all others gives the function's numbers there; a note says so.
 
     Parameters
     ----------
@@ -314,7 +342,7 @@ def identify(
     Raises
     ------
     InputError
-        If the function gives no number on any case.
+        If the function gives no number on most cases; the message has the error, its line, and a call.
 
     Examples
     --------
@@ -332,23 +360,23 @@ def identify(
 
 
 def _found(search: Search) -> Identified:
-    near, note = search.survivors(), search.reading.note
-    notes = [f"the numbers of the function are read as {note}"] if note else []
-    if n_odd := len(search.odd):
-        notes.append(f"not so on {counted(n_odd, 'case')} with {FRACTIONS}, which are left out")
-    used = [each for each in search.used if each not in search.odd]
+    near = search.survivors()
+    is_checked = len(near) or search.contradiction
+    used = search.counted([*search.used, *(search.fresh if is_checked else [])])
     answers = _answers(search, near)
+    [nearest] = answers[:1] or _answers(search, search.nearest()[None])
+    found = Identified(
+        search.claimed.name,
+        answers,
+        nearest,
+        n_agree=len(used) if answers else sum(search.agrees(each, nearest.options) for each in used),
+        n_cases=len(used),
+        notes=list(_notes(search)),
+        read_as=_read_as(search),
+        left_out=list(_left_out(search)),
+    )
     if not answers:
-        codes, n_agree = search.nearest()
-        [nearest] = _answers(search, codes[None])
-        example = _counterexample(search, nearest.options)
-    else:
-        nearest, example = answers[0], None
-        n_agree = sum(not np.isnan(number(each.quantity, nearest.options)) for each in used)
-    found = Identified(search.claimed.name, answers, nearest, n_agree, len(used), notes=notes)
-    found = replace(found, counterexample=example, left_out=list(_left_out(search)))
-    if not answers:
-        return found
+        return replace(found, counterexample=_counterexample(search, nearest.options))
     named = zip(search.space.bases, search.distances(near).min(axis=0), strict=True)
     ours, default = nearest.options, search.claimed.default
     return replace(
@@ -359,42 +387,66 @@ def _found(search: Search) -> Identified:
     )
 
 
+def _notes(search: Search) -> Iterator[str]:
+    """Say how the numbers are read, and which cases are left out."""
+    if text := _read_as(search):
+        yield f"the numbers of the function are read as {text}"
+    for trait in search.excused:
+        n = sum(trait in each.case.traits for each in search.used)
+        yield f"not so on {counted(n, 'case')} with {trait}, which are left out"
+    if search.is_constant:
+        yield f"the function gives {search.used[0].value:g} on every case, which is no evidence"
+
+
+def _read_as(search: Search) -> str:
+    """Say how the numbers are read, where the convention does not say it."""
+    return search.reading.note if search.reading.rounding == DEFAULT["rounding"] else ""
+
+
 def _answers(search: Search, near: Codes) -> list[Answer]:
     bases = [search.space.bases[at] for at in search.distances(near).argmin(axis=1)]
     found = []
     for (named, base), codes in zip(bases, near, strict=True):
         ours, theirs = search.space.convention(codes), search.space.first(base)
         changes = changes_of({each: ours[each] for each in search.shown}, theirs)
-        found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
+        found.append(Answer(named, ours, changes, search.claimed, search.form))
     return found
 
 
 def _open(search: Search, near: Codes, option: str) -> str:
     """Say which values no case tells apart from that of the first convention, and why; empty if none."""
-    space, form, at = search.space, search.form, search.space.options.index(option)
+    if _is_excused(search, option):
+        return "none of those known; the cases on which they differ are left out"
+    space, every = search.space, search.space.values[option]
+    at = space.options.index(option)
     others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
-    hidden = option not in search.shown
     values = [space.numbered(option)[n] for n in others[:, at]]
-    if hidden and (form.one_query or option not in OF_QUERIES):
-        values = space.values[option]
+    if option in search.not_crossed or (search.form.one_query and option == "averaged"):
+        values = every
+    elif search.form.one_query and option == "queries" and values[0] not in NOTHING_IS_ONE:
+        values = [value for value in every if value not in NOTHING_IS_ONE]
     if len(values) < 2:
         return ""
-    every = option in OPTIONS and len(values) == len(OPTIONS[option].values)
-    text = "any" if every else " / ".join(describe(option, value) for value in values)
-    if hidden:
-        return f"{text}; the function does not see {form.hidden}"
-    raising = (space.computed(each.quantity, others) for each in search.asked if each.error)
-    if any(np.nanmax(each, initial=-np.inf) - np.nanmin(each, initial=np.inf) > APART for each in raising):
+    text = "any" if len(values) == len(every) else " / ".join(describe(option, value) for value in values)
+    if not search.form_shows(option):
+        return f"{text}; the function does not see {search.form.hidden}"
+    if search.differ_where_it_raises([{**space.convention(near[0]), option: value} for value in values]):
         return f"{text}; the function gives no number where they differ"
     return f"{text}; the same number on every case"
 
 
+def _is_excused(search: Search, option: str) -> bool:
+    """Return whether the cases that show an option are left out."""
+    trait = {"ties": TIES, "tied": TIES, "negative": NEGATIVE}.get(option)
+    return trait in search.excused
+
+
 def _counterexample(search: Search, ours: Options) -> Counterexample | None:
-    """Return the smallest case with another number; None if the convention means nothing on any."""
+    """Return the smallest case with another number; None if the convention is defined on none."""
 
     def differ(each: Asked) -> bool:
         value = number(each.quantity, ours)
-        return not np.isnan(value + each.value) and not search.same(value, each)
+        return each.error is None and not np.isnan(value) and not search.agrees(each, ours)
 
     if (found := search.smallest(differ)) is None:
         return None
@@ -407,22 +459,29 @@ def _difference(search: Search, ours: Options, option: str) -> Difference:
     [text] = changes_of({option: ours[option]}, other)
 
     def shows(each: Asked) -> bool:
-        value = number(each.quantity, ours)
-        return abs(value - number(each.quantity, other)) > APART and search.same(value, each)
+        if each.error is not None or not search.agrees(each, ours):
+            return False
+        return abs(number(each.quantity, ours) - number(each.quantity, other)) > APART
 
     if (found := search.smallest(shows)) is None:
         return Difference(option, text)
     return Difference(option, text, found.case, number(found.quantity, ours), number(found.quantity, other))
 
 
+_ERRORS = 5
+"""How many errors are said with their smallest case."""
+
+
 def _left_out(search: Search) -> Iterator[LeftOut]:
-    """Yield the cases on which the function gives no number, by error."""
+    """Yield the cases on which the function gives no number, by the type of the error and its line."""
     every = [each.case.traits for each in search.asked]
-    for raised, group in grouped((each.raised, each) for each in search.asked if each.error).items():
+    groups = grouped((each.raised, each) for each in search.asked if each.error)
+    for raised, group in sorted(groups.items(), key=lambda item: -len(item[1]))[:_ERRORS]:
         here = [each.case.traits for each in group]
         traits = [trait for trait in TRAITS if 0 < every.count((trait,)) == here.count((trait,))]
         smallest = search.smallest(partial(_raises, raised)) or group[0]
-        yield LeftOut(len(group), *raised, traits, smallest.case)
+        error = smallest.error or ValueError()
+        yield LeftOut(len(group), error_text(error), raised[1], traits, smallest.case)
 
 
 def _raises(raised: tuple[str, str], each: Asked) -> bool:

@@ -1,0 +1,251 @@
+"""What identify is certain of: each pair of conventions has a case, hard functions are not named falsely."""
+
+import random
+
+import hard_functions
+import numpy as np
+import pytest
+from effort import effort
+from hard_functions import HARD
+
+import permed_measures as pm
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.runs import may_be
+from permed_measures.conventions.spaces import Space
+from permed_measures.errors import InputError
+from permed_measures.identities.cases import (
+    FORMS,
+    FRACTIONS,
+    HIGH,
+    TRAITS,
+    Case,
+    cases,
+    fresh_cases,
+    random_case,
+)
+from permed_measures.identities.elimination import _GRADES, Claimed, number
+from permed_measures.papers.names import meaning_of
+
+# --- functions that are easily taken for a measure ------------------------------------------------------
+
+
+def by_name(name):
+    return next(each for each in HARD if each.function.__name__ == name)
+
+
+QUICK = ["raises_on_every_list", "hit_of_grade_1_only"]
+
+
+def check(each):
+    """Ask for a hard function; what is named must be right on random collections of another kind."""
+    if each.expected == "error":
+        with pytest.raises(InputError):
+            pm.identify(each.function, each.name, form=each.form)
+        return
+    result = pm.identify(each.function, each.name, form=each.form)
+    assert result.ok == (each.expected is not None), str(result)
+    if result.ok:
+        assert each.expected in result.nearest.sentence()
+        assert result.n_agree == result.n_cases > 200
+    else:
+        assert result.measure is None
+        assert result.n_agree < result.n_cases
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_functions_that_are_easily_taken_for_a_measure_are_not_named_falsely(name):
+    check(by_name(name))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", range(0, len(HARD), 4))
+def test_no_hard_function_is_named_falsely(number):
+    check(HARD[number])
+
+
+def test_a_function_that_raises_on_most_cases_is_an_error_that_says_where_and_how_it_was_called():
+    with pytest.raises(InputError) as caught:
+        pm.identify(hard_functions.raises_on_every_list, "nDCG@10", form="query")
+    text = str(caught.value)
+    assert "hard_functions.py:" in text
+    assert "TypeError: wrong shape" in text
+    assert "the function gives no number on " in text
+    assert "It was called as raises_on_every_list({'d1': 1}, ['d1'])" in text or "({'d1': 0}, ['d1'])" in text
+
+
+def test_a_constant_is_no_evidence():
+    result = pm.identify(lambda grades, documents: 1.0, "P@1", form="query")  # noqa: ARG005
+    assert (result.ok, result.measure) == (False, None)
+    assert result.notes == ["the function gives 1 on every case, which is no evidence"]
+    assert not any("no evidence" in note for note in pm.identify(precision, "P@5", form="query").notes)
+
+
+def precision(grades, documents):
+    return sum(grades.get(doc, 0) >= 1 for doc in documents[:5]) / 5
+
+
+def test_what_is_named_is_checked_on_random_cases_and_one_difference_is_said():
+    """A function that differs on lists of a length which only random cases have."""
+    form = FORMS["query"]
+    known, others = (
+        {len(docs) for case in some for docs in case.run.values()}
+        for some in (cases(form, (5,)), fresh_cases(form, (5,)))
+    )
+    length = min(others - known)
+
+    def almost(grades, documents):
+        return precision(grades, documents) + 0.01 * (len(documents) == length)
+
+    result = pm.identify(almost, "P@5", form="query")
+    assert (result.ok, result.measure, result.nearest.measure) == (False, None, "P@5")
+    assert result.counterexample.value == pytest.approx(result.counterexample.nearest + 0.01)
+    assert [len(docs) for docs in result.counterexample.run.values()] == [length]
+    assert 0 < result.n_cases - result.n_agree < 100
+
+
+@pytest.mark.thorough
+def test_cases_with_ties_are_left_out_where_only_these_differ():
+    """An order of ties that no convention has: by the length of the id, then its end."""
+
+    def odd_order(qrels, run):
+        values = []
+        for query, grades in qrels.items():
+            docs = run.get(query, {})
+            ranked = sorted(docs, key=lambda doc: (-docs[doc], len(doc), doc[::-1]))
+            values.append(precision(grades, ranked))
+        return sum(values) / len(values)
+
+    result = pm.identify(odd_order, "P@5")
+    assert (result.ok, result.measure) == (True, "P@5")
+    [note] = result.notes
+    assert note.startswith("not so on ")
+    assert note.endswith(" cases with tied scores, which are left out")
+    assert result.open["ties"] == "none of those known; the cases on which they differ are left out"
+    assert "ties" not in result.nearest.sentence()
+
+
+# --- a case for each pair --------------------------------------------------------------------------------
+
+WHY_ALIKE = {
+    "ties": "no tied documents have different grades: unjudged ones are removed, or the judged are alike",
+    "tied": "no tied documents have different grades, or they are in the order of a rule without ties",
+    "queries": "the queries of one set only add nothing: to a micro average, or as the labels leave none",
+    "averaged": "micro averages, or groups that all have one query",
+    "labels": "the measure sees the grades of retrieved documents alone, or labels of one grade",
+    "self_match": "the query's own document is removed as an unjudged one",
+    "documents": "no documents are without a grade, or the lists are cut so",
+    "depth": "the lists are cut behind the last rank that the measure sees",
+    "level": "labels of one grade are relevant from any level, or from none",
+    "weights": "labels of one grade, or grades from a level on that all weigh 1",
+    "gain": "labels of one grade",
+    "negative": "gains of 0 and 1 have no negative ones, and pooled labels no negative grades",
+    "denominator": "weights of 1 make sums of weights numbers of documents, and known labels are found ones",
+    "per_hit": "weights of 1 make sums of weights numbers of documents",
+    "ideal": "the lists that are compared hold the same documents: labels of what was retrieved, or one gain",
+    "discount": "one document gains, and it is the first",
+    "pooling": "the denominators of all queries are the same",
+    "averaging": "the denominators of all queries are the same",
+    "ranks": "labels of one grade, or one relevant document",
+    "precision": "numbers of documents that are the same where the lists are cut",
+    "recall": "numbers of documents that are the same where the labels are those of the list",
+    "success": "one relevant document",
+    "f1": "one number",
+}
+"""By option, why two of its values may give the same number whatever is ranked."""
+
+
+def alike_groups(name, bases, n_changes):
+    """Return a space, and the groups of conventions near some named ones that no case tells apart."""
+    claimed = Claimed(name, *meaning_of(name))
+    quantities = [claimed.of(case) for case in cases(FORMS["dicts"], claimed.cutoffs)]
+    named = [claimed.by(each) for each in bases if each.has(claimed.measure)]
+    space = Space([claimed.of(_GRADES), *quantities], named)
+    rounding = space.options.index("rounding")
+    near = np.unique(
+        np.concatenate(
+            [each.codes for each in space.within(n_changes)] or [np.empty((0, len(space.options)))]
+        ),
+        axis=0,
+    )
+    near = near[near[:, rounding] == 0]
+    near = near[[may_be(claimed.measure, space.convention(codes)) for codes in near]]
+    values = np.stack([space.computed(each, near) for each in quantities], axis=1)
+    _, which, count = np.unique(
+        np.nan_to_num(values, nan=-1).round(9) + 0.0, axis=0, return_inverse=True, return_counts=True
+    )
+    alike = count[which] > 1
+    return claimed, space, near[alike], which[alike]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10", "nDCG@5"])
+def test_each_pair_of_conventions_has_a_case_that_tells_them_apart_or_a_reason(name):
+    """Each is within two changes of a named one. Random collections do not tell apart what no case does."""
+    rng = random.Random(name)
+    bases = [NAMED[0], *rng.sample(NAMED[1:], effort(1, 4))]
+    claimed, space, near, which = alike_groups(name, bases, 2)
+    traits = [trait for trait in TRAITS if trait not in (FRACTIONS, HIGH)]
+    for _ in range(effort(10, 40)):
+        case = random_case(
+            rng, 10, rng.randint(2, 5), rng.randint(1, 3), tuple(rng.sample(traits, rng.randint(0, 4)))
+        )
+        values = space.computed(claimed.of(case), near)
+        order = np.lexsort((values, which))
+        same_group = np.diff(which[order]) == 0
+        apart = same_group & (np.abs(np.diff(values[order])) > 1e-7)
+        pairs = [
+            (space.convention(near[order[at]]), space.convention(near[order[at + 1]]))
+            for at in np.flatnonzero(apart)
+        ]
+        assert not pairs, ([{o: (a[o], b[o]) for o in a if a[o] != b[o]} for a, b in pairs][:3], case)
+    first = {group: near[at] for at, group in reversed([*enumerate(which.tolist())])}
+    differing = np.any([near[at] != first[group] for at, group in enumerate(which.tolist())], axis=0)
+    for option in np.array(space.options)[differing]:
+        assert option.startswith("cutoff of ") or option in WHY_ALIKE
+
+
+def test_relevance_levels_gains_and_cutoffs_are_told_apart():
+    """The pairs that were not: a cap, a list and an ideal that is not cut, from each relevance level on."""
+    pairs = [
+        ("R@10", {"level": level, "recall": "num_rel"}, {"level": level, "recall": "min"})
+        for level in (1.0, 2.0, 3.0)
+    ]
+    pairs += [
+        ("MAP@10", {"level": level, "denominator": "num_rel"}, {"level": level, "denominator": "min"})
+        for level in (1.0, 2.0, 3.0)
+    ]
+    pairs += [
+        (
+            "nDCG@10",
+            {"gain": gain, "ideal": one, "labels": labels},
+            {"gain": gain, "ideal": other, "labels": labels},
+        )
+        for gain in ("linear", "binary", "exp")
+        for labels in effort(("strict",), ("grades", "strict"))
+        for one, other in (("qrels", "uncut"), ("run", "cutoff"), ("qrels", "returned"), ("full", "uncut"))
+    ]
+    for name, one, other in pairs:
+        claimed = Claimed(name, *meaning_of(name))
+        quantities = [claimed.of(case) for case in cases(FORMS["query"], claimed.cutoffs) if not case.traits]
+        default = claimed.default
+        assert any(
+            abs(each.value({**default, **one}) - each.value({**default, **other})) > 1e-6
+            for each in quantities
+        ), (name, one, other)
+
+
+def test_what_the_engine_computes_is_defined():
+    """Levels above the highest grade, strict labels without grade 2 and single turns have a number."""
+    for name, changed, value in [
+        ("MAP@10", {"level": 2.0}, 0.0),
+        ("MAP@10", {"labels": "strict"}, 0.0),
+        ("MAP@10", {"weights": "capped"}, 0.5),
+        ("P@1", {"averaged": "conversations"}, 1.0),
+        ("P@1", {"queries": "with_hit"}, 1.0),
+    ]:
+        claimed = Claimed(name, *meaning_of(name))
+        quantity = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
+        assert number(quantity, {**claimed.default, **changed}) == value
+    claimed = Claimed("P@1", *meaning_of("P@1"))
+    nothing = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
+    assert number(nothing, {**claimed.default, "queries": "with_hit"}) == 0.0
