@@ -110,8 +110,9 @@ class Answer:
 
         Of a large table some rows are looked at.
         """
-        some = of_some_rows(self.trials)
-        explained = [trial for trial in some if trial in self._explained]
+        rows = of_some_rows(self.trials)
+        some = [trial.read_by(self.options) for trial in rows]
+        explained = [read for trial, read in zip(rows, some, strict=True) if trial in self._explained]
         if not explained:
             return Chance(1, 1, self.n_changes)
         near = NearRows(self.space, explained, self.n_changes)

@@ -277,7 +277,7 @@ def _table(result: Audit) -> Table:
             measure = trial.typed(options)
         value = trial.value(options)
         expected = NONE if math.isnan(value) else Cell(trial.shown(options), value=value)
-        published = Cell(trial.cell, value=float(trial.claim.value))
+        published = Cell(trial.cell, value=float(trial.read_by(options).claim.value))
         cells.append([each["run"], each["claim"], measure, published, expected])
     headings = ["run", "claim", "measure", "published", "expected"]
     one = len({each.row for each in result.trials}) == 1

@@ -178,7 +178,9 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
         if not main.explained:
             default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
             how = "; ".join(changes_of(near, default)) or "by default"
-        slip = trial.claim.slip(trial.value(near))
+        slip = trial.read_by(near).claim.slip(trial.value(near))
+        if trial.would_print(near):
+            slip = "any order of these lists gives it"
         text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
         lines.append(f"{_names_of(main, [trial])} as {trial.claim.text}: {text}")
     return [*lines, *([f"{len(nearest) - _LINES:,} more"] if len(nearest) > _LINES else [])]

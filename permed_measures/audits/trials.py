@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import QUERIES, place, values_of_queries
+from permed_measures.conventions.means import QUERIES, Known, QuerySets, place, values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import FIRST_DIGITS, Options
-from permed_measures.conventions.runs import RunVariants, options_for
+from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, OPTIONS, Options
+from permed_measures.conventions.runs import RunVariants, options_for, with_rounding
 from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
-from permed_measures.conventions.values import Ranked
 from permed_measures.papers.claims import EXACT, Claim
 
 Floats = NDArray[np.float64]
@@ -64,58 +64,80 @@ class Trial(Quantity):
 
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
-        self.row, self.claim, self.cell = row, self._read(claim), claim.text
+        self.row, self.claim, self.cell = row, claim, claim.text
+        if claim.other is not None:
+            bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]
+            self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
         self.window = Window.of(self.claim)
-        self._readings = [self.claim, *filter(None, [self.claim.other])]
         self._of_any_run: dict[object, bool] = {}
 
     def about(self, claim: Claim) -> Trial:
         """Return the trial of another claim of the same measure."""
         return Trial(self.row, claim, self.run)
 
-    def _read(self, claim: Claim) -> Claim:
-        """Return a claim that may be in percent as it is read; what is printed is the nearer one."""
-        if (other := claim.other) is None:
-            return claim
-        bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]
-        values = np.array([self.value(base) for base in bases])
-        is_nearer = other.distance(values) < claim.distance(values)
-        return other._replace(other=claim._replace(other=None)) if is_nearer else claim
+    def read_by(self, convention: Options) -> Trial:
+        """Return the trial with the claim in percent or not, as is nearer to what a convention gives."""
+        claim = _nearer_reading(self.claim, np.array([self.value(convention)]))
+        if claim is self.claim:
+            return self
+        found = copy(self)
+        found.claim, found.window = claim, Window.of(claim)
+        return found
 
     def prints(self, convention: Options) -> bool:
         """Return whether a convention prints the claim, and not for any run."""
-        value = np.array([self.value(convention)])
-        printed = self.are_printed(self.codes(value, FIRST_DIGITS[self.own(convention)["rounding"]]))[0]
-        return bool(printed) and not self.is_of_any_run(convention)
+        return self.would_print(convention) and not self.is_of_any_run(convention)
+
+    def would_print(self, convention: Options) -> bool:
+        """Return whether a convention prints the claim, maybe for any run."""
+        codes = self.codes(np.array([self.value(convention)]), self._first_to(convention))
+        return bool(self.are_printed(codes)[0])
+
+    def _first_to(self, convention: Options) -> int | None:
+        """Return to how many digits a convention rounds means before they are printed."""
+        return FIRST_DIGITS[self.own(convention)["rounding"]]
 
     def is_of_any_run(self, convention: Options) -> bool:
-        """Return whether any run has the same value, as what counts is chosen by hits or judgments.
+        """Return whether a run has the same value in any order of its lists, as the convention makes it so.
 
-        Then each query that counts has it, and so it is if the lists are turned upside down.
+        Each query that counts has this value then. The convention makes it so if it sees only what was found,
+        or if the order matters without its options.
         """
-        own, cutoff = self.own(convention), self.cutoff(convention)
-        chosen = any(own[option] == value for option, value in _CHOSEN)
-        ranked = self.run.ranked(own) if chosen else None
-        if ranked is None:
-            return False
-        options = options_for(self.measure, own)
-        key = (id(ranked), cutoff, own["queries"], *options.values())  # the run keeps the ranking
+        own = self.own(convention)
+        key = tuple(own[option] for option in self.options)
         if key not in self._of_any_run:
-            sets = self.run.sets(ranked, cutoff)
-            counts = sets.weights[place(own["queries"])] > 0
-            values = values_of_queries(self.measure, cutoff, options, ranked)[counts]
-            alike = bool(len(values)) and bool(np.ptp(values) <= NOISE)
-            self._of_any_run[key] = alike and self._is_turned(own, ranked, values[0])
+            self._of_any_run[key] = self._has_one_value(own) and (
+                any(own[option] in values for option, values in _ONLY_FOUND.items())
+                or self._depends_on_order(
+                    {option: _plain_value(option, value) for option, value in own.items()}
+                )
+            )
         return self._of_any_run[key]
 
-    def _is_turned(self, own: Options, ranked: Ranked, value: float) -> bool:
-        """Return whether each query that counts has a value if the lists are turned upside down."""
-        turned, cutoff = ranked.upside_down, self.cutoff(own)
-        options = options_for(self.measure, own)
-        options = {**options, "tied": "in_order"} if "tied" in options else options
-        values = values_of_queries(self.measure, cutoff, options, turned)
-        counts = QUERIES[own["queries"]](self.run.known_queries(turned, cutoff))[: len(values)]
-        return bool((np.abs(values[counts] - value) <= NOISE).all())
+    def _has_one_value(self, own: Options) -> bool:
+        """Return whether all queries that count have one value, in any order of the lists."""
+        known = np.array([])
+        for values in self._in_orders(own):
+            counted = values[~np.isnan(values)]
+            known = known if len(known) else counted[:1]
+            if not len(known) or (np.abs(counted - known) > NOISE).any():
+                return False
+        return bool(len(known))
+
+    def _depends_on_order(self, own: Options) -> bool:
+        """Return whether any query has another value in another order of its list."""
+        first, *others = self._in_orders(own)
+        return not all(np.allclose(first, each, rtol=0, atol=NOISE, equal_nan=True) for each in others)
+
+    def _in_orders(self, own: Options) -> Iterator[Floats]:
+        """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
+        cutoff, at = self.cutoff(own), place(own["queries"])
+        options = with_rounding(options_for(self.measure, own), own)
+        for run in self.run.in_any_order():
+            if (ranked := run.ranked(own)) is not None:
+                sets = run.sets(ranked, cutoff)
+                values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[at]
+                yield np.where(sets.weights[at] > 0, values, np.nan)
 
     def are_printed(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
@@ -124,11 +146,10 @@ class Trial(Quantity):
 
     def shown(self, convention: Options) -> str:
         """Return what a convention prints."""
-        if self.prints(convention):
+        if self.would_print(convention):
             return self.claim.text
-        digits = FIRST_DIGITS[self.own(convention)["rounding"]]
-        value = self.value(convention)
-        return self.claim.prints(value if digits is None else round(value, digits))
+        digits, value = self._first_to(convention), self.value(convention)
+        return self.read_by(convention).claim.prints(value if digits is None else round(value, digits))
 
     def codes(self, values: Floats, first_to: int | None) -> Floats:
         """Return what values are printed as, rounded half down and half up, by each reading.
@@ -143,8 +164,17 @@ class Trial(Quantity):
         -------
         ndarray, shape (n, 2 times the number of readings)
         """
-        ends = [end for each in self._readings for end in _printed(values, each.decimals, first_to)]
+        readings = [self.claim, *filter(None, [self.claim.other])]
+        ends = [end for each in readings for end in _printed(values, each.decimals, first_to)]
         return np.column_stack(ends)
+
+
+def _nearer_reading(claim: Claim, values: Floats) -> Claim:
+    """Return a claim, or its other reading where that is nearer to one of the values."""
+    other = claim.other
+    if other is None or np.isnan(values).all() or claim.distance(values) <= other.distance(values):
+        return claim
+    return other._replace(other=claim._replace(other=None))
 
 
 def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Floats, Floats]:
@@ -234,14 +264,30 @@ class Tries:
 
 def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -> NDArray[np.int64]:
     """Return which of the conventions that print a claim have it for any run."""
-    chosen = [space.has(trial, option, value, near) for option, value in _CHOSEN]
-    suspects = np.flatnonzero(prints & np.logical_or.reduce(chosen))
-    found = [trial.is_of_any_run(space.convention(near[each])) for each in suspects]
-    return np.asarray(suspects[np.array(found, bool)])
+    printing = np.flatnonzero(prints)
+    found = [trial.is_of_any_run(space.convention(near[each])) for each in printing]
+    return np.asarray(printing[np.array(found, bool)])
 
 
-_CHOSEN = (
-    *(("queries", "with_hit"), ("queries", "with_found")),
-    *(("labels", "listed"), ("documents", "judged")),
-)
-"""Where queries or documents are left out by what was retrieved or judged."""
+# --- what any run has ----------------------------------------------------------------------------------
+
+
+def _query_sets_by_hits() -> Iterator[str]:
+    """Yield the query sets that leave queries out by their hits, or give those without relevant ones a 1."""
+    every = Known(*np.ones((len(Known._fields), 1), bool))
+    none = np.zeros(1, bool)
+    not_found = every._replace(hit=none, found=none, other=none)
+    for queries, rule in QUERIES.items():
+        sets = QuerySets.of(every._replace(relevant=none), None)
+        if (rule(every) != rule(not_found)).any() or sets.added[place(queries)].any():
+            yield queries
+
+
+_ONLY_FOUND = {"queries": (*_query_sets_by_hits(),), "labels": ("listed",)}
+"""The values of options by which only what was found counts."""
+
+
+def _plain_value(option: str, value: Any) -> Any:
+    """Return the community's value of an option; query sets stay that see more than what was found."""
+    stays = option not in OPTIONS or (option == "queries" and value not in _ONLY_FOUND[option])
+    return value if stays else DEFAULT[option]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
@@ -31,6 +32,7 @@ from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
+from permed_measures.errors import warnings_about
 from permed_measures.papers.names import Rank, both_of
 
 Floats = NDArray[np.float64]
@@ -63,6 +65,10 @@ DEPTHS: dict[str, int | None] = {
 """To how many documents lists are cut."""
 OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
 """The options that rankings depend on."""
+
+
+_ORDERS, _MANY_LISTS, _ORDERS_OF_MANY = 10, 50, 2
+"""In how many other orders a run is looked at; of many lists some differ in a few."""
 
 
 class RankedLists:
@@ -211,6 +217,24 @@ class RunVariants:
             self.judgments, query, [lists[self.judgments.query_ids[each]] for each in query]
         )
         self._whole = self._ranked_lists(self._rows)
+
+    def in_any_order(self) -> Iterator[RunVariants]:
+        """Yield the run, and then with the scores of each list exchanged among its documents."""
+        yield self
+        yield from self._in_other_orders
+
+    @cached_property
+    def _in_other_orders(self) -> list[RunVariants]:
+        rng, found = random.Random(0), list[RunVariants]()
+        for _ in range(_ORDERS if len(self._lists) < _MANY_LISTS else _ORDERS_OF_MANY):
+            lists = {
+                query: dict(zip(docs, rng.sample([*docs.values()], len(docs)), strict=True))
+                for query, docs in self._lists.items()
+            }
+            with warnings_about(None):  # what is wrong with the run was said
+                found.append(RunVariants([*self._policies.values()], lists, all_ties=self._all_ties))
+            found[-1].in_all_runs = self.in_all_runs
+        return found
 
     # --- what can be told apart ------------------------------------------------------------------------
 

@@ -109,14 +109,6 @@ class Ranked(NamedTuple):
     rankings: JudgedRankings
     spans: Spans | None = None
 
-    @property
-    def upside_down(self) -> Ranked:
-        """The same lists, the last document first."""
-        found = self.rankings
-        rank = (found.retrieved[found.query] + 1 - found.rank).astype(np.int32)
-        order = np.lexsort((rank, found.query))
-        return Ranked(self.labels, replace(found, row=found.row[order], rank=rank[order]))
-
 
 class Given(NamedTuple):
     """What a measure is computed from: its cutoff, the value of each of its options, and what is ranked."""

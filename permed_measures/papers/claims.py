@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
 from permed_measures.papers.cells import printed_in
-from permed_measures.papers.names import MEANT, Rank, heading_of, is_ours, meaning_of
+from permed_measures.papers.names import ABOVE_1, MEANT, Rank, heading_of, is_ours, meaning_of
 
 EXACT = Context(prec=60)
 """In which claims keep all their digits, whatever context of decimals the process has."""
@@ -162,9 +162,10 @@ class Claim(NamedTuple):
         return Printed.anyhow(self.value, self.decimals)
 
     def distance(self, values: NDArray[np.float64]) -> float:
-        """Return the relative distance of the nearest value from the claim; not all are NaN."""
-        apart = float(np.nanmin(np.abs(values - float(self.value))))
-        return apart / abs(float(self.value)) if self.value else apart and np.inf
+        """Return how far the nearest value is from the claim, over the larger of both; not all are NaN."""
+        apart, value = np.abs(values - float(self.value)), float(self.value)
+        larger = np.maximum(np.abs(values), abs(value))
+        return float(np.nanmin(np.divide(apart, larger, out=np.zeros_like(apart), where=larger != 0)))
 
     def printed_as(self, text: str) -> Claim:
         """Return the claim that would have been printed so."""
@@ -186,7 +187,8 @@ class Claim(NamedTuple):
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
         unit = EXACT.scaleb(Decimal(1), -self.decimals)
-        if Decimal(repr(value)).quantize(unit, ROUND_DOWN, EXACT) == self.value:
+        reached = EXACT.add(Decimal(abs(value)), Decimal(_NOISE))  # a sum may be just below its number
+        if EXACT.copy_sign(reached.quantize(unit, ROUND_DOWN, EXACT), Decimal(value)) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
         if value in self.printed(first_to=self.decimals + 1):
             return f"rounded twice, this gives {self.text}"
@@ -246,8 +248,10 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
     measure, cutoffs = meaning_of(heading)
     number, sign = _number(name, value)
     counts = measure.startswith("Num")
-    percent = bool(sign) or in_percent or (number.copy_abs() > 1 and not counts)
-    if number.copy_abs() > (_LARGEST_COUNT if counts else 100):
+    says_percent = bool(sign) or in_percent
+    may_be_large = counts or (measure == "nDCG" and not says_percent)  # a DCG has no upper end
+    percent = says_percent or (not counts and 1 < number.copy_abs() <= 100)
+    if number.copy_abs() > (_LARGEST_COUNT if may_be_large else 100):
         most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
         raise InputError(f"{most} (found {value!r})", where=f"claim {name!r}")
     if isinstance(value, str):
@@ -259,7 +263,7 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
     plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
     if not percent:
         return plain
-    may_be_above_1 = not sign and not in_percent and (measure == "AP" or plain.is_fixed)
+    may_be_above_1 = not says_percent and (measure in ABOVE_1 or plain.is_fixed)
     return plain.in_percent()._replace(other=plain if may_be_above_1 else None)
 
 

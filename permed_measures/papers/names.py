@@ -59,6 +59,8 @@ _LONGEST = 60
 """Longer titles are no names."""
 _OF_ANYTHING = re.compile(r"[js][ _]?[0-9]*", re.IGNORECASE)
 """Letters that mean a measure before an @ only: S1 is a system or a step."""
+ABOVE_1 = ("AP", "nDCG")
+"""The measures that some options take above 1, as where nothing is divided; none takes another there."""
 _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 """The measures that may be computed on the whole list in spite of their names."""
 

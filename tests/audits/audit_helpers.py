@@ -6,6 +6,12 @@ from functools import cache
 
 from audit_loops import DEFAULT, Plain
 
+from permed_measures.audits.trials import Trial
+from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.values import label_policies
+from permed_measures.engine.judgments import Judgments
+from permed_measures.papers.claims import parse_claims
+
 AP, HALF = DEFAULT, {"weights": "half"}
 
 
@@ -53,6 +59,12 @@ def row_made(plain, how, digits=4, names=NAMES):
     """Return a row of claims as a convention makes it; `names` are the measures by the names of claims."""
     values = {name: plain.mean(measure, how, int(name.split("@")[1])) for name, measure in names.items()}
     return {name: f"{value:.{digits}f}" for name, value in values.items()}
+
+
+def trials_of(qrels, run, row):
+    """Return the claims of a row about a run."""
+    variants = RunVariants(label_policies(Judgments.of(qrels)), run)
+    return [Trial("run", claim, variants) for claim in parse_claims([row])[0]]
 
 
 def printed_as(trial, text):

@@ -201,9 +201,10 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
     result = pm.audit(qrels, run, {"P@1": "0", "MAP@10": "50%", "hit@2": "100"})  # warnings are errors
     assert result.ok
     [[zero]] = parse_claims([{"P@1": "0"}])
-    assert (zero.distance(np.array([0.0])), zero.distance(np.array([0.5]))) == (0, np.inf)
+    assert (zero.distance(np.array([0.0])), zero.distance(np.array([0.5]))) == (0, 1)
     [[half]] = parse_claims([{"P@1": "0.5"}])
     assert half.distance(np.array([0.7, np.nan, 0.4])) == pytest.approx(0.2)
+    assert half.distance(np.array([1.0])) == half.distance(np.array([0.25])) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -212,6 +213,15 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
         ("0.1481", 0.14819, "cut off, not rounded, this gives 0.1481"),
         ("14.82%", 0.148146, "rounded twice, this gives 14.82%"),
         ("0.1481", 0.1483, ""),
+        ("0.301", 0.30199999999999994, ""),  # 151 of 500, added up
+        ("0.302", 0.30299999999999994, ""),
+        ("0.301", 0.3019999, "cut off, not rounded, this gives 0.301"),
+        ("-0.301", -0.30199999999999994, ""),
+        ("-0.301", -0.3019, "cut off, not rounded, this gives -0.301"),
+        ("0.301", -0.3019, ""),
+        ("0.302", 0.3025, "cut off, not rounded, this gives 0.302"),
+        ("0.303", 0.30245, "rounded twice, this gives 0.303"),
+        ("0.303", 0.30244, ""),
     ],
 )
 def test_a_slip_of_rounding_is_named(text, value, slip):
