@@ -109,8 +109,8 @@ class CrossCheck(Result):
     n_queries : int
         Queries of the qrels.
     alone : int
-        Queries that only we score: not in the run, with negative grades only, or with ids that pytrec_eval
-        cannot take.
+        Queries of which only we have a value: not in the run, with negative grades only, or with ids that
+        pytrec_eval cannot take; all, where no measure was compared.
     origin : Origin or None
         Where the qrels and the run come from.
     """
@@ -182,16 +182,18 @@ def crosscheck(
     *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
     low, high = (evaluation._replace(values=values).aggregated for values in ends)
     longest = max(map(len, scores.values()), default=0)
-    rows = []
+    rows: list[Row] = []
+    by_both: set[str] = set()
     for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
         row = Row(measure, value, (low[measure], high[measure]), known)
         same = same_measure(measure, set(judgments.grade.tolist()), longest)
         if isinstance(same, str):
             rows.append(replace(row, reason=same))
-        else:
-            rows.append(_compared(row, same, evaluation, labels, scores))
-    both = sum(_can_take(documents, scores.get(query_id, {})) for query_id, documents in labels.items())
-    return CrossCheck(rows, len(labels), len(labels) - both, origin)
+            continue
+        theirs = _values_of_same(same, labels, scores)
+        by_both.update(theirs)
+        rows.append(_compared(row, theirs, evaluation))
+    return CrossCheck(rows, len(labels), len(labels) - len(by_both), origin)
 
 
 def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
@@ -199,10 +201,8 @@ def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[
     return {q: dict(with_string_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
 
 
-def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: Scores) -> Row:
-    """Return the row with what pytrec_eval has."""
-    values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
-    ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
+def _values_of_same(same: Same, qrels: Grades, run: Scores) -> dict[str, float]:
+    """Return pytrec_eval's value of a measure for each query that it can take."""
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
     found = _pytrec_values(same.measure, gains, run)
     if same.recall is not None:
@@ -211,7 +211,13 @@ def _compared(row: Row, same: Same, evaluation: Evaluation, qrels: Grades, run: 
             query_id: 2 * p * recall[query_id] / ((p + recall[query_id]) or 1)
             for query_id, p in found.items()
         }
-    theirs = {query_id: value if value >= same.threshold else 0.0 for query_id, value in found.items()}
+    return {query_id: value if value >= same.threshold else 0.0 for query_id, value in found.items()}
+
+
+def _compared(row: Row, theirs: dict[str, float], evaluation: Evaluation) -> Row:
+    """Return the row with what pytrec_eval has."""
+    values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
+    ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
     if not theirs:
         return replace(row, reason=NO_QUERY)
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}

@@ -54,7 +54,8 @@ def calc_aggregate(
         path of a file; for qrels also the id of a data set. A query that is absent from the run, or has no
         relevant document, scores 0 and counts; a query without judgments is ignored.
     rel : number, optional
-        The lowest relevant grade, for each measure that takes one and does not name its own.
+        The lowest relevant grade, for each measure that takes one and does not name its own; not for NumRet,
+        which counts all documents retrieved unless it names one.
 
     Returns
     -------

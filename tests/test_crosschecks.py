@@ -210,6 +210,23 @@ def test_queries_that_pytrec_eval_cannot_take_are_scored_by_us_alone(monkeypatch
     assert given == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("grade", "measures", "alone"),
+    [
+        (1.5, None, 3),
+        (1, ["GradedAP@10", "GAP"], 3),
+        (1, ["GradedAP@10", "RR"], 1),
+        (1, None, 1),
+        (1.5, ["P@1"], 3),
+    ],
+)
+def test_where_no_measure_is_compared_all_queries_are_scored_by_us_alone(grade, measures, alone):
+    qrels = {"a": {"d": grade}, "b": {"d": 1, "e": 0}, "not in the run": {"d": 1}}
+    result = pm.crosscheck(qrels, {"a": {"d": 7.5}, "b": {"d": 9.25}}, measures)
+    assert result.alone == alone
+    assert f"3 judged queries, {alone} of them scored by us alone" in str(result)
+
+
 HAZARDS = """
 import warnings, permed_measures as pm
 warnings.simplefilter("ignore")

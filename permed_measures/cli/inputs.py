@@ -35,9 +35,21 @@ from permed_measures.measures.parsing import distinct, measures_of, named_measur
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
     """Return the measures that were named; None if there are none."""
     chosen = distinct(understood_measures(args.measures, args.rel, inputs))
-    if args.rel is not None and chosen and not any("rel" in each.SUPPORTED_PARAMS for each in chosen):
-        inputs.notes.append(f"--rel changes nothing: {', '.join(map(str, chosen))} takes no rel")
+    if args.rel is not None:
+        inputs.notes.extend(_unchanged_by_rel(chosen, args.rel))
     return chosen or None
+
+
+def _unchanged_by_rel(measures: list[Measure], rel: float) -> Iterator[str]:
+    """Say that --rel changes none of the measures, and that NumRet counts all without a level of its own."""
+    counts_all = [each for each in measures if each.NAME == "NumRet" and "rel" not in each.params]
+    without = [each for each in measures if "rel" not in each.SUPPORTED_PARAMS]
+    if without and len(without) + len(counts_all) == len(measures):
+        takes = "takes" if len(without) == 1 else "take"
+        yield f"--rel changes nothing: {', '.join(map(str, without))} {takes} no rel"
+    if counts_all:
+        of_level = f"NumRet(rel={rel:g}) counts those of grade {rel:g} or more"
+        yield f"--rel does not change NumRet, which counts all documents retrieved; {of_level}"
 
 
 def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> list[Measure]:

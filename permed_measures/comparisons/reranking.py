@@ -159,7 +159,8 @@ def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgme
     documents, grades, qrels = judgments.documents, judgments.grade.tolist(), {}
     for query_id, bounds in zip(judgments.query_ids, pairwise(judgments.offsets.tolist()), strict=True):
         here = slice(*bounds)
-        both = before.get(query_id, {}).keys() & after.get(query_id, {}).keys()
+        theirs = after.get(query_id, {})
+        both = (doc for doc in before.get(query_id, {}) if doc in theirs)
         judged = zip(documents[here], grades[here], strict=True)
         qrels[query_id] = {**dict.fromkeys(map(str, both), 0.0), **dict(judged)}
     return Judgments.of(qrels)

@@ -117,11 +117,14 @@ def interval_of(result: Comparison, row: ComparisonRow) -> str:
 
 
 def method_of(result: Comparison, name: str) -> str:
-    """Say how a test was computed, for all rows and groups; of what differs between them, less."""
-    methods = {row.tests[name].method for row in result.every_row}
-    if len(methods) > 1 and name == "wilcoxon":
+    """Say how the p-values of a test were computed: in one way, or without sizes in each of several ways."""
+    tests = [row.tests[name] for row in result.every_row]
+    methods = dict.fromkeys(test.method for test in [each for each in tests if each.p is not None] or tests)
+    if len(methods) == 1:
+        return next(iter(methods))
+    if name == "wilcoxon":
         return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
-    return methods.pop() if len(methods) == 1 else methods.pop().partition(",")[0]
+    return " or ".join(sorted({each.partition(", ")[0] for each in methods}))
 
 
 def is_random(result: Comparison, name: str) -> bool:

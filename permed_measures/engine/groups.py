@@ -46,12 +46,12 @@ class Groups(NamedTuple):
             if not isinstance(value, Hashable):
                 where = f"query {shown(query_id)}"
                 raise InputError(f"a group must be a string or a number (found {shown(value)})", where=where)
-        found = {query_id: value for query_id, value in found.items() if _is_group(value)}
-        here = {found.get(query_id) for query_id in query_ids} - {None}
-        values = sorted(here, key=_sort_key)
+        found = {each: value for each, value in found.items() if value is not None and _is_group(value)}
+        here = dict.fromkeys(found[query_id] for query_id in query_ids if query_id in found)
+        values = sorted(here, key=_sort_key)  # of equal keys the first stays first
         index_of = {value: index for index, value in enumerate(values)}
         group = np.array([index_of.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
-        empty = sorted({*found.values()} - here - {None}, key=_sort_key)
+        empty = sorted(dict.fromkeys(each for each in found.values() if each not in here), key=_sort_key)
         return cls(by if isinstance(by, str) else "group", values, group, empty)
 
     @property

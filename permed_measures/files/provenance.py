@@ -93,7 +93,8 @@ def conventions_of(measures: Iterable[Measure], options: Mapping[str, Any]) -> l
 def _counts_more(name: str, given: Mapping[str, Any]) -> bool:
     """Return whether a query without results or relevant documents may have another value than 0."""
     counts = name in (*OF_QRELS, "Judged") or (name == "NumRet" and given["rel"] is None)
-    return counts or given.get("negative") == "keep"
+    gains = given.get("gains") or {} if name == "nDCG" else {}  # others have gains of relevant grades alone
+    return counts or any(gain > 0 for grade, gain in gains.items() if grade < 1)
 
 
 def _which_queries(others: list[str], n_measures: int) -> str:

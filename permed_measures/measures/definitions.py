@@ -77,7 +77,7 @@ class _GradedAP(CheckedMeasure):
     Returns
     -------
     float
-        From 0 to 1 unless ``norm='none'`` or weights above 1.
+        From 0 to 1; above 1 with ``norm='none'``, or weights above 1.
 
     Raises
     ------
@@ -194,7 +194,8 @@ class _VariantNDCG(CheckedMeasure):
     Returns
     -------
     float
-        At most 1; negative values are possible with ``negative='keep'``.
+        From 0 to 1. With ``negative='keep'`` also below 0, where what is found loses more than it gains, and
+        above 1, where the ideal list has losses that the ranking leaves out.
 
     Notes
     -----
@@ -215,6 +216,12 @@ class _VariantNDCG(CheckedMeasure):
     >>> run = {"q": {"a": 2.0, "b": 1.0}}
     >>> pm.calc_aggregate([pm.VariantNDCG @ 10, pm.VariantNDCG(negative="keep") @ 10], qrels, run)
     {VariantNDCG@10: 0.6309297535714575, VariantNDCG(negative='keep')@10: 0.19126813092755546}
+
+    The ideal list has the loss of the first document, and this ranking has not:
+
+    >>> [value] = pm.calc_aggregate(pm.VariantNDCG(negative="keep") @ 10, qrels, {"q": {"b": 1.0}}).values()
+    >>> round(value, 4)
+    1.4608
     """
 
     __name__ = "VariantNDCG"

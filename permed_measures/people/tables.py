@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement, Orders
-from permed_measures.people.corrected import Corrected
+from permed_measures.people.corrected import FEW_CHANGED, Corrected
 from permed_measures.results.report import Section, ends
 from permed_measures.results.table import NONE, Cell, Table, as_text
 
@@ -88,16 +88,16 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], dig
     def shown(value: float | None) -> Cell:
         return Cell(as_text(value, f"{kind.sign}.{digits}f"), value=value)
 
-    def ends(interval: tuple[float, float] | None) -> Cell:
+    def ends(interval: tuple[float, float] | None, mark: str = "") -> Cell:
         low, high = interval or (None, None)
-        return Cell(f"{shown(low).text} {shown(high).text}" if interval else NONE, value=low)
+        return Cell(f"{shown(low).text} {shown(high).text}" if interval else NONE, mark=mark, value=low)
 
     rows: list[list[str | Cell]] = [
         [
             *names.values(),
             shown(value),
             shown(found.value),
-            ends(found.interval),
+            ends(found.interval, "*" * found.few_changed),
             ends(found.alone),
             Cell(f"{found.sampled:,} of {found.units:,}", value=found.sampled) if found.units else NONE,
             Cell(NONE if found.more is None else f"{found.more:,}", value=found.more),
@@ -116,7 +116,7 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], dig
         *interval[1:],
         "People alone: the interval without the labels of the qrels",
         f"To halve: how many more {' or '.join(map(plural, units))} people must judge to halve the interval",
-        *_few(lines),
+        *([_FEW] if any(found.few_changed for _, _, found in lines) else []),
         *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
     ]
     return Table.of(
@@ -130,16 +130,10 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], dig
     )
 
 
-_ENOUGH = 10
-"""Of fewer sampled queries the interval has the truth less often than it says."""
-
-
-def _few(lines: Sequence[Line]) -> list[str]:
-    """Say that there are too few queries for intervals to be trusted, if so."""
-    sampled = [found.sampled for _, _, found in lines if found.unit == "query" and found.interval]
-    if all(n >= _ENOUGH for n in sampled):
-        return []
-    return [f"Fewer than {_ENOUGH} sampled queries: an interval may have the truth less often than it says"]
+_FEW = (
+    f"*: people's labels change the values of fewer than {FEW_CHANGED} sampled queries; such an interval has "
+    "the truth less often than it says"
+)
 
 
 def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Section]:

@@ -340,7 +340,7 @@ def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
         for number, each in enumerate(content):
             _check_shape(each, shape[0], where, f"{inside}{number}")
     if isinstance(shape, dict):
-        for name in shape.keys() - {str} - content.keys():
+        for name in (each for each in shape if each is not str and each not in content):
             raise InputError(f"{inside}{name} is missing", where=where)
         for name, each in content.items():
             if name not in shape and str not in shape:

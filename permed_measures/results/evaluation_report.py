@@ -19,7 +19,7 @@ from permed_measures.results.evaluations import (
     text_of,
 )
 from permed_measures.results.report import Report, Section, how_made, titled
-from permed_measures.results.table import Cell, Table, is_same
+from permed_measures.results.table import NONE, Cell, Table, is_same
 
 
 def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
@@ -89,6 +89,8 @@ def _table(found: Evaluations, decimals: int) -> Table:
     for row in found.means(BEST, found.ideal, {}) if found.ceilings and not found.by_query else ():
         values = dict(zip(found.measures, row.values, strict=True))
         best = [found.text_of_best(measure, values.get(measure), decimals) for measure in columns]
+        if {*best} <= {"", NONE}:  # of a group whose ideal rankings all score 1
+            continue
         texts = [*row.labels[::turned], *best, *(_counts(row).get(each, Cell("")).text for each in counts)]
         blocks.setdefault(_block(found, row) or BEST, []).append([*map(Cell, texts)])
     return Table(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
@@ -216,10 +217,15 @@ class Evaluations:
         return [Cell(text_of(measure, value, decimals), rank, value=value) for value, rank in found]
 
     def text_of_best(self, measure: Measure, value: float | None, decimals: int) -> str:
-        """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none."""
+        """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none.
+
+        What is below 1 has more decimals where it would print as 1.
+        """
         if value is not None and math.isnan(value):
             return NONE
-        return "" if value is None or measure not in self.ceilings else text_of(measure, value, decimals)
+        if value is None or not _is_below_1(value):
+            return ""
+        return text_of(measure, value, next(n for n in count(decimals) if round(value, n) < 1))
 
     def about(self) -> str:
         """Say what the queries are, and whether the runs have them all."""
@@ -294,7 +300,11 @@ def _objects_of_groups(found: Evaluations, groups: Groups, name: str) -> Iterato
 
 def _below_1(ideal: Mapping[Measure, float]) -> dict[Measure, float]:
     """Return the best possible values that are below 1, but for rounding."""
-    return {measure: value for measure, value in ideal.items() if value < 1 - 1e-12}
+    return {measure: value for measure, value in ideal.items() if _is_below_1(value)}
+
+
+def _is_below_1(value: float) -> bool:
+    return value < 1 - 1e-12
 
 
 def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:

@@ -48,7 +48,8 @@ class UncertaintyRow:
     ties : (float, float)
         The least and the most over orders of equal scores.
     unjudged : (float, float) or None
-        The least and the most over ways to grade the unjudged documents within the cutoff.
+        The least and the most over ways to grade the unjudged documents within the cutoff. It need not hold
+        the value: with `judged_only`, a level of 0 or `grades` without 0 no grade counts as no label does.
     labels : (float, float) or None
         What it could be if labels are wrong as often as was said; None unless that was said.
     exact : mapping of str to bool
@@ -170,6 +171,8 @@ class Uncertainty(Result):
 
 _LEAST = 1e-12  # a range that is not wider is rounding
 _WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
+_BEYOND = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
+"""Of which numbers a range is that does not hold the value, by the sources that may have such a range."""
 
 
 def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
@@ -183,19 +186,21 @@ def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
     if _open(row, first) <= _LEAST:
         yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
         return
-    low, high = (_shown(bound, digits) for bound in getattr(row, first))
+    ends = [_shown(bound, digits) for bound in getattr(row, first)]
     is_inside = _open(row, first) - _width(row, first) <= _LEAST
     value = f"{_about(result, row)} is {_shown(row.value, digits)}"
-    found = f"between {low} and {high}" if is_inside else f"with labels drawn anew {low} to {high}"
+    beyond = " to ".join(dict.fromkeys(ends))
+    found = f"between {' and '.join(ends)}" if is_inside else f"{_BEYOND[first]} {beyond}"
     yield f"Of all sources, {_WORDS[first]} leave most open: {value}, and {found}."
     if len(order) > 1:
         yield f"Widest {'; '.join(_widest(result, name, known[name], digits) for name in order[1:])}."
 
 
 def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digits: int) -> str:
-    """Say how wide the widest range of a source is."""
-    row = max(rows, key=lambda row: _width(row, name))
+    """Say how wide the widest range of a source is; of one number, how far it is from the value."""
+    row = max(rows, key=lambda row: (_width(row, name), _open(row, name)))
     width = _width(row, name)
+    width = width if width > _LEAST else _open(row, name)
     found = f"{_shown(width, digits)} ({_about(result, row)})" if width > _LEAST else "none"
     return f"by {_WORDS[name]}: {found}"
 
@@ -226,7 +231,11 @@ def _width(row: UncertaintyRow, name: str) -> float:
 
 
 def _open(row: UncertaintyRow, name: str) -> float:
-    """Return how wide a range is with the value, which is outside if wrong labels mostly err to one side."""
+    """Return how wide a range is with the value, which may be outside.
+
+    Wrong labels may mostly err to one side, and labels of all documents may be more or less than none: a list
+    of judged documents alone, or a level of 0, then has others.
+    """
     low, high = getattr(row, name)
     return float(max(high, row.value) - min(low, row.value))
 

@@ -39,6 +39,12 @@ FOURTH = (
 )
 
 
+NUM_RET = (
+    "note: --rel does not change NumRet, which counts all documents retrieved; NumRet(rel=2) counts those of "
+    "grade 2 or more"
+)
+
+
 @pytest.mark.parametrize(
     ("line", "notes"),
     [
@@ -60,11 +66,28 @@ FOURTH = (
             "evaluate binary run.trec -m nDCG@10 --rel 2",
             ["note: --rel changes nothing: nDCG@10 takes no rel"],
         ),
+        (
+            "evaluate binary run.trec -m nDCG@10 -m ERR@10 --rel 2",
+            ["note: --rel changes nothing: nDCG@10, ERR@10 take no rel"],
+        ),
+        ("evaluate binary run.trec -m NumRet --rel 2", [NUM_RET]),
+        ("compare qrels run.trec other.trec -m NumRet -m P@1 --rel 2", [NUM_RET]),
+        (
+            "evaluate binary run.trec -m NumRet -m NumQ --rel 2",
+            ["note: --rel changes nothing: NumQ takes no rel", NUM_RET],
+        ),
+        ("evaluate qrels run.trec -m NumRet(rel=1) --rel 2", []),
+        ("evaluate qrels run.trec -m NumRet", []),
     ],
 )
 def test_what_is_noted_of_a_measure(line, notes):
     command, rest = line.split(maxsplit=1)
     assert evaluated(rest, command)[1] == notes
+
+
+def test_num_ret_with_a_level_counts_what_the_note_says():
+    found, _ = evaluated("qrels run.trec -m NumRet -m NumRet(rel=2) -m NumRet(rel=1) --rel 2")
+    assert found == {"NumRet": 4, "NumRet(rel=2)": 1, "NumRet(rel=1)": 3}
 
 
 def test_graded_ap_on_binary_labels_is_what_the_note_says():

@@ -152,12 +152,16 @@ def test_a_p_that_is_below_a_level_prints_so(p, printed):
     assert mark == ("‡" if p < 0.01 else "†" if p < 0.05 else "")
 
 
-def test_of_what_differs_between_rows_a_method_says_less():
+def test_a_method_names_every_way_in_which_its_p_values_were_computed():
     ranks = {"old": [2] * 12, "new": [1, 2, 4] * 4, "none": [1] * 12}
     by = {f"q{i:02}": "xxxxy"[i % 5] for i in range(12)}
+    one_of_y = {"q00": "x", "q01": "x", "q02": "x", "q05": "y"}  # which has no p
+    first_two = {"q00": "a", "q01": "a"}  # queries of x in one cluster; those of y have their own
     for options, said in (
         ({"tests": "t-test"}, "p: t-test (paired, 11 degrees of freedom);"),
         ({"tests": "t-test", "by": by}, "p: t-test (paired);"),
+        ({"tests": "t-test", "by": by, "clusters": first_two}, "p: t-test (cluster-robust or paired);"),
+        ({"tests": "t-test", "by": one_of_y, "clusters": first_two}, "p: t-test (cluster-robust);"),
         ({"tests": "wilcoxon"}, "p: Wilcoxon's test (signed ranks, exact);"),
     ):
         assert said in " ".join(notes_of(made(ranks, baseline="old", **options)))

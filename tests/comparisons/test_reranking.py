@@ -11,8 +11,9 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.comparisons.reranking import Moves, Pairs, QueryChange, reranking
+from permed_measures.comparisons.reranking import Moves, Pairs, QueryChange, reranking, with_unjudged
 from permed_measures.datasets import SAMPLES
+from permed_measures.engine.judgments import Judgments
 from permed_measures.files.provenance import provenance
 
 
@@ -156,3 +157,9 @@ def test_json_and_frames_have_names_and_the_texts_of_a_data_set():
 
 
 EXPONENTIAL = "nDCG(dcg='exp-log2')@10"
+
+
+def test_unjudged_documents_of_both_runs_are_judged_in_the_order_of_the_first():
+    before, after = ({f"d{i}": float(i) for i in order} for order in (range(20), range(19, 2, -1)))
+    judgments = with_unjudged(Judgments.of({"q": {"a": 1}}), {"q": before}, {"q": after})
+    assert list(judgments.documents) == ["a", *(f"d{i}" for i in range(3, 20))]

@@ -182,3 +182,19 @@ def test_queries_in_no_cluster_count_as_one_each_which_is_said():
         name, cluster, notes = clusters_of(list("wxyz"), clusters, None)
         assert (name, len({*cluster.tolist()})) == ("clusters", 5 - len(known))
         assert notes == [f"clusters: {said} in no cluster; each counts as its own"]
+
+
+def test_groups_with_equal_texts_keep_the_order_of_the_queries():
+    class Named:
+        def __init__(self, place):
+            self.place = place
+
+        def __hash__(self):
+            return self.place
+
+        def __str__(self):
+            return "the same"
+
+    last, first, unused, other = (Named(place) for place in (3, 1, 9, 7))  # a set would sort them by place
+    groups = Groups.of(["a", "b"], {"a": last, "b": first, "x": unused, "y": other})
+    assert (groups.values, groups.empty) == ([last, first], [unused, other])

@@ -1,8 +1,10 @@
 """What JSON says about where its numbers come from."""
 
+import contextlib
 import hashlib
 import json
 import os
+import random
 from importlib.metadata import version
 from pathlib import Path
 
@@ -103,6 +105,60 @@ def test_conventions_are_those_of_the_measures_and_options(measures, options, sa
     found = " ".join(conventions_of(map(pm.parse_measure, measures.split()), options))
     assert [text for text in said if text not in found] == []
     assert [text for text in unsaid if text in found] == []
+
+
+OF_ZERO = [
+    "P@2",
+    "P(rel=2)@2",
+    "R@2",
+    "RR",
+    "nDCG@3",
+    "nDCG(dcg='exp-log2')",
+    "nDCG(gains={0:1})@2",
+    "nDCG(gains={1:2})@2",
+    "nDCG(gains={0:0,1:1})",
+    "nDCG(gains={0:-1,1:1})",
+    "nDCG(gains={-1:1,1:2})",
+    "nDCG(judged_only=True,gains={0:1})@2",
+    "VariantNDCG@2",
+    "VariantNDCG(negative='keep')@2",
+    "VariantNDCG(negative='keep',ideal='run')",
+    "QMeasure(gains={0:1,1:1,2:1})",
+    "GradedAP(gains={0:1,1:1,2:1})",
+    "ERR@2",
+    "Bpref",
+    "infAP",
+    "SetP",
+    "SetF",
+    "SetAP",
+    "GAP",
+    "IPrec@0.1",
+    "RBP(rel=1)",
+    "F1@2",
+    "Rprec",
+    "Judged@2",
+    "NumQ",
+    "NumRel",
+    "NumRet",
+    "NumRet(rel=1)",
+    "NumRet(rel=2)",
+]
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+@pytest.mark.parametrize("measure", OF_ZERO)
+def test_what_scores_0_without_a_list_or_a_relevant_document_is_said_to(measure):
+    """Two kinds of queries: not in the run, or with labels below the level of the measure."""
+    asked = pm.parse_measure(measure)
+    level, rng, values = values_of(asked).get("rel") or 1, random.Random(0), set()
+    for lacking in (True, False) * 60:
+        grades = [grade for grade in (-1, 0, 1, 2) if lacking or grade < level]
+        qrels = {"q": {doc: rng.choice(grades) for doc in "abc"}}
+        run = {"z" if lacking else "q": {doc: rng.random() for doc in rng.sample("abcx", 3)}}
+        with contextlib.suppress(pm.MeasureError):  # a relevant grade without a gain
+            values |= {*pm.calc_aggregate(asked, qrels, run).values()}
+    first, *_ = conventions_of([asked], {})
+    assert ("scores 0." in first) == (values == {0})
 
 
 @pytest.mark.usefixtures("files")

@@ -1,16 +1,20 @@
 """Measures as objects and as text: parameters, equality, parsing, errors."""
 
 import ast
+import inspect
 import pickle
+import random
 import re
 
 import ir_measures
 import numpy as np
 import pytest
+from cases import random_case, random_measure
 from effort import IR_MEASURES_PARSES
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.intervals import range_of
 from permed_measures.measures import definitions
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import values_of
@@ -43,6 +47,24 @@ def test_arguments_in_another_order_are_said():
             pm.MeasureError, match=r"or a string \(found {'a': 1.*calc_aggregate takes measures, "
         ):
             call()
+
+
+@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
+@pytest.mark.parametrize("name", sorted({*MEASURES} - {"GradedMAP"}))
+def test_help_says_which_values_are_beyond_0_and_1(name):
+    """Random parameters on random cases give values below 0 and above 1 where the text says so alone."""
+    rng, beyond = random.Random(7), set()
+    for _ in range(1500):
+        measure, (qrels, run) = random_measure(rng, name), random_case(rng)
+        try:
+            values = [found.value for found in pm.iter_calc([measure], qrels, run)]
+        except pm.MeasureError:  # a grade that the parameters do not have
+            continue
+        low, high = range_of(measure)
+        assert all(low - 1e-12 <= value <= high + 1e-12 for value in values), measure
+        beyond |= {"below 0" if value < 0 else "above 1" for value in values if not 0 <= value <= 1 + 1e-12}
+    text = inspect.getdoc(type(MEASURES[name])).partition("Returns")[2].partition("Notes")[0]
+    assert {each for each in ("below 0", "above 1") if each in " ".join(text.split())} == beyond
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -1,5 +1,6 @@
 """Names of measures: exact ones, what people write, ambiguous ones, and names of the user's own."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.measures.names import NOT_COMPUTED, ambiguities
+from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import measures_of
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
@@ -71,6 +73,28 @@ def test_the_names_in_the_guide_are_understood_as_it_says():
         written, measures = (re.findall("`([^`]+)`", cell) for cell in row.split("|")[1:3])
         assert [str(pm.parse_measure(name)) for name in written] == measures * (len(written) // len(measures))
     assert len(rows) == 6
+
+
+def test_the_guide_has_the_parameters_of_every_measure_and_their_defaults():
+    guide = (Path(__file__).parents[2] / "notebooks" / "guide" / "measures.md").read_text(encoding="utf-8")
+    rows = guide.partition("| measure | value for a query")[2].partition("\n\n")[0].splitlines()[2:]
+    said, usual = {}, {"rel": 1, "judged_only": False}
+    for row in rows:
+        first, *_, last = row.strip("|").split("|")
+        given = {k: ast.literal_eval(value or "None") for k, value in re.findall(PARAMETER, last)}
+        names = re.findall("`([A-Za-z0-9]+)(?:@[a-z]+)?`", first.partition("(alias")[0])
+        said |= dict.fromkeys(names, given)
+    assert {*said} == {*KERNELS}
+    below = guide.partition("Without a parameter named above: ")[2]
+    without, needed = re.match(r"([^.]+)\. The cutoff is optional\s+except for ([^.]+)\.", below).groups()
+    for name, given in said.items():
+        known = {k: v for k, v in values_of(pm.parse_measure(name)).items() if k not in ("cutoff", "recall")}
+        assert known == (given or ({} if f"`{name}`" in without else usual)), name
+        needs = {k for k, param in pm.parse_measure(name).SUPPORTED_PARAMS.items() if param.required}
+        assert ("cutoff" in needs) == (f"`{name}`" in needed), name
+
+
+PARAMETER = r"`([a-z_]+)(?:=([^`]+))?`"
 
 
 @pytest.mark.parametrize("name", sorted(ir_measures.measures.registry))

@@ -16,7 +16,7 @@ import permed_measures as pm
 from permed_measures.comparisons.findings import findings
 from permed_measures.engine.judgments import Judgments
 from permed_measures.people.agreement import Agreement
-from permed_measures.people.corrected import People, estimate
+from permed_measures.people.corrected import FEW_CHANGED, People, estimate
 
 
 def table(*rows):
@@ -103,8 +103,82 @@ def test_proportions_and_their_differences_have_bonett_and_prices_interval(signe
     square = ((rest - rest.mean()) ** 2).sum() + 2 * 0.5**2  # one unit too high, one too low
     half = 1.959964 * np.sqrt(square / 22 / 22 * (1 - 20 / 60))
     assert found.interval == pytest.approx((found.value - half, found.value + half), rel=1e-6)
-    within = estimate(ours, people, np.arange(60) < 20, 0.95, (found.value, found.value + half / 2))
-    assert within.interval == pytest.approx((found.value, found.value + half / 2))
+
+
+@pytest.mark.parametrize("seed", range(effort(200, 2000)))
+def test_estimates_and_intervals_are_values_that_some_labels_give(seed):
+    """By all labels of the others the mean is between two ends; beyond these there is no estimate."""
+    rng = np.random.default_rng(seed)
+    n, total, signed = rng.integers(3, 12), 12, seed % 2
+    values = rng.random((2, total)) if seed % 3 else rng.integers(0, 2, (2, total)) * 1.0
+    ours, people = values[0] ** 0.3, values[1] ** 3
+    sampled = np.isin(np.arange(total), np.argsort(ours + rng.random(total))[:n])
+    low, high = (people.copy() for _ in range(2))
+    low[~sampled], high[~sampled] = -signed, 1
+    free = estimate(ours, people, sampled, 0.95)
+    found = estimate(ours, people, sampled, 0.95, -signed, 1)
+    assert (found.value is None) == (not low.mean() - 1e-12 <= free.value <= high.mean() + 1e-12)
+    if found.value is None:
+        said = found.reason.partition("no labels of the other queries give the estimate")[2]
+        width = np.ptp(free.interval) / 2 if free.interval else 0
+        beyond = max(low.mean() - free.value, free.value - high.mean())
+        surely = ", nor any value of its interval: the sample is not random"
+        assert said == (surely if beyond > width else ": by chance, or since the sample is not random")
+        assert found.interval is found.alone is found.more is None
+    elif found.interval:
+        for a, b in (found.interval, found.alone):
+            assert low.mean() - 1e-12 <= a <= b <= high.mean() + 1e-12
+        assert found.interval[0] <= found.value <= found.interval[1]
+        cut = np.clip(free.interval, low.mean(), high.mean())
+        assert found.interval == pytest.approx(tuple(cut))
+
+
+def chosen_queries():
+    """Return labels of 40 queries by a model and by people, and a run: the model is low on the first 12."""
+    docs = [f"d{number}" for number in range(10)]
+    n_relevant = {f"q{i:02}": (3 if i < 12 else 9) + i % 2 for i in range(40)}
+    model = {q: {d: int(k < n) for k, d in enumerate(docs)} for q, n in n_relevant.items()}
+    people = {q: {d: int(k < 10 - n % 2) for k, d in enumerate(docs)} for q, n in n_relevant.items()}
+    run = {q: {d: -float(k) for k, d in enumerate(docs)} for q in model}
+    return model, people, run
+
+
+NOT_RANDOM = (
+    "no labels of the other queries give the estimate, nor any value of its interval: "
+    "the sample is not random"
+)
+
+
+@pytest.mark.parametrize(("queries", "is_random"), [(range(12), False), (range(0, 40, 3), True)])
+def test_labels_of_chosen_queries_give_no_impossible_number(queries, is_random):
+    model, people, run = chosen_queries()
+    sample = {f"q{i:02}": people[f"q{i:02}"] for i in queries}
+    result = pm.uncertainty(model, {"mine": run}, "P@10", human=sample)
+    [row] = result.rows
+    text = " ".join(str(result).split())
+    assert (f"—: {NOT_RANDOM}." in text) == (row.people.value is None) == (not is_random)
+    assert ("Corrected by people's labels, P@10" in text) == is_random
+    if is_random:
+        assert row.people.interval[0] < 0.95 < row.people.interval[1]
+    runs = {"mine": run, "none": {"q00": {"d9": 1.0}}}
+    [row] = pm.compare(model, runs, "P@10", "none", human=sample).rows
+    assert (row.people.reason == NOT_RANDOM) == (row.people.interval is None) == (not is_random)
+
+
+@pytest.mark.parametrize(("judged", "is_random"), [("a", False), ("ab", True)])
+def test_documents_of_one_run_alone_give_no_impossible_difference(judged, is_random):
+    """Each document of a found relevant counts 1/10: as all 20 of a query were so, it would be 2 in all."""
+    documents = {run: {f"{run}{n}": float(-n) for n in range(10)} for run in "ab"}
+    queries = [f"q{i:02}" for i in range(8)]
+    model = {q: dict.fromkeys([*documents["a"], *documents["b"]], 0) for q in queries}
+    numbers = {q: range(i % 5, 10, 5) for i, q in enumerate(queries)}
+    sample = {q: {f"{run}{n}": 1 for run in judged for n in numbers[q]} for q in queries}
+    runs = {run: dict.fromkeys(queries, docs) for run, docs in documents.items()}
+    [row] = pm.compare(model, runs, "P@10", "b", human=sample).rows
+    assert (row.people.unit, row.people.units) == ("document", 160)
+    assert (row.people.reason, row.people.value) == (
+        ("", pytest.approx(0)) if is_random else (NOT_RANDOM.replace("queries", "documents"), None)
+    )
 
 
 # --- of qrels and runs ---
@@ -196,13 +270,31 @@ def test_it_is_said_which_mean_the_labels_of_people_change_most():
     assert not any("people" in each for each in same.report().finding)
 
 
-@pytest.mark.parametrize(("n", "said"), [(9, True), (10, False)])
+@pytest.mark.parametrize(
+    ("n_changed", "n_sampled", "measure", "said"),
+    [
+        *((9, 9, "nDCG@3", True), (9, 29, "nDCG@3", True), (10, 10, "nDCG@3", False)),
+        *((10, 29, "nDCG@3", False), (9, 30, "nDCG@3", False), (3, 29, "P@1", False)),
+    ],
+)
 @pytest.mark.parametrize("command", ["uncertainty", "compare"])
-def test_fewer_than_ten_sampled_queries_are_noted(command, n, said):
-    people, model, runs = made(20)
-    how = {"baseline": "a"} if command == "compare" else {}
-    text = str(getattr(pm, command)(model, runs, "nDCG@3", human=some(people, n), **how))
-    assert ("Fewer than 10 sampled queries: an interval may have the truth" in " ".join(text.split())) == said
+def test_intervals_of_few_changed_values_are_marked(command, n_changed, n_sampled, measure, said):
+    """Not where people judged all 30 queries, nor where all values are 0 or 1."""
+    queries = [f"q{i:02}" for i in range(30)]
+    model = {q: {"a": 2, "b": 1, "c": i % 2} for i, q in enumerate(queries)}
+    people = {q: ({**docs, "a": 0} if i < n_changed else docs) for i, (q, docs) in enumerate(model.items())}
+    runs = {
+        "mine": {q: {"a": 3.0, "b": 2.0 + i % 3, "c": 1.0} for i, q in enumerate(queries)},
+        "none": {"q00": {"c": 1.0}},
+    }
+    how = {"baseline": "none"} if command == "compare" else {}
+    result = getattr(pm, command)(model, runs, measure, human=some(people, n_sampled), **how)
+    text = " ".join(str(result).split())
+    assert ("people's labels change the values of fewer than 10 sampled queries" in text) == said
+    row = next(row for row in result.rows if row.run == "mine")
+    assert row.people.few_changed == said
+    digits = "{:+.4f} {:+.4f}" if command == "compare" else "{:.4f} {:.4f}"
+    assert (digits.format(*row.people.interval) + "*" in text) == said
 
 
 @pytest.mark.parametrize("command", ["uncertainty", "compare"])
@@ -399,6 +491,15 @@ def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(
     rng, experiments = np.random.default_rng(0), effort(50, 200)
     held, _ = simulation.synthetic(rng, "biased", ["P@10"], pair).held(rng, 50, "first ten", experiments)
     assert held.min() > 0.95 - 4 * (0.95 * 0.05 / experiments) ** 0.5
+
+
+def test_intervals_hold_less_often_where_few_values_are_changed():
+    counts = simulation.held_by_changed(np.random.default_rng(0), effort(1, 3), effort(8, 25))
+    few, many = (
+        sum(each for changed, each in counts.items() if least <= changed <= most)
+        for least, most in ((1, 1), (FEW_CHANGED, 200))
+    )
+    assert few[0] / few[1] < 0.9 < 0.925 < many[0] / many[1]
 
 
 @pytest.mark.thorough

@@ -100,6 +100,7 @@ NO_RECORDS = [
     ({"measures": {"x": "nDGC@10"}}, "measures: there is no measure"),
     ({"options": {"order": "score", "query_ids": None, "colour": ""}}, "options.colour is no field of a rec"),
     ({"options": {"order": "score"}}, "options.query_ids is missing"),
+    (json.dumps({"record": FORM}), "created is missing"),  # and others too
     ({"sha256": None}, "sha256 must be a text (found None)"),
     ({"runs": {}}, "this record has no measure or no run"),
     ({"values": {"nDCG@10": [float("nan")]}}, f"{VALUES}.nDCG@10.0 must be a finite number (found nan)"),

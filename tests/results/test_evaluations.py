@@ -76,6 +76,22 @@ def test_groups_are_blocks_with_their_own_best():
     assert two == [["2", "old", ("0.0000", 2)], ["2", "new", ("1.0000", 1)], ["2", "mid", ("0.0000", 2)]]
 
 
+def test_best_possible_values_are_below_1_as_they_print():
+    """One query of group 1 has a partly relevant document; the ideal rankings of group 2 all score 1."""
+    qrels = {f"q{n}_{turn}": {"d": 2} for n in range(3000) for turn in (1, 2)}
+    qrels["q0_1"]["e"] = 1
+    runs = {"new": {q: {"d": 1.0} for q in qrels}}
+    [*_, best] = cells(table(runs, "GradedAP P@1", qrels=qrels).rows)
+    assert best == ["best possible", "0.99996", ""]
+    found = table(runs, "GradedAP P@1 NumRet", by="_([0-9])$", qrels=qrels)
+    assert [row[:5] for row in cells(found.rows) if row[1] == "best possible"] == [
+        ["1", "best possible", "0.9999", "", "—"],
+        ["(all)", "best possible", "0.99996", "", "—"],
+    ]
+    whole = {q: {"d": 2} for q in qrels}
+    assert "best possible" not in [row[0] for row in cells(table(runs, "GradedAP P@1", qrels=whole).rows)]
+
+
 @pytest.mark.parametrize(
     ("macro", "expected"), [(False, [("1", 2, 0.5), ("2", 1, 0.0)]), (True, [("(macro)", 3, 0.25)])]
 )

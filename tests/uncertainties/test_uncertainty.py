@@ -204,6 +204,44 @@ def test_wrong_labels_that_all_lower_a_mean_leave_it_open_beyond_their_own_range
     assert second.startswith(f"Widest by topics: {topics:.4f} (P@1); ")
 
 
+def unjudged_first(n_queries=60):
+    """Return qrels and a run with an unjudged document at rank 1 and a relevant one at rank 2, not of two."""
+    qrels = {f"q{i:02}": {"a": 1, "b": 0} for i in range(n_queries)}
+    run = {q: {"x": 3.0, "ab"[i % 20 == 0]: 2.0} for i, q in enumerate(qrels)}
+    return qrels, run
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "said"),
+    [
+        ("P@1", {}, "0.0000, and between 0.0000 and 1.0000"),
+        ("P@1", {"grades": [1]}, "0.0000, and with grades for unjudged documents 1.0000"),
+        ("P(rel=0)@1", {}, "0.0000, and with grades for unjudged documents 1.0000"),
+        ("P(judged_only=True)@1", {"grades": [0]}, "0.9500, and with grades for unjudged documents 0.0000"),
+        ("nDCG(gains={0:1})@1", {}, "0.0000, and with grades for unjudged documents 1.0000"),
+        ("P(judged_only=True)@1", {"grades": [0, 1]}, "0.9500, and between 0.0000 and 1.0000"),
+        ("P@2", {"grades": [1, 2]}, "0.4750, and with grades for unjudged documents 0.9750"),
+        ("RR", {"grades": [1], "label_error": 0.01, "draws": 9}, "0.4750, and with grades for unjudged"),
+    ],
+)
+def test_grades_of_unjudged_documents_are_named_as_such(measure, options, said):
+    first, *_ = first_sentences(*unjudged_first(), measure, **options)
+    name = measure.replace(" ", "")
+    assert first.startswith(f"Of all sources, unjudged documents leave most open: {name} is {said}")
+    assert "labels drawn anew" not in first
+
+
+def test_a_range_that_is_one_number_beyond_the_value_is_not_none():
+    qrels, run = unjudged_first()
+    sure = {"q00": {"a": 1.0, "b": 0.5}}  # topics leave more open
+    small = {"q00": {"a": 1, "b": 0}, "q01": {"a": 1}}
+    both = pm.uncertainty(small, sure | {"q01": {"x": 1.0}}, "P@1", grades=[1])
+    assert both.rows[0].unjudged == (1, 1)
+    assert both.report().finding[1] == "Widest by unjudged documents: 0.5000 (P@1); by ties: none."
+    labels = first_sentences(qrels, run, "P@2", label_error=1.0, draws=9)  # each label is the other one
+    assert "by wrong labels: 0.4500 (P@2)" in labels[1]
+
+
 @pytest.mark.parametrize("measure", ["P@1", "nDCG@1"])
 def test_judged_is_left_out_where_every_label_is_relevant(measure):
     for grade, left_out in ((1, True), (0, False)):

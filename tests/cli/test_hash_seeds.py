@@ -1,0 +1,89 @@
+"""All commands print the same under every hash seed: the order of a set reaches no output."""
+
+import json
+import os
+import shlex
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from commands import run_python
+from effort import effort
+
+from permed_measures.cli.commands import COMMANDS
+from permed_measures.records.record import FORM
+
+RUN_ALL = """
+import contextlib, io, json, sys
+from unittest import mock
+from permed_measures.cli import main
+
+found = []
+for words in json.loads(sys.argv[1]):
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with mock.patch.object(sys, "argv", ["permed-measures", *words]), contextlib.redirect_stdout(out), \\
+            contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            found.append([end.code, *(each.buffer.getvalue().decode() for each in (out, err))])
+print(json.dumps(found))
+"""
+SAMPLE = "permed-sample permed-sample/runs"
+QUICK = """
+evaluate qrels run.trec other.trec -m P@1 -m R@5 -m nDCG@3 -m AP --rel 2
+evaluate qrels foreign -m P@1
+evaluate qrels run.trec -m Presicion@5
+compare permed-sample permed-sample/runs --by turn_number --tests t-test -m P@1
+compare qrels run.trec other.trec -m P@1 -m AP -m R@5 --clusters (q)
+reranking qrels run.trec other.trec
+verify empty.json
+measures nDCG
+"""
+"""Commands that take little time; the second and the third, and verify, are errors."""
+OTHERS = f"""
+demo
+evaluate {SAMPLE} --by turn_number --format json
+evaluate {SAMPLE} --format html
+crosscheck {SAMPLE}
+audit {SAMPLE} --claim P@1=64.58% --claim MAP@10=0.4665 --claim NDCG@10=0.5
+audit {SAMPLE} --claim P@1=0.6458 --claim MAP@10=0.46 --claim RR=0.7 --format json
+identify script.py:precision P@5 --format json
+possible permed-sample --claim P@1=.6458 --claim MAP@10=.4665 --claim NDCG@10=.3 --claim MRR=.7
+compare {SAMPLE} --by turn_number --tests t-test --tests wilcoxon
+compare {SAMPLE} --baseline bm25 --format html -m medcorpus -m P@5 -m R@20
+reranking permed-sample permed-sample/runs/bm25 permed-sample/runs/lsa --format json
+uncertainty {SAMPLE} --label-error 0.1 --draws 20
+gate {SAMPLE} --min P@1=0.5
+leaderboard {SAMPLE} -m P@5 -m nDCG@10
+convert permed-sample/runs/bm25 - --to json
+inspect permed-sample/runs qrels
+measures
+"""
+SCRIPT = """
+def precision(qrels, run):
+    values = [sum(qrels[q].get(d, 0) >= 1 for d in list(run.get(q, {}))[:5]) / 5 for q in qrels]
+    return sum(values) / len(values)
+"""
+
+
+@pytest.mark.usefixtures("files")
+def test_outputs_are_equal_under_four_hash_seeds(files):
+    (files / "empty.json").write_text(json.dumps({"record": FORM}))
+    (files / "script.py").write_text(SCRIPT)
+    lines = [*map(shlex.split, (QUICK + effort("", OTHERS)).split("\n"))]
+    lines = [words for words in lines if words]
+
+    pytest.importorskip("matplotlib.font_manager")  # which says once that it builds a cache
+
+    def outputs(seed):
+        return run_python(RUN_ALL, json.dumps(lines), env={**os.environ, "PYTHONHASHSEED": str(seed)})
+
+    with ThreadPoolExecutor(2) as pool:
+        first, *others = map(json.loads, pool.map(outputs, range(4)))
+    for number, words in enumerate(lines):
+        assert len(first[number][1] + first[number][2]) > 20, words
+        assert [each[number] for each in others] == [first[number]] * 3, words
+
+
+def test_every_command_is_tried():
+    assert {line.split()[0] for line in (QUICK + OTHERS).split("\n") if line} == {*COMMANDS}
