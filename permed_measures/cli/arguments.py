@@ -13,7 +13,7 @@ from permed_measures.cli.parsing import (
     repeatable,
 )
 from permed_measures.engine.query_ids import REWRITINGS
-from permed_measures.files.read import DUPLICATES
+from permed_measures.inputs.read import DUPLICATES
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
 

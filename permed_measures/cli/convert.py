@@ -15,11 +15,11 @@ from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.datasets.loading import existing
 from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
-from permed_measures.files.formats import Kind
-from permed_measures.files.read import kind_of, load
-from permed_measures.files.sources import Source
-from permed_measures.files.text import TextFile
-from permed_measures.files.write import FORMATS, STDOUT, write_qrels, write_run
+from permed_measures.inputs.formats import Kind
+from permed_measures.inputs.read import kind_of, load
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.text import TextFile
+from permed_measures.inputs.write import FORMATS, STDOUT, write_qrels, write_run
 
 
 def run(args: Namespace) -> None:

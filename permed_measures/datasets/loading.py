@@ -13,14 +13,14 @@ from permed_measures.datasets import NAMES, OURS, SAMPLES, find
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, check_choice, files_beside, nearest, shown, warn
-from permed_measures.files.provenance import ORDERS
-from permed_measures.files.sources import check_path, parquet_parts
+from permed_measures.inputs.sources import check_path, parquet_parts
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.provenance import ORDERS
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
-    from permed_measures.files.formats import Kind
-    from permed_measures.files.read import Cleaning
+    from permed_measures.inputs.formats import Kind
+    from permed_measures.inputs.read import Cleaning
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
@@ -32,7 +32,7 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     found = existing(qrels, ["qrels"])
     if not isinstance(found, Path):
         return found
-    from permed_measures.files.read import load
+    from permed_measures.inputs.read import load
 
     return load(found, "qrels").table
 
@@ -71,7 +71,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     loaded = loaded_qrels(path)
     if hasattr(loaded, "qrels_iter"):
         return {query_id: dict(documents) for query_id, documents in as_mapping(loaded, "relevance").items()}
-    from permed_measures.files.read import Loaded, nested
+    from permed_measures.inputs.read import Loaded, nested
 
     return nested(Loaded(loaded))
 
@@ -122,7 +122,7 @@ def read_run(
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    from permed_measures.files.read import Cleaning, load, nested
+    from permed_measures.inputs.read import Cleaning, load, nested
 
     path = existing(path)
     loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
@@ -160,7 +160,7 @@ def loaded_run(
     What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
-        from permed_measures.files.read import Cleaning, load
+        from permed_measures.inputs.read import Cleaning, load
 
         path = existing(run)
         loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())
@@ -318,7 +318,7 @@ _TYPO = 0.75
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
     """Return a hint to what differs by a typo, in its name and without its ending, and is of such a kind."""
-    from permed_measures.files.read import can_be_read
+    from permed_measures.inputs.read import can_be_read
 
     beside = map(Path, files_beside(path))
     near = [file for file in beside if nearest(path.stem[:100], [file.stem], _TYPO)]

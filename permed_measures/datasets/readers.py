@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import string_id
-from permed_measures.files.formats import Format, Layout
-from permed_measures.files.read import load, nested
-from permed_measures.files.sources import Source, cached
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import Format, Layout
+from permed_measures.inputs.read import load, nested
+from permed_measures.inputs.sources import Source, cached
+from permed_measures.inputs.text import TextFile
 
 
 class ConversationQuery(NamedTuple):

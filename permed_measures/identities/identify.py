@@ -26,11 +26,11 @@ from permed_measures.conventions.spaces import Codes
 from permed_measures.conventions.values import Labels
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.identities.cases import FORMS, FRACTIONS, TRAITS, Case, Function, described, fraction
 from permed_measures.identities.search import APART, OF_QUERIES, Asked, Claimed, Search, number
 from permed_measures.markup import counted
 from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section
 

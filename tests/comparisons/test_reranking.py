@@ -13,7 +13,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.comparisons.reranking import Moves, Pairs, QueryChange, reranking
 from permed_measures.datasets import SAMPLES
-from permed_measures.files.provenance import provenance
+from permed_measures.provenance import provenance
 
 
 def ranks_by_sorting(docs):

@@ -9,9 +9,9 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import text_run
-from permed_measures.files.text import TextFile
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import text_run
+from permed_measures.inputs.text import TextFile
 
 NAMES = ["query_id", "doc_id", "score"]
 

@@ -1,6 +1,6 @@
 """Every way to read a generated file, compared with the plain reader.
 
-``python tests/files/reading_paths.py 6000`` makes 6,000 files; a second number is the first seed.
+``python tests/inputs/reading_paths.py 6000`` makes 6,000 files; a second number is the first seed.
 It ends with an error at the first difference.
 """
 
@@ -20,8 +20,8 @@ import pyarrow as pa
 from generator import changed, generated
 
 import permed_measures as pm
-from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
+from permed_measures.inputs import read as reading
+from permed_measures.inputs import sources, streams
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 

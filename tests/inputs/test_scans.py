@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import permed_measures as pm
-from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
-from permed_measures.files.text import TextFile
+from permed_measures.inputs import read as reading
+from permed_measures.inputs import sources, streams
+from permed_measures.inputs.text import TextFile
 
 
 @pytest.fixture(autouse=True)

@@ -28,8 +28,8 @@ from permed_measures.engine.inputs import (
     string_id,
 )
 from permed_measures.errors import InputError, shown, warn
-from permed_measures.files.order import ranked
-from permed_measures.files.sources import check_path
+from permed_measures.inputs.order import ranked
+from permed_measures.inputs.sources import check_path
 from permed_measures.markup import counted
 
 

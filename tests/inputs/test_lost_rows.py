@@ -11,8 +11,8 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.cli.collections import collections_of
-from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
+from permed_measures.inputs import read as reading
+from permed_measures.inputs import sources, streams
 
 RUN = "q1 Q0 a 1 2.0 t\n"
 JOINED = "two lines of a run in one, for a line end is missing, in"

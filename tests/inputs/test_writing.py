@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import permed_measures as pm
-from permed_measures.files.write import FORMATS
+from permed_measures.inputs.write import FORMATS
 
 WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}

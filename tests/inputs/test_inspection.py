@@ -9,7 +9,7 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
-from permed_measures.files.inspection import inspect_file
+from permed_measures.inputs.inspection import inspect_file
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "inspect.txt"
 LISTS = [{"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}]

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from permed_measures.engine.forms import with_string_ids
 from permed_measures.engine.inputs import Frames, location, number
 from permed_measures.errors import InputError, check_choice, shown
-from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
-from permed_measures.files.order import contradicted, note_of, scores_by_order
-from permed_measures.files.provenance import ORDERS
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
+from permed_measures.inputs.order import contradicted, note_of, scores_by_order
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
+from permed_measures.inputs.text import TextFile
+from permed_measures.provenance import ORDERS
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
-from permed_measures.files.formats import (
+from permed_measures.inputs.formats import (
     BLANKS,
     FORMATS,
     NO_RANK,
@@ -24,7 +24,7 @@ from permed_measures.files.formats import (
     Row,
     divided,
 )
-from permed_measures.files.sources import Source
+from permed_measures.inputs.sources import Source
 from permed_measures.markup import counted
 
 _WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)

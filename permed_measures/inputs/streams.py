@@ -21,11 +21,11 @@ from permed_measures.engine.inputs import (
     whole_queries,
 )
 from permed_measures.errors import InputError, warn
-from permed_measures.files.formats import VALUE_COLUMNS, Header
-from permed_measures.files.order import contradicted_rows, note_of
-from permed_measures.files.sources import MARK, Source
-from permed_measures.files.text import TextFile, twice_error
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import VALUE_COLUMNS, Header
+from permed_measures.inputs.order import contradicted_rows, note_of
+from permed_measures.inputs.sources import MARK, Source
+from permed_measures.inputs.text import TextFile, twice_error
 
 _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""

@@ -10,13 +10,13 @@ from typing import Any
 
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import location, repeated_rows
-from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.order import contradicted_rows
-from permed_measures.files.read import kind_of
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import parquet_run, read_parquet_qrels, text_frames
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
+from permed_measures.inputs.order import contradicted_rows
+from permed_measures.inputs.read import kind_of
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import parquet_run, read_parquet_qrels, text_frames
+from permed_measures.inputs.text import TextFile
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
 
