@@ -27,7 +27,7 @@ engine/kernels: binary graded __init__
 engine: evaluator ties groups
 evaluation
 provenance
-inputs: sources formats order text streams read inspection write
+inputs: sources formats order text recognition streams read inspection write
 datasets: __init__ readers downloads catalogue loading pyterrier
 datasets/sample: script
 intervals named_runs

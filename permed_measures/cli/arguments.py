@@ -82,5 +82,6 @@ CLEANING = (
         default="",
     ),
     option(ADVANCED, "--ignore-self", "Leave out a document whose id is that of the query."),
+    option(ADVANCED, "--subset NAME", "Of a file of MTEB with several subsets, the one to read.", default=""),
 )
 """What is made of runs while they are read."""

@@ -17,8 +17,8 @@ from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
 from permed_measures.inputs.formats import Kind
 from permed_measures.inputs.read import kind_of, load
+from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.text import TextFile
 from permed_measures.inputs.write import FORMATS, STDOUT, write_qrels, write_run
 
 
@@ -58,7 +58,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     loaded = load(source, kind, order=args.order, cleaning=cleaning)
     for note in filter(None, [loaded.labels, *loaded.notes]):
         print_message(f"note: {note}")
-    comments, tag = ([], "") if source.is_parquet else TextFile.recognised(source).head()
+    comments, tag = ([], "") if source.is_parquet else recognised(source).head()
     return kind, loaded.table, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 

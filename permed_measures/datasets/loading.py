@@ -34,7 +34,10 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
         return found
     from permed_measures.inputs.read import load
 
-    return load(found, "qrels").table
+    loaded = load(found, "qrels")
+    for note in loaded.notes:
+        warn(note, path=found)
+    return loaded.table
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
@@ -82,6 +85,7 @@ def read_run(
     duplicates: str = "refuse",
     max_passage: str = "",
     ignore_self: bool = False,
+    subset: str = "",
 ) -> dict[str, dict[str, float]]:
     """Read a run from a file of any known format, recognised by its content.
 
@@ -104,6 +108,8 @@ def read_run(
         best part of each document, as Pyserini's ``--max-passage`` does.
     ignore_self : bool, default False
         Leave out a document whose id is that of the query, as BEIR does.
+    subset : str, default ''
+        Of a file of MTEB with several subsets, the one to read, such as ``en`` or ``en/test``.
 
     Returns
     -------
@@ -125,7 +131,7 @@ def read_run(
     from permed_measures.inputs.read import Cleaning, load, nested
 
     path = existing(path)
-    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
+    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self, subset))
     for note in loaded.notes:
         warn(note, path=path)
     return nested(loaded)
@@ -163,7 +169,9 @@ def loaded_run(
         from permed_measures.inputs.read import Cleaning, load
 
         path = existing(run)
-        loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())
+        loaded = load(
+            path, "run", order=order, labels=labels, cleaning=Cleaning() if cleaning is None else cleaning
+        )
         for note in filter(None, [loaded.labels, *loaded.notes]):
             warn(note, path=path)
         run = with_path(loaded.table, path)
@@ -317,12 +325,9 @@ _TYPO = 0.75
 
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
-    """Return a hint to what differs by a typo, in its name and without its ending, and is of such a kind."""
-    from permed_measures.inputs.read import can_be_read
-
-    beside = map(Path, files_beside(path))
-    near = [file for file in beside if nearest(path.stem[:100], [file.stem], _TYPO)]
-    files = [file.name for file in near if any(can_be_read(file, kind) for kind in kinds)]
+    """Return a hint to what differs by a typo: a file beside, whatever its ending, or the name of ours."""
+    beside = {Path(file).name: Path(file).stem for file in files_beside(path)}
+    near = [name for name, stem in beside.items() if nearest(path.stem[:100], [stem], _TYPO)]
     packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
     ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
-    return nearest(path.name[:100], files, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
+    return nearest(path.name[:100], near, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)

@@ -125,7 +125,7 @@ def read_labels(path: Path) -> dict[str, dict[str, Any]]:
 def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
     """Yield the documents of files such as corpus.jsonl."""
     shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
-    documents = Format("documents", "qrels", Layout.JSON_LINES, shape, bool, _document)
+    documents = Format("documents", "qrels", Layout.JSON_LINES, shape, _document)
     for path in paths:
         yield from (document for _, document in TextFile(Source(path), documents, "qrels").entries())
 

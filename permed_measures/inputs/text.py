@@ -1,4 +1,4 @@
-"""Text files: recognise the format, read the entries, name the line that is wrong."""
+"""Text files: read the entries of a known format, name the line that is wrong."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
 from permed_measures.inputs.formats import (
     BLANKS,
-    FORMATS,
     NO_RANK,
-    VALUE_COLUMNS,
+    PLAIN,
     Format,
     Header,
     Kind,
     Layout,
     Row,
+    check_tag,
     divided,
 )
 from permed_measures.inputs.sources import Source
-from permed_measures.markup import counted
 
-_WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
+WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
 """What is raised for an entry that cannot be read."""
 
 Lines = Iterable[tuple[int, str]]
@@ -36,42 +34,41 @@ Entries = Iterator[tuple[int | None, Any]]
 
 
 class TextFile(NamedTuple):
-    """A text file of a known format."""
+    """A text file of a known format.
+
+    Attributes
+    ----------
+    kind : {'qrels', 'run'}
+        What it is read as; of labels in JSON lines the order is a run.
+    kinds : frozenset
+        What it could be read as.
+    first : sequence of str
+        The columns of the first row, in a file without a header.
+    content : list
+        The queries of a JSON object, with their documents as pairs, or the objects of an array.
+    """
 
     source: Source
     format: Format
-    kind: Kind  # what it is read as; of labels in JSON lines the order is a run
-    kinds: frozenset[Kind] = frozenset()  # what it could be read as
+    kind: Kind
+    kinds: frozenset[Kind] = frozenset()
+    first: Sequence[str] = ()
+    content: Any = None
 
-    @classmethod
-    def recognised(cls, source: Source, kind: Kind | None = None, by_list: bool = False) -> TextFile:
-        """Recognise the format by the first line; without `kind` the file is read as what it holds.
-
-        With `by_list` the order of any qrels can be a run, without it that of labels in JSON lines.
-        """
-        number, line = next((each for each in source.lines() if not _is_skipped(each[1])), (1, ""))
-        layout, first = _layout_of(line)
-        fitting = [each for each in FORMATS if each.layout is layout and each.fits(first)]
-        if not fitting or (layout is Layout.COLUMNS and _is_no_table(first, fitting[0])):
-            raise _unknown_format(source, number, line.strip(BLANKS), layout, kind)
-        found = next((each for each in fitting if each.kind == kind), fitting[0])
-        is_ranked = kind == "run" and (by_list or layout is Layout.JSON_LINES) and layout is not Layout.JSON
-        if kind not in (None, found.kind) and not is_ranked:
-            raise InputError(
-                f"expected {_WANTED[kind]}, but this file holds {found.with_article} ({found.shape})",
-                where=str(source.path),
-                hint=f"The qrels come first, then the runs{_BY_LIST if kind == 'run' else ''}",
-            )
-        kinds = frozenset(each.kind for each in fitting if not each.if_asked)
-        return cls(source, found, kind or found.kind, kinds)
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed, as notes for the user."""
+        return [f"{self.source.path}: {self.format.note}"] if self.format.note else []
 
     def head(self) -> tuple[list[str], str]:
         """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
-        texts = (line.strip(BLANKS) for _, line in self.source.lines())
         comments: list[str] = []
-        while (text := next(texts))[:1] in ("", "#"):
+        for _, line in self.source.lines():
+            text = line.strip(BLANKS)
+            if text and (text[0] != "#" or self._is_row(text)):
+                break
             comments += [text] if text else []
-        return comments, "_".join(divided(text)[5:]) if self.format.columns else ""
+        return comments, "_".join(self.first[5:]) if self.format.name == PLAIN["TREC run"].name else ""
 
     # --- entries, rows, and a table of them ----------------------------------------------------------
 
@@ -90,7 +87,7 @@ class TextFile(NamedTuple):
             if query_id in seen:
                 raise self.duplicate_error(query_id, None)
             seen.add(query_id)
-            first = NO_RANK if self.format.layout is Layout.JSON else 1  # an object has no order
+            first = 1 if self.format.in_order else NO_RANK
             for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True)):
                 yield query_id, doc_id, value, first * (place + 1)
 
@@ -113,6 +110,7 @@ class TextFile(NamedTuple):
 
         The file is read again up to the second time, as line numbers are not kept.
         """
+        is_columns = self.format.name == "TREC qrels" and doc_id is not None
         places = (
             line
             for line, (query, documents, *_) in self.entries()
@@ -122,61 +120,109 @@ class TextFile(NamedTuple):
         )
         first, second = next(places), next(places)
         where, is_choice = self.source.location(second), self.kind == "run" and doc_id is not None
+        if is_columns and (said := self._of_subtopics(query_id, str(doc_id), first, second, where)):
+            return said
         return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where, is_choice)
+
+    def _of_subtopics(
+        self, query_id: str, doc_id: str, first: int | None, second: int | None, where: str
+    ) -> InputError | None:
+        """Return the error for a document that is listed twice in qrels, for two subtopics; else None."""
+        numbered = ((number, line) for number, line in self.source.lines() if number in (first, second))
+        one, other = (self._columns_of(line.strip(BLANKS))[1] for _, line in numbered)
+        if one == other:
+            return None
+        return InputError(
+            f"document {shown(doc_id)} of query {shown(query_id)} is listed twice, with {shown(one)} and "
+            f"{shown(other)} in column 2: these are judgments of subtopics",
+            where=where,
+            hint=f"Take the highest of each document, such as by {TAKE_HIGHEST}; or use pyndeval for "
+            "measures of diversity",
+        )
 
     # --- each layout ---------------------------------------------------------------------------------
 
-    def _of_lines(self, lines: Lines) -> Entries:
-        """Read JSON objects or columns, one in each line that is not empty."""
-        is_json, parse = self.format.layout is Layout.JSON_LINES, self.format.parse
-        decode: Callable[[str], Any] = _json_object if is_json else divided
+    def _of_json_lines(self, lines: Lines) -> Entries:
+        """Read JSON objects, one in each line that is not empty."""
         is_first = True  # no line above was left out
         for number, line in lines:
             text = line.strip(BLANKS)
-            if "\r" in text and not is_json:
-                raise _return_error(self.source.location(number))
-            if not text or (text[0] == "#" and not is_json):
+            if not text:
                 is_first = False
                 continue
             try:
-                yield number, parse(decode(text), number if is_first else 0)
-            except _WRONG as error:
+                yield number, self.format.parse(json_object(text), number if is_first else 0)
+            except WRONG as error:
                 raise self._error_for(error, number, text) from None
 
+    def _of_columns(self, lines: Lines) -> Entries:
+        """Read columns, in each line that is neither empty nor a comment."""
+        parse, n_first = self.format.parse, len(self.first)
+        has_tag = self.format.name == PLAIN["TREC run"].name
+        for number, line in lines:
+            text = line.strip(BLANKS)
+            if "\r" in text:
+                raise return_error(self.source.location(number))
+            if not text or (text[0] == "#" and not self._is_row(text)):
+                continue
+            try:
+                columns = self._columns_of(text)
+                entry = parse(columns, number)
+                if has_tag and (n_first > 6 or len(columns) != n_first):
+                    check_tag(columns, self.first)
+                yield number, entry
+            except WRONG as error:
+                raise self._error_for(error, number, text) from None
+
+    def _columns_of(self, text: str) -> list[str]:
+        return cells_of(text, self.format.delimiter) if self.format.delimiter else divided(text)
+
+    def _is_row(self, text: str) -> bool:
+        """Return whether a line that begins with # is no comment: it has the columns of the first row."""
+        columns = self._columns_of(text)
+        if text[1:2] in ("", " ", "\t") or len(columns) != len(self.first):
+            return False
+        return is_row(columns, self.first, self.format)
+
     def _of_table(self, lines: Lines) -> Entries:
-        """Read the rows of a table under the header, as dicts by our names; a cell may hold line ends."""
+        """Read the rows of a table under the header; between commas a cell may hold line ends."""
         lines = iter(lines)
         above, header = next(
-            (n, header) for n, line in lines if not _is_skipped(line) and (header := _header_of(line))
+            (n, header) for n, line in lines if not is_skipped(line) and (header := header_of(line))
         )
-        places = header.columns(VALUE_COLUMNS[self.format.kind]).items()
-        rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
+        has_quotes = header.delimiter in (",", ";")
+        rows = _quoted_rows(lines, header, above) if has_quotes else _plain_rows(lines, header)
         while True:
-            number, row = above + 1 + rows.line_num, None
+            row: list[str] = []
+            number: int | None = None
             try:
-                row = next(rows, None)
-                if row is None:
+                number, row, wrong = next(rows, (None, [], None))
+                if number is None:
                     return
-                if row and len(row) != len(header.names):
-                    raise ValueError(f"{counted(len(row), 'column')} instead of {len(header.names)}")
-                if row:
-                    cells = {ours: row[place] for ours, place in places}
-                    yield number, self.format.parse(cells, number)
-            except _WRONG as error:
-                raise self._error_for(error, number, header.delimiter.join(row or ())) from None
+                if wrong is not None:
+                    raise wrong
+                yield number, self.format.parse(row, number)
+            except WRONG as error:
+                raise self._error_for(error, number, (header.delimiter or " ").join(row)) from None
 
-    def _of_json(self, lines: Lines) -> Entries:
+    def _of_json(self, _: Lines) -> Entries:
         """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
-        text = "\n".join(line for _, line in lines)
-        line, wrong = None, text
-        try:
-            for query in _json_queries(text):
-                line, wrong = None, str(query[0])
+        for query in self.content:
+            try:
                 yield None, self.format.parse(query, 0)
-        except _WRONG as error:
-            if isinstance(error, json.JSONDecodeError):
-                line, wrong = error.lineno, text.split("\n")[error.lineno - 1]
-            raise self._error_for(error, line, wrong) from None
+            except WRONG as error:
+                raise self._error_for(error, None, str(query[0])) from None
+
+    def _of_array(self, _: Lines) -> Entries:
+        """Read the objects of a JSON array; where they have no query id, they are counted as lines are."""
+        for place, pairs in enumerate(self.content, start=1):
+            try:
+                content = as_object(pairs)
+                if not isinstance(content, dict):
+                    raise ValueError(f"item {place} is not an object")
+                yield None, self.format.parse(content, place)
+            except WRONG as error:
+                raise self._error_for(error, None, shown(as_object(pairs, check=False))) from None
 
     def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
         """Return the error for an entry that cannot be read; of the file itself it is known already."""
@@ -187,7 +233,7 @@ class TextFile(NamedTuple):
             reason = f"{error} is missing"
         elif isinstance(error, json.JSONDecodeError):
             reason = f"not valid JSON ({error})"
-        line = "" if self.format.layout is Layout.JSON else "a line of "
+        line = "" if self.format.layout in (Layout.JSON, Layout.ARRAY) else "a line of "
         text = text.strip(BLANKS)
         advice = "correct this file" if number is None else "correct or remove this line"
         if isinstance(error, csv.Error) and "limit" in reason:
@@ -200,11 +246,16 @@ class TextFile(NamedTuple):
 
 
 _ENTRIES = {
-    Layout.JSON_LINES: TextFile._of_lines,
-    Layout.COLUMNS: TextFile._of_lines,
+    Layout.JSON_LINES: TextFile._of_json_lines,
+    Layout.COLUMNS: TextFile._of_columns,
     Layout.TABLE: TextFile._of_table,
     Layout.JSON: TextFile._of_json,
+    Layout.ARRAY: TextFile._of_array,
 }
+
+TAKE_HIGHEST = (
+    """awk '{k=$1" 0 "$3; if (!(k in m) || $4>m[k]) m[k]=$4} END {for (k in m) print k, m[k]}' IN > OUT"""
+)
 
 
 def table_of(
@@ -235,136 +286,106 @@ def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_r
     )
 
 
-# --- what the first line says ------------------------------------------------------------------------
+# --- rows of columns and tables ----------------------------------------------------------------------
 
 
-def _is_skipped(line: str) -> bool:
+def is_skipped(line: str) -> bool:
     """Return whether a line is empty or a comment; not whether rows follow in it."""
     text = line.strip(BLANKS)
     return not text or (text[0] == "#" and "\r" not in text)
 
 
-def _layout_of(line: str) -> tuple[Layout, Any]:
-    """Return the layout that the first line shows, and what the line holds: keys, a header or columns."""
-    text = line.strip(BLANKS)
-    if not text.startswith("{"):
-        header = _header_of(line)
-        return (Layout.TABLE, header) if header else (Layout.COLUMNS, text)
+def is_row(columns: Sequence[str], first: Sequence[str], form: Format) -> bool:
+    """Return whether columns, of which there are as many as in the first row, are a row too.
+
+    TREC files have the same in column 2 of each row.
+    """
+    if form.name in (PLAIN["TREC qrels"].name, PLAIN["TREC run"].name) and columns[1] != first[1]:
+        return False
     try:
-        content, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        # The first value of a file that is one object is an object; of a line that was cut, hardly.
-        is_cut = re.match(r'\{\s*"[^"]*"\s*:\s*[^\s{]', text)
-        return (Layout.JSON_LINES, dict.fromkeys(_KEY.findall(text))) if is_cut else (Layout.JSON, None)
-    is_nested = all(isinstance(value, dict) for value in content.values())
-    return (Layout.JSON if is_nested else Layout.JSON_LINES), content
+        form.parse(columns, 1)
+    except WRONG:
+        return False
+    return True
 
 
-_KEY = re.compile(r'"([^"\\]*)"\s*:')
+DELIMITERS = "\t,;"
 
 
-def _is_no_table(text: str, form: Format) -> bool:
-    """Return whether a first line is no TREC file's, though it has as many columns: of HTML, or an array."""
-    if text[0] not in "<[":
-        return "\r" in text
+def header_of(line: str) -> Header | None:
+    """Return the header if the line names the columns of a table of queries and documents."""
+    for delimiter in (each for each in DELIMITERS if each in line):
+        header = Header(cells_of(line.removesuffix("\r"), delimiter), delimiter)
+        if header.formats():
+            return header
+    header = Header(divided(line.strip(BLANKS)))
+    return header if header.formats() else None
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line; one in tabs that is quoted as a whole is taken out of its quotes."""
+    if delimiter == "\t":
+        return [
+            cell[1:-1].replace('""', '"') if QUOTED.fullmatch(cell) else cell for cell in line.split("\t")
+        ]
     try:
-        form.parse(divided(text), 1)
-    except ValueError:
-        return True
+        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
+
+
+QUOTED = re.compile('"(?:[^"]|"")*"')
+
+_TableRow = tuple[int | None, list[str], Exception | None]
+"""The number of the line, the cells, and what is wrong with them."""
+
+
+def _plain_rows(lines: Iterator[tuple[int, str]], header: Header) -> Iterator[_TableRow]:
+    """Yield rows divided by tabs, in which a quote is a character like others, or by white space."""
+    for number, line in lines:
+        text = line.removesuffix("\r")
+        if not text:
+            continue
+        wrong = ValueError("a carriage return (\\r) within the line") if "\r" in text else None
+        yield (
+            number,
+            cells_of(text, "\t") if header.delimiter or "\t" in text else divided(text.strip()),
+            wrong,
+        )
+
+
+def _quoted_rows(lines: Iterator[tuple[int, str]], header: Header, above: int) -> Iterator[_TableRow]:
+    """Yield rows divided by commas or semicolons; a quoted cell may hold line ends, but no whole rows."""
+    rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
+    while True:
+        number = above + 1 + rows.line_num
+        wrong: Exception | None = None
+        row: list[str] | None = []
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            wrong = error
+        if row is None:
+            return
+        if above + rows.line_num > number and wrong is None and _has_rows(row, header):
+            wrong = ValueError("a quote that ends in another line, with whole rows within it,")
+        if row or wrong:
+            yield number, row, wrong
+
+
+def _has_rows(row: list[str], header: Header) -> bool:
+    """Return whether a cell holds lines that would be rows themselves."""
+    formats = header.formats()
+    for line in (line for cell in row for line in cell.split("\n")[1:-1]):
+        cells = cells_of(line.removesuffix("\r"), header.delimiter)
+        for form in formats:
+            with suppress(ValueError):
+                return bool(form.parse(cells, 1))
     return False
 
 
-_DELIMITERS = "\t,;"
-
-
-def _header_of(line: str) -> Header | None:
-    """Return the header if the line names the columns of a table of queries and documents."""
-    for delimiter in (each for each in _DELIMITERS if each in line):
-        with suppress(csv.Error):
-            header = Header(next(csv.reader([line], delimiter=delimiter, strict=True), []), delimiter)
-            if header.columns("relevance") or header.columns("score"):
-                return header
-    return None
-
-
-_BY_LIST = (
-    "; if its rows are ranked, --order list takes their order as the run on the command line, "
-    "permed_measures.read_run(path, order='list') in Python"
-)
-_WANTED: dict[Kind | None, str] = {"qrels": "qrels", "run": "a run", None: "qrels or a run"}
-
-
-def _unknown_format(source: Source, number: int, text: str, layout: Layout, kind: Kind | None) -> InputError:
-    """Return the error for a file whose first line fits no format, with those of the same layout."""
-    if not text:
-        what, hint = "the file", ""
-        if source.path == STDIN:
-            what, hint = "standard input", "Only one of qrels and runs can come from it"
-        lacks = "is empty" if not source.size else "has no rows"
-        return InputError(f"{what} {lacks}", where=str(source.path), hint=hint)
-    where = source.location(number)
-    if "\r" in text:
-        return _return_error(where)
-    for beginning, (problem, advice) in _OTHERS.items():
-        if re.match(beginning, text, re.IGNORECASE):
-            problem = f"expected {_WANTED[kind]}, but this is {problem} ({shown(text)})"
-            return InputError(problem, where=where, hint=advice)
-    header = ""
-    if layout is Layout.COLUMNS and (delimiter := next((each for each in _DELIMITERS if each in text), "")):
-        layout, header = Layout.TABLE, _missing_header(text.split(delimiter), delimiter, kind or "run")
-    elif layout is Layout.JSON_LINES and (reason := _not_json(text)):
-        header = f"The line is not valid JSON ({reason}). "
-    near = [each for each in FORMATS if each.layout is layout and each.kind == (kind or each.kind)]
-    shapes = " or ".join(f"{each.with_article} ({each.shape})" for each in near)
-    return InputError(
-        f"unknown format: expected {_WANTED[kind]} (found {shown(text)})",
-        where=where,
-        hint=f"{header}Known with {layout.value}: {shapes}",
-    )
-
-
-def _missing_header(cells: list[str], delimiter: str, kind: Kind) -> str:
-    """Return what to do where a table begins with a row, which has a number, in place of a header.
-
-    Or with a header whose names are written in another way.
-    """
-    plain = Header([cell.strip().lower() for cell in cells])
-    if plain.columns(VALUE_COLUMNS[kind]):
-        names = delimiter.join(plain.names)
-        return (
-            f"Write no blanks beside {delimiter!r}, and the names of its columns in small letters: {names}. "
-        )
-    if not any(re.fullmatch(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", cell) for cell in cells[1:]):
-        return ""
-    names = delimiter.join(("query_id", "doc_id", VALUE_COLUMNS[kind]))
-    if len(cells) == 3:
-        return f"The names of its columns are missing: add the line {names} at the top. "
-    return f"The names of its columns are missing: add a line with them at the top, such as {names}. "
-
-
-def _not_json(text: str) -> str:
-    """Return why a line is not valid JSON; empty if it is."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return str(error)
-    return ""
-
-
-_OTHERS = {
-    r"<(!doctype|html|head|body|\?xml)": (
-        "an HTML or XML page",
-        "It may be an error page in place of a file: look at it, and download the file again",
-    ),
-    r"\[\s*([{\[\"]|$)": (
-        "a JSON array",
-        "Write one JSON object per line, such as by jq -c '.[]' IN > OUT",
-    ),
-}
-"""What is met in place of qrels and runs, by how it begins; and what to do."""
-
-
-def _return_error(where: str) -> InputError:
+def return_error(where: str) -> InputError:
+    """Return the error for a line with a carriage return in it."""
     return InputError(
         "a carriage return (\\r) within the line",
         where=where,
@@ -386,7 +407,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODE = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def json_object(text: str) -> dict[str, Any]:
     """Return the JSON object that a text is, or raise ValueError."""
     content = _DECODE(text)
     if type(content) is not dict:
@@ -404,16 +425,18 @@ def _check_characters(text: str, content: Any) -> None:
             raise ValueError("half of a Unicode character") from None
 
 
-def _json_queries(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield the queries; MTEB has them under subset and split, beside a description of the model."""
-    content = json.loads(text, object_pairs_hook=tuple)  # arrays are lists, so tuples are objects
+def json_of(text: str) -> Any:
+    """Return what JSON text holds: arrays are lists, so tuples of pairs are objects."""
+    content = json.loads(text, object_pairs_hook=tuple)
     _check_characters(text, content)
+    return content
+
+
+def as_object(content: Any, check: bool = True) -> Any:
+    """Return what `json_of` returned with dicts in place of tuples; a key that stands twice is an error."""
+    if isinstance(content, list):
+        return [as_object(item, check) for item in content]
     if not isinstance(content, tuple):
-        raise ValueError("no JSON object")
-    if all(key != "mteb_model_meta" for key, _ in content):
-        return iter(content)
-    subsets = [value for key, value in content if key != "mteb_model_meta"]
-    splits = [split for subset in subsets if isinstance(subset, tuple) for _, split in subset]
-    if len(splits) != 1 or not isinstance(splits[0], tuple):
-        raise ValueError(f"{len(splits)} subsets and splits of MTEB, of which one can be read")
-    return iter(splits[0])
+        return content
+    pairs = [(key, as_object(value, check)) for key, value in content]
+    return _object(pairs) if check else dict(pairs)

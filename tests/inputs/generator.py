@@ -168,14 +168,19 @@ def beir(made):
 
 
 def table_of(made, names, delimiter):
-    pairs = made.pairs()
-    aliases = [alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names]
-    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], aliases)
+    is_tabbed = delimiter == "\t"  # no cell can hold a line end there
+    pairs = made.pairs(loose=not is_tabbed)
+    aliases = {name: alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names}
+    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], [*aliases.values()])
     columns = [*names, *other]
     if made.chance(0.5):
         made.rng.shuffle(columns)
     texts = [["some words"], [""], ["some words", "", "1"], [MARK, "\x01", "a\u2028b"]]
-    texts = texts[0] if made.is_plain else made.choice(*texts, ["two\nlines", 'a "query"'])
+    texts = (
+        texts[0]
+        if made.is_plain
+        else made.choice(*texts, ["two words" if is_tabbed else "two\nlines", 'a "query"'])
+    )
     ranks = made.ranks(pairs) if made.chance(0.7) else [""] * len(pairs)
     share = 0 if made.is_plain else made.choice(0, 0, 0.1, 1)
 
@@ -185,6 +190,7 @@ def table_of(made, names, delimiter):
     lines = [*made.choice([], [], [], ["# made by hand"], ["", " "], ["#", "\t"]), line(columns, share == 1)]
     for pair, number, rank in zip(pairs, made.numbers(len(pairs)), ranks, strict=True):
         known = dict(zip((*names, "rank"), (*pair, number, rank), strict=True))
+        known |= {alias: known[name] for name, alias in aliases.items()}
         lines.append(line([known.get(column, made.choice(*texts)) for column in columns], share))
         lines += [""] if made.chance(0.02) else []
     return made.joined(lines)

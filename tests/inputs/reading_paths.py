@@ -78,7 +78,7 @@ class Check:
     def is_another_format(self):
         """Return whether the file is one of another format now, such as TREC with two columns less."""
         try:
-            found = reading.TextFile.recognised(sources.Source(self.path), self.file.what)
+            found = reading.recognised(sources.Source(self.path), self.file.what)
         except pm.InputError:
             return True
         return not found.format.name.startswith(self.file.format)

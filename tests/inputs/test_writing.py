@@ -113,7 +113,7 @@ RUN_TEXTS = {
     ),
     "json": '{"q1": {"a": 0.5, "b,\\"c\\"": 2.0}, "q2": {"é": -1e-300}}\n',
     "csv": 'query_id,doc_id,score\nq1,a,0.5\nq1,"b,""c""",2.0\nq2,é,-1e-300\n',
-    "tsv": 'query_id\tdoc_id\tscore\nq1\ta\t0.5\nq1\t"b,""c"""\t2.0\nq2\té\t-1e-300\n',
+    "tsv": 'query_id\tdoc_id\tscore\nq1\ta\t0.5\nq1\tb,"c"\t2.0\nq2\té\t-1e-300\n',
 }
 LABELS = {"t_01_1": {"a": 2, "b": -1}, "t_01_0": {"文": 1.0}}
 LABELS_TEXTS = {
