@@ -78,10 +78,10 @@ CLEANING = (
     option(
         ADVANCED,
         "--max-passage TEXT",
-        "Ids of a run have the document before TEXT, such as #, and a part of it after: keep the best part.",
+        "Keep the best passage of what stands before TEXT.",
         default="",
     ),
     option(ADVANCED, "--ignore-self", "Leave out a document whose id is that of the query."),
-    option(ADVANCED, "--subset NAME", "Of a file of MTEB with several subsets, the one to read.", default=""),
+    option(ADVANCED, "--subset NAME", "The subset of a file of MTEB.", default=""),
 )
 """What is made of runs while they are read."""

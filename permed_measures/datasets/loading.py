@@ -225,7 +225,9 @@ def run_name(run: object) -> str:
     """
     if not isinstance(run, (str, os.PathLike)):
         return "run"
-    name = Path(run).name.removesuffix(".gz").removesuffix(".zst")
+    name = Path(run).name
+    for ending in (".gz", ".zst", ".bz2", ".xz", ".zip"):
+        name = name.removesuffix(ending)
     return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
@@ -275,20 +277,43 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
         if text in NAMES and path.is_dir() and not parquet_parts(path):
             problem = "this is a folder here, so that the data set of its name cannot be meant"
             raise InputError(problem, where=text, hint="Go to another folder, or name a file in it")
+        if path.is_dir() and not parquet_parts(path):
+            raise _is_folder(path, kinds)
         return path
     packaged = list(packaged_runs(text).values()) if "run" in kinds else []
     if len(packaged) == 1:
         return packaged[0]
     if packaged or "qrels" not in kinds:
         raise _no_file(path, kinds)
-    if (dataset := find(text)) is not None:
-        return dataset
     if _is_measure(text):
         raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
-    if path.suffix or ":" in text:
+    if re.fullmatch(_ENDING, path.suffix) or ":" in text:
         raise _no_file(path, kinds)
+    if (dataset := find(text)) is not None:
+        return dataset
     problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
     raise InputError(problem, hint=_alike(path, kinds) or OURS)
+
+
+_ENDING = r"\.[A-Za-z]\w*"
+"""How the name of a file ends; ids such as argsme/1.0 do not."""
+
+
+class FolderError(InputError, IsADirectoryError):
+    """A folder in the place of a file."""
+
+
+def _is_folder(path: Path, kinds: Sequence[Kind]) -> FolderError:
+    """Return the error for a folder in which one file is meant."""
+    judged = sorted(each.name for each in (path / "qrels").glob("*.tsv"))
+    if "qrels" in kinds and judged:
+        name = "test.tsv" if "test.tsv" in judged else judged[0]
+        return FolderError(
+            "a folder of BEIR", where=str(path), hint=f"Name its qrels: {path / 'qrels' / name}"
+        )
+    inside = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+    hint = f"Name a file in it, such as {inside[0]}" if inside else ""
+    return FolderError("a folder in the place of a file", where=str(path), hint=hint)
 
 
 _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}

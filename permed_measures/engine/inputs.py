@@ -24,7 +24,7 @@ QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
-A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
+A frame has the columns query_id, doc_id and relevance, or other names of `NAMES`; an iterable is
 consumed. What libraries call their frames and data sets has no type in common.
 """
 
@@ -33,8 +33,12 @@ RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
 large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in parts.
 
-A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
-iterable is consumed.
+A frame has the columns query_id, doc_id and score (or a rank), or other names of `NAMES`, its rows in any
+order; an iterable is consumed.
+
+Ids are strings or integers, and an integer is the same id as its text: both in one query are an error.
+Of a dict, which is the fast road, all ids are looked at where the first id of a query or that of a judged
+document is an integer. Any other integer takes up a rank of its own, beside its text.
 """
 
 openers: dict[str, Callable[[Any], Any]] = {}

@@ -235,7 +235,7 @@ def _trec(output: _Output, nested: Nested) -> str:
     for query_id, documents in nested.items():
         if documents:
             _check_column(query_id, "query id", f"query {query_id!r}")
-        if documents and query_id.startswith(("#", "{", "\ufeff")):
+        if documents and (query_id == "#" or query_id.startswith(("{", "\ufeff"))):
             problem = f"a line of a TREC file may not begin with {query_id[0]!r} (found query {query_id!r})"
             raise output.error(problem)
         for rank, (doc_id, value) in enumerate(documents.items(), start=1):

@@ -187,7 +187,12 @@ REFUSED = [
     ),
     ("run", "trec", {"a b": {"a": 1}}, "query 'a b': a query id in a TREC file may not be empty or have whi"),
     ("qrels", "trec", {"q": {"a\u3000": 1}}, "document 'a\\u3000': a document id in a TREC file may not be"),
-    ("qrels", "trec", {"#q": {"a": 1}}, "file: a line of a TREC file may not begin with '#' (found query '#"),
+    (
+        "qrels",
+        "trec",
+        {"#": {"a": 1}},
+        "file: a line of a TREC file may not begin with '#' (found query '#')",
+    ),
     ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
     ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json or .csv"),
     ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or CSV"),
