@@ -50,7 +50,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     if target.is_file() and path.is_file() and target.samefile(path):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     source, cleaning = Source(path), cleaning_of(args)
-    kind: Kind | None = args.kind or kind_of(source)
+    kind: Kind | None = args.kind or kind_of(source, cleaning.subset)
     if kind is None:
         raise InputError(
             "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
@@ -58,7 +58,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     loaded = load(source, kind, order=args.order, cleaning=cleaning)
     for note in filter(None, [loaded.labels, *loaded.notes]):
         print_message(f"note: {note}")
-    comments, tag = ([], "") if source.is_parquet else recognised(source).head()
+    comments, tag = ([], "") if source.is_parquet else recognised(source, subset=cleaning.subset).head()
     return kind, loaded.table, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 

@@ -119,12 +119,12 @@ _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 
-def kind_of(source: Source) -> Kind | None:
+def kind_of(source: Source, subset: str = "") -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         kinds = {form.kind for form in parquet_header(source).formats()}
     else:
-        file = recognised(source)
+        file = recognised(source, subset=subset)
         kinds = set(file.kinds)
         if not file.format.in_order and _first_fraction(row[2] for row in file.rows()):
             return "run"

@@ -185,7 +185,7 @@ def _of_subset(source: Source, content: Any, subset: str) -> Any:
         f"{len(splits)} subsets and splits of MTEB, of which one can be read: {known}"
         + (f" (found {shown(subset)})" if subset else ""),
         where=str(source.path),
-        hint=f"Name one: --subset {name} on the command line, "
+        hint=f"Name one: --subset {name} of evaluate, compare and convert, "
         f"permed_measures.read_run(path, subset={name!r}) in Python",
     )
 
@@ -264,14 +264,27 @@ def _cells(source: Source, delimiter: str, n: int) -> Iterator[list[str]]:
 def _six(source: Source, first: list[str], delimiter: str, kind: Kind | None) -> list[Format]:
     if re.match(_FEATURES, " ".join(first)):
         return []
-    labels = [first[place] for place in (3, 4, 5)] if len(first) == 6 else ["", "", ""]
-    if kind == "qrels" and first[1] == "0" and all(re.fullmatch("-?[0-9]", each) for each in labels):
+    if first[1] == "0" and _are_labels(first) and (kind == "qrels" or _labels_differ(source, delimiter)):
         raise InputError(
             "six columns, with three labels of each document: TREC qrels have one",
             where=source.location(None),
             hint="Keep one, such as by awk '{print $1, $2, $3, $4}' IN > OUT",
         )
     return [PLAIN["TREC run"].format(delimiter)]
+
+
+def _are_labels(columns: list[str]) -> bool:
+    return len(columns) == 6 and all(re.fullmatch("-?[0-9]", text) for text in columns[3:])
+
+
+def _labels_differ(source: Source, delimiter: str) -> bool:
+    """Return whether column 6 of all rows holds labels: of a run, it would be one tag."""
+    tags = set()
+    for columns in _cells(source, delimiter, 6):
+        if not _are_labels(columns):
+            return False
+        tags.add(columns[5])
+    return len(tags) > 1
 
 
 def _five(source: Source, first: list[str], _: str, kind: Kind | None) -> list[Format]:

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import polars as pl
-from generated_json import ground_truth, json_file, litsearch, medcorpus, permed_results
+from generated_json import ground_truth, json_file, litsearch, medcorpus, permed_results, rows
 
 BLANKS = " \t\v\f\r"
 MARK = "\ufeff"
@@ -150,10 +150,30 @@ def trec(made):
     share = 0 if made.is_plain else made.choice(0, 0.05, 0.3)
     lines = []
     for row in [*rows, []]:  # comments stand between rows, and at the end
-        lines += [made.choice(*nothing, *said)] if made.chance(share) else []
+        comment = made.choice(*nothing, *said)  # some have the columns of a row: those stand once
+        lines += [comment if comment not in lines else ""] if made.chance(share) else []
         line = "".join(cell + made.choice(*blanks) for cell in row).rstrip(BLANKS)
         lines += [made.choice(*around) + line + made.choice(*around)] if row else []
     return made.joined(lines)
+
+
+def ranked(made):
+    """Rows of query, document and rank, without a header; the rank counts from 1 or 0."""
+    delimiter = made.choice("\t", " ", ",", "  \t")
+    made.is_plain = made.is_plain or delimiter == ","
+    lists = [(q.replace("#", "h"), docs) for q, docs in made.lists(loose=False, least=1).items()]
+    lists = [*dict(lists).items(), ("twice", ["d1", "d2"])]
+    first = made.choice(0, 1)
+    lines = [(q, d, str(rank)) for q, docs in lists for rank, d in enumerate(docs, start=first)]
+    lines += [lines.pop(0)] if made.chance(0.3) else []
+    return made.joined([delimiter.join(line) for line in lines])
+
+
+def judged_pairs(made):
+    """Relevant pairs of query and document, without a header."""
+    delimiter = made.choice("\t", " ")
+    pairs = dict.fromkeys((f"q1{q.replace('#', 'h')}", f"{d}1") for q, d in made.pairs(loose=False))
+    return made.joined([delimiter.join(pair) for pair in pairs])
 
 
 def table(made):
@@ -289,5 +309,9 @@ FORMATS = (
     ("LitSearch results", "run", litsearch),
     ("LitSearch results", "qrels", litsearch),
     ("PerMed ground truth", "qrels", ground_truth),
+    ("JSON", "run", rows),
+    ("JSON", "qrels", rows),
+    ("MS MARCO run", "run", ranked),
+    ("relevant pairs", "qrels", judged_pairs),
 )
 """The formats in the order in which the seeds make them: those with most ways to be read stand more often."""

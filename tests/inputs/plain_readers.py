@@ -301,6 +301,51 @@ def medcorpus(data, what):
         yield line, f"{conversation}_{turn}", [(doc_id, grade if what == "qrels" else None)]
 
 
+def rows(data, what):
+    """Objects with a query, a document and a number, in lines or in an array, under any of these names."""
+    text = "\n".join(line for _, line in lines_of(data)).strip()
+    contents = [(None, each) for each in json_of(text)] if text.startswith("[") else objects(data)
+    for line, content in contents:
+        names = {name.lower(): name for name in content}
+        document = named(names, ["docno doc_id", "docid corpus_id text_id pid passage_id", "_id"], line)
+        names.pop(document.lower())
+        query = named(names, ["query_id qid q_id", "topic_id caseid", "_id", "query"], line)
+        ids = as_text(content[query], line), as_text(content[document], line)
+        if what == "qrels":
+            name = named(names, ["relevance label", "rel rating grade"], line)
+            yield line, ids[0], [(ids[1], as_number(content[name], what, line))]
+            continue
+        rank = content.get("rank")
+        is_rank = type(rank) is int and rank >= 0
+        require("score" in content or is_rank, line)
+        value = as_number(content["score"], what, line) if "score" in content else -float(rank)
+        yield line, ids[0], [(ids[1], value)], rank if is_rank else ""
+
+
+def named(names, groups, line):
+    """Return the one name of the first group that has any."""
+    found = [[names[name] for name in group.split() if name in names] for group in groups]
+    found = next(filter(None, found), [])
+    require(len(found) == 1, line)
+    return found[0]
+
+
+def ranked(data, _):
+    """Query, document and a rank that counts within each query; files are not changed."""
+    for number, text in lines_of(data):
+        if not text.strip(BLANKS):
+            continue
+        query_id, doc_id, rank = re.split(f"[{BLANKS},]+", text.strip(BLANKS))
+        yield number, query_id, [(doc_id, -float(rank))], rank
+
+
+def judged_pairs(data, _):
+    for number, text in lines_of(data):
+        if text.strip(BLANKS):
+            query_id, doc_id = re.split(f"[{BLANKS}]+", text.strip(BLANKS))
+            yield number, query_id, [(doc_id, 1)]
+
+
 def ids_of(content, key, line):
     require(isinstance(content.get(key), list), line)
     return [as_text(doc_id, line) for doc_id in content[key]]
@@ -359,4 +404,7 @@ READERS = {
     "CSV or TSV": table,
     "MedCorpus labels": medcorpus,
     "Parquet": parquet,
+    "JSON": rows,
+    "MS MARCO run": ranked,
+    "relevant pairs": judged_pairs,
 }

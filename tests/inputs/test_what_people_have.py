@@ -272,6 +272,11 @@ def test_other_judgments_are_refused_by_what_they_are_and_the_remedy_reads_them(
     assert pm.read_qrels(remedied(message)) == expected
 
 
+def test_labels_in_the_place_of_a_run_are_refused_and_a_run_of_digits_is_read():
+    assert "three labels" in refusal("101 0 d1 2 1 0\n101 0 d2 1 -1 1\n")
+    assert pm.read_run(written("101 0 d1 1 2 1\n101 0 d2 2 1 1\n")) == {"101": {"d1": 2.0, "d2": 1.0}}
+
+
 def test_the_same_pair_in_one_subtopic_is_listed_twice():
     message = refusal("51 1 d1 1\n51 1 d1 0\n", pm.read_qrels)
     assert "subtopics" not in message
@@ -460,7 +465,9 @@ def test_a_subset_of_mteb_is_named():
     pm.write_qrels(QRELS, "qrels")
     message = refusal(json.dumps(MTEB))
     assert "2 subsets and splits of MTEB, of which one can be read: en/dev, fr/dev" in message
-    option = re.search(r"(--subset \S+) on", message)[1].split()
+    option = re.search(r"(--subset \S+) of evaluate, compare and convert", message)[1].split()
+    run_cli("convert", "file", "out.trec", *option)
+    assert pm.read_run("out.trec") == {"q1": {"d1": 0.9}}
     stdout, _ = run_cli("evaluate", "qrels", "file", "-m", "P@1", "--format", "csv", *option)
     assert stdout.splitlines()[1].startswith("file,0.5,")
     assert eval(
