@@ -155,12 +155,13 @@ def trec_run(columns: Sequence[str], _: int) -> Row:
     query_id, q0, doc_id, rank, score = columns[:5]
     if len(columns) > 9 and _has_another(columns, q0):  # else they are a tag of several words
         raise ValueError("two lines of a run in one, for a line end is missing,")
-    if len(columns) > 6 and not _RANK.fullmatch(rank):
+    if len(columns) > 6 and not RANK.fullmatch(rank):
         raise ValueError(f"column 4 is no rank (found {shown(rank)}; a document id with a blank?)")
     return query_id, doc_id, _score(score), _rank(rank)
 
 
-_RANK = re.compile(r"[-+]?[0-9.]*")
+RANK = re.compile(r"[-+]?[0-9.]*")
+"""What stands for a rank in a column of ranks."""
 
 
 def check_tag(columns: Sequence[str], first: Sequence[str]) -> None:
@@ -583,6 +584,7 @@ def read_graded_list(kind: Kind, entry: tuple[str, Any], _: int) -> List:
 _SCORED = "{query_id: {doc_id: number}}"
 _LISTED = "{query_id: [doc_ids]}"
 _GRADED = "{query_id: [grades in ranked order]}"
+_OTHER: dict[Kind, Kind] = {"run": "qrels", "qrels": "run"}
 _TAKEN: dict[Kind, str] = {
     "qrels": "the documents of each list are taken as relevant, with grade 1",
     "run": "the documents of each list are taken as a ranking",
@@ -603,6 +605,9 @@ def formats_of_queries(queries: Sequence[tuple[str, Any]], kinds: Sequence[Kind]
         graded = partial(Format, "lists of grades", layout=Layout.JSON, shape=_GRADED, lists=True)
         run = graded(kind="run", parse=partial(read_graded_list, "run"))
         return [graded(kind="qrels", parse=partial(read_graded_list, "qrels"), note=note), run]
+    item = next((item for _, items in queries for item in items), None)
+    keys = tuple(item) if isinstance(item, dict) else ()
+    kinds = [kind for kind in kinds if not _keys(VALUE_COLUMNS[_OTHER[kind]], keys)]
     return [
         Format(
             "lists of documents",
@@ -611,7 +616,7 @@ def formats_of_queries(queries: Sequence[tuple[str, Any]], kinds: Sequence[Kind]
             _LISTED,
             partial(read_documents, kind),
             lists=True,
-            note=_TAKEN[kind],
+            note="" if _keys(VALUE_COLUMNS[kind], keys) else _TAKEN[kind],
         )
         for kind in kinds
     ]

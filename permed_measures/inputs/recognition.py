@@ -17,6 +17,7 @@ from permed_measures.inputs.formats import (
     LEVEL,
     LISTS,
     PLAIN,
+    RANK,
     VALUE_COLUMNS,
     Format,
     Kind,
@@ -152,6 +153,8 @@ def _of_whole(source: Source, content: Any, is_line: bool, subset: str) -> tuple
                 queries, kinds = value, of_key
     if is_line and not all(isinstance(value, tuple | list) for _, value in queries):
         return [], None
+    if all(isinstance(value, list) for _, value in queries):
+        queries = [(query_id, as_object(value)) for query_id, value in queries]
     try:
         return formats_of_queries(queries, kinds), list(queries)
     except ValueError as error:
@@ -231,14 +234,22 @@ def _delimiter_of(source: Source, text: str) -> str:
         if len(counts) != 1 or counts == n_blanks or counts.isdisjoint((2, 3, 4, 6)):
             continue
         [n] = counts
-        if delimiter == "\t" and n < 6 and (n_blanks == {4} or min(n_blanks) >= 6):
-            continue  # as TREC has it, with tabs among the blanks
+        if delimiter == "\t" and n < 6 and any(map(_is_trec, rows)):
+            continue  # with tabs among the blanks
         number = cells_of(text, delimiter)[4 if n == 6 else n - 1]
         if n_blanks == {1} or (n > 2 and (is_number(number) or LEVEL.fullmatch(number))):
             return delimiter
-        if n == 2 and delimiter == "\t" and len(n_blanks) > 1:
+        if n == 2 and delimiter == "\t" and not is_number(divided(text)[-1]):
             return delimiter
     return ""
+
+
+def _is_trec(row: str) -> bool:
+    """Return whether a row, divided at white space, has the columns of TREC qrels or of a TREC run."""
+    cells = divided(row)
+    if len(cells) == 4:
+        return bool(re.fullmatch("(?i)q?[0-9]+", cells[1])) and is_number(cells[3])
+    return len(cells) >= 6 and is_number(cells[4]) and bool(RANK.fullmatch(cells[3]))
 
 
 def _rows(source: Source, most: int = 0) -> Iterator[str]:

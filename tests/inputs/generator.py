@@ -133,7 +133,9 @@ def trec(made):
     pairs = [("q" if q.startswith("#") else q, d) for q, d in made.pairs(loose=False)]
     pairs = list(dict.fromkeys(pairs))
     is_run = made.what == "run"
-    odd = made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01")
+    odd = (
+        made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01") if is_run else made.choice("Q0", "0", "1")
+    )
     tag = made.choice("tag", odd, '"tag', "#")
     junk = made.choice([], [], ["more"], ["\u2028", "#"])
     rows = [

@@ -427,6 +427,32 @@ def test_a_query_may_be_called_like_a_list():
     }
 
 
+def test_ids_with_blanks_are_read_where_something_else_divides_the_columns():
+    scored = "red shoes{0}d 1{0}2.5\nred shoes{0}d 2{0}0.5\nhat{0}d3{0}1.0\n"
+    for delimiter in ("\t", ",", ";"):
+        with pytest.warns(pm.PermedWarning, match="column 3 is taken as the score"):
+            run = pm.read_run(written(scored.format(delimiter)))
+        assert run == {"red shoes": {"d 1": 2.5, "d 2": 0.5}, "hat": {"d3": 1.0}}
+    with pytest.warns(pm.PermedWarning, match="column 3 is taken as the relevance"):
+        assert pm.read_qrels(written("red shoes\td1\t1\nred shoes\td2\t0\n")) == {
+            "red shoes": {"d1": 1, "d2": 0}
+        }
+    with pytest.warns(pm.PermedWarning, match="pairs"):
+        assert pm.read_qrels(written("red shoes\td1\nbig hat\td2\n")) == {
+            "red shoes": {"d1": 1},
+            "big hat": {"d2": 1},
+        }
+    assert pm.read_qrels(written("q1\t0 d1\t1\nq2\t0 d2\t2\n")) == {"q1": {"d1": 1}, "q2": {"d2": 2}}
+
+
+def test_lists_of_objects_by_query_are_read():
+    content = '{"q1": [{"doc_id": "a", "score": 1}, {"doc_id": "b", "score": 2}]}'
+    with pytest.warns(pm.PermedWarning, match="another order than the list does"):
+        assert pm.read_run(written(content)) == {"q1": {"a": 1.0, "b": 2.0}}
+    assert pm.read_qrels(written('{"q1": [{"docid": "a", "rating": 2}]}')) == {"q1": {"a": 2}}
+    assert "expected qrels, but this file holds lists of documents" in refusal(content, pm.read_qrels)
+
+
 def test_lists_of_grades_are_qrels_and_run_at_once():
     path = written('{"q1": [1, 0, 1], "q2": [1, 1, 0], "q3": [0, 1, 1]}')
     expected = value("AP@3", *pm.from_relevance_lists(json.loads(Path(path).read_text())))[0]
