@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from permed_measures.crosschecks import crosscheck as crosscheck
     from permed_measures.datasets.loading import read_qrels as read_qrels
     from permed_measures.datasets.loading import read_run as read_run
-    from permed_measures.files.read import from_relevance_lists as from_relevance_lists
-    from permed_measures.files.write import write_qrels as write_qrels
-    from permed_measures.files.write import write_run as write_run
     from permed_measures.identities.identify import identify as identify
+    from permed_measures.inputs.read import from_relevance_lists as from_relevance_lists
+    from permed_measures.inputs.write import write_qrels as write_qrels
+    from permed_measures.inputs.write import write_run as write_run
     from permed_measures.limits.possible import possible as possible
     from permed_measures.plots.drawing import save_plot as save_plot
     from permed_measures.plots.panels import plot_means as plot_means
@@ -75,7 +75,7 @@ _LAZY = {
     "audit": "audits.audit",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks",
-    "from_relevance_lists": "files.read",
+    "from_relevance_lists": "inputs.read",
     "gate": "records.gate",
     "identify": "identities.identify",
     "leaderboard": "records.leaderboard",
@@ -90,8 +90,8 @@ _LAZY = {
     "save_plot": "plots.drawing",
     "uncertainty": "uncertainties.uncertainty",
     "verify": "records.verify",
-    "write_qrels": "files.write",
-    "write_run": "files.write",
+    "write_qrels": "inputs.write",
+    "write_run": "inputs.write",
 }
 """Functions that need numpy, and their modules: loaded on first use, so that the import stays cheap."""
 

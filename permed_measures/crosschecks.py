@@ -28,12 +28,12 @@ from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table

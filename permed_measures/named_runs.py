@@ -15,10 +15,10 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, warnings_about
-from permed_measures.files.provenance import OF_QRELS
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import values_of
+from permed_measures.provenance import OF_QRELS
 
 
 @contextmanager

@@ -25,7 +25,7 @@ import permed_measures as pm
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.kernels import SUPPORTED
-from permed_measures.files.provenance import provenance
+from permed_measures.provenance import provenance
 from permed_measures.results.collections import CollectionMeans
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.report import FORMATS, Result

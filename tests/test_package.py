@@ -26,7 +26,8 @@ engine: ranks hits from_spark rankings
 engine/kernels: binary graded __init__
 engine: evaluator ties groups
 evaluation
-files: provenance sources formats order text streams read inspection write
+provenance
+inputs: sources formats order text recognition streams read inspection write
 datasets: __init__ readers downloads catalogue loading pyterrier
 datasets/sample: script
 intervals named_runs

@@ -24,10 +24,10 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
+from permed_measures.provenance import Origin
 
 _ONE = "run"
 """The name of a single run."""

@@ -31,8 +31,8 @@ from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import measure_of
 from permed_measures.conventions.options import Options, changes_of, describe, title
 from permed_measures.conventions.runs import options_for
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 

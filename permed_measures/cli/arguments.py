@@ -13,7 +13,7 @@ from permed_measures.cli.parsing import (
     repeatable,
 )
 from permed_measures.engine.query_ids import REWRITINGS
-from permed_measures.files.read import DUPLICATES
+from permed_measures.inputs.read import DUPLICATES
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.results.report import FORMATS
 
@@ -78,9 +78,10 @@ CLEANING = (
     option(
         ADVANCED,
         "--max-passage TEXT",
-        "Ids of a run have the document before TEXT, such as #, and a part of it after: keep the best part.",
+        "Keep the best passage of what stands before TEXT.",
         default="",
     ),
     option(ADVANCED, "--ignore-self", "Leave out a document whose id is that of the query."),
+    option(ADVANCED, "--subset NAME", "The subset of a file of MTEB.", default=""),
 )
 """What is made of runs while they are read."""

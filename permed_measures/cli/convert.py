@@ -15,11 +15,11 @@ from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.datasets.loading import existing
 from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
-from permed_measures.files.formats import Kind
-from permed_measures.files.read import kind_of, load
-from permed_measures.files.sources import Source
-from permed_measures.files.text import TextFile
-from permed_measures.files.write import FORMATS, STDOUT, write_qrels, write_run
+from permed_measures.inputs.formats import Kind
+from permed_measures.inputs.read import kind_of, load
+from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.write import FORMATS, STDOUT, write_qrels, write_run
 
 
 def run(args: Namespace) -> None:
@@ -50,7 +50,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     if target.is_file() and path.is_file() and target.samefile(path):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     source, cleaning = Source(path), cleaning_of(args)
-    kind: Kind | None = args.kind or kind_of(source)
+    kind: Kind | None = args.kind or kind_of(source, cleaning.subset)
     if kind is None:
         raise InputError(
             "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
@@ -58,7 +58,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     loaded = load(source, kind, order=args.order, cleaning=cleaning)
     for note in filter(None, [loaded.labels, *loaded.notes]):
         print_message(f"note: {note}")
-    comments, tag = ([], "") if source.is_parquet else TextFile.recognised(source).head()
+    comments, tag = ([], "") if source.is_parquet else recognised(source, subset=cleaning.subset).head()
     return kind, loaded.table, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 

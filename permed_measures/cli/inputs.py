@@ -24,12 +24,12 @@ from permed_measures.datasets.loading import (
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, PermedError
-from permed_measures.files.provenance import Origin
-from permed_measures.files.read import Cleaning
-from permed_measures.files.sources import parquet_parts
+from permed_measures.inputs.read import Cleaning
+from permed_measures.inputs.sources import parquet_parts
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import distinct, measures_of, named_measures
+from permed_measures.provenance import Origin
 
 
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:

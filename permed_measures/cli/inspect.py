@@ -7,7 +7,7 @@ from pathlib import Path
 
 from permed_measures.cli.parsing import Command, argument
 from permed_measures.datasets.loading import existing, packaged_runs
-from permed_measures.files.inspection import inspect_file, inspect_qrels
+from permed_measures.inputs.inspection import inspect_file, inspect_qrels
 
 
 def run(args: Namespace) -> None:

@@ -10,10 +10,10 @@ from ir_measures.measures import Measure
 from permed_measures.cli.parsing import Command, argument
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import MeasureError
-from permed_measures.files.provenance import description_of
 from permed_measures.measures.names import WORDS
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.provenance import description_of
 from permed_measures.terminal import paragraph, section
 
 

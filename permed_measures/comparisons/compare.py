@@ -29,7 +29,6 @@ from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import coverage_notes
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import check_headings, name_of
@@ -37,6 +36,7 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.agreement import orders_json
 from permed_measures.people.corrected import People
 from permed_measures.people.tables import agreement_json, flat, orders_section
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Section, ends, how_made, titled
 

@@ -21,12 +21,12 @@ from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, shown, warnings_about, whole_number
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming, notes_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, titled
 
 Ints = NDArray[np.int64]

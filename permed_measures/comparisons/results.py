@@ -12,12 +12,12 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
 from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.errors import InputError, check_choice, whole_number
-from permed_measures.files.provenance import Origin
 from permed_measures.intervals import check_level, percent
 from permed_measures.markup import counted
 from permed_measures.measures.headings import headings_of
 from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
+from permed_measures.provenance import Origin
 from permed_measures.results.report import Report, Result
 
 MARKS = {"‡": 0.01, "†": 0.05}

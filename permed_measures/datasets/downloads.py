@@ -19,7 +19,7 @@ from ir_datasets.util.download import LocalDownload
 
 from permed_measures.datasets import load
 from permed_measures.errors import InputError, no_folder, reason_of
-from permed_measures.files.sources import cached
+from permed_measures.inputs.sources import cached
 
 _HUB = "https://huggingface.co"
 

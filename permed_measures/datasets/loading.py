@@ -13,14 +13,14 @@ from permed_measures.datasets import NAMES, OURS, SAMPLES, find
 from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
 from permed_measures.errors import InputError, MeasureError, check_choice, files_beside, nearest, shown, warn
-from permed_measures.files.provenance import ORDERS
-from permed_measures.files.sources import check_path, parquet_parts
+from permed_measures.inputs.sources import check_path, parquet_parts
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.provenance import ORDERS
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
-    from permed_measures.files.formats import Kind
-    from permed_measures.files.read import Cleaning
+    from permed_measures.inputs.formats import Kind
+    from permed_measures.inputs.read import Cleaning
 
 
 def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
@@ -32,9 +32,12 @@ def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
     found = existing(qrels, ["qrels"])
     if not isinstance(found, Path):
         return found
-    from permed_measures.files.read import load
+    from permed_measures.inputs.read import load
 
-    return load(found, "qrels").table
+    loaded = load(found, "qrels")
+    for note in loaded.notes:
+        warn(note, path=found)
+    return loaded.table
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
@@ -71,7 +74,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     loaded = loaded_qrels(path)
     if hasattr(loaded, "qrels_iter"):
         return {query_id: dict(documents) for query_id, documents in as_mapping(loaded, "relevance").items()}
-    from permed_measures.files.read import Loaded, nested
+    from permed_measures.inputs.read import Loaded, nested
 
     return nested(Loaded(loaded))
 
@@ -82,6 +85,7 @@ def read_run(
     duplicates: str = "refuse",
     max_passage: str = "",
     ignore_self: bool = False,
+    subset: str = "",
 ) -> dict[str, dict[str, float]]:
     """Read a run from a file of any known format, recognised by its content.
 
@@ -104,6 +108,8 @@ def read_run(
         best part of each document, as Pyserini's ``--max-passage`` does.
     ignore_self : bool, default False
         Leave out a document whose id is that of the query, as BEIR does.
+    subset : str, default ''
+        Of a file of MTEB with several subsets, the one to read, such as ``en`` or ``en/test``.
 
     Returns
     -------
@@ -122,10 +128,10 @@ def read_run(
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    from permed_measures.files.read import Cleaning, load, nested
+    from permed_measures.inputs.read import Cleaning, load, nested
 
     path = existing(path)
-    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self))
+    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self, subset))
     for note in loaded.notes:
         warn(note, path=path)
     return nested(loaded)
@@ -160,10 +166,12 @@ def loaded_run(
     What the file is as qrels can be given as `labels`, so that it is read once.
     """
     if isinstance(run, (str, os.PathLike)):
-        from permed_measures.files.read import Cleaning, load
+        from permed_measures.inputs.read import Cleaning, load
 
         path = existing(run)
-        loaded = load(path, "run", order=order, labels=labels, cleaning=cleaning or Cleaning())
+        loaded = load(
+            path, "run", order=order, labels=labels, cleaning=Cleaning() if cleaning is None else cleaning
+        )
         for note in filter(None, [loaded.labels, *loaded.notes]):
             warn(note, path=path)
         run = with_path(loaded.table, path)
@@ -217,7 +225,9 @@ def run_name(run: object) -> str:
     """
     if not isinstance(run, (str, os.PathLike)):
         return "run"
-    name = Path(run).name.removesuffix(".gz").removesuffix(".zst")
+    name = Path(run).name
+    for ending in (".gz", ".zst", ".bz2", ".xz", ".zip"):
+        name = name.removesuffix(ending)
     return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
 
 
@@ -267,20 +277,43 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
         if text in NAMES and path.is_dir() and not parquet_parts(path):
             problem = "this is a folder here, so that the data set of its name cannot be meant"
             raise InputError(problem, where=text, hint="Go to another folder, or name a file in it")
+        if path.is_dir() and not parquet_parts(path):
+            raise _is_folder(path, kinds)
         return path
     packaged = list(packaged_runs(text).values()) if "run" in kinds else []
     if len(packaged) == 1:
         return packaged[0]
     if packaged or "qrels" not in kinds:
         raise _no_file(path, kinds)
-    if (dataset := find(text)) is not None:
-        return dataset
     if _is_measure(text):
         raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
-    if path.suffix or ":" in text:
+    if re.fullmatch(_ENDING, path.suffix) or ":" in text:
         raise _no_file(path, kinds)
+    if (dataset := find(text)) is not None:
+        return dataset
     problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
     raise InputError(problem, hint=_alike(path, kinds) or OURS)
+
+
+_ENDING = r"\.[A-Za-z]\w*"
+"""How the name of a file ends; ids such as argsme/1.0 do not."""
+
+
+class FolderError(InputError, IsADirectoryError):
+    """A folder in the place of a file."""
+
+
+def _is_folder(path: Path, kinds: Sequence[Kind]) -> FolderError:
+    """Return the error for a folder in which one file is meant."""
+    judged = sorted(each.name for each in (path / "qrels").glob("*.tsv"))
+    if "qrels" in kinds and judged:
+        name = "test.tsv" if "test.tsv" in judged else judged[0]
+        return FolderError(
+            "a folder of BEIR", where=str(path), hint=f"Name its qrels: {path / 'qrels' / name}"
+        )
+    inside = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+    hint = f"Name a file in it, such as {inside[0]}" if inside else ""
+    return FolderError("a folder in the place of a file", where=str(path), hint=hint)
 
 
 _PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
@@ -317,12 +350,9 @@ _TYPO = 0.75
 
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
-    """Return a hint to what differs by a typo, in its name and without its ending, and is of such a kind."""
-    from permed_measures.files.read import can_be_read
-
-    beside = map(Path, files_beside(path))
-    near = [file for file in beside if nearest(path.stem[:100], [file.stem], _TYPO)]
-    files = [file.name for file in near if any(can_be_read(file, kind) for kind in kinds)]
+    """Return a hint to what differs by a typo: a file beside, whatever its ending, or the name of ours."""
+    beside = {Path(file).name: Path(file).stem for file in files_beside(path)}
+    near = [name for name, stem in beside.items() if nearest(path.stem[:100], [stem], _TYPO)]
     packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
     ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
-    return nearest(path.name[:100], files, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
+    return nearest(path.name[:100], near, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.engine.inputs import string_id
-from permed_measures.files.formats import Format, Layout
-from permed_measures.files.read import load, nested
-from permed_measures.files.sources import Source, cached
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import Format, Layout
+from permed_measures.inputs.read import load, nested
+from permed_measures.inputs.sources import Source, cached
+from permed_measures.inputs.text import TextFile
 
 
 class ConversationQuery(NamedTuple):
@@ -125,7 +125,7 @@ def read_labels(path: Path) -> dict[str, dict[str, Any]]:
 def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
     """Yield the documents of files such as corpus.jsonl."""
     shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
-    documents = Format("documents", "qrels", Layout.JSON_LINES, shape, bool, _document)
+    documents = Format("documents", "qrels", Layout.JSON_LINES, shape, _document)
     for path in paths:
         yield from (document for _, document in TextFile(Source(path), documents, "qrels").entries())
 

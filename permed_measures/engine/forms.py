@@ -114,7 +114,7 @@ def _of_spark(data: Any, column: str) -> Frames:
             "this function needs all rows of the run in memory (found a PySpark frame)",
             hint="Give it frame.toArrow() if that fits",
         )
-    columns = columns_of(data.columns, column).values()
+    columns = columns_of(data.columns, column)
     return Frames([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)])
 
 
@@ -124,7 +124,7 @@ _ROWS = 1 << 20
 
 def _of_pandas(data: Any, column: str) -> Frames:
     def parts(columns: dict[str, str]) -> Parts:
-        yield {theirs: _series(data[theirs], ours) for ours, theirs in columns.items()}
+        yield {theirs: _series(data[theirs], ours) for theirs, ours in columns.items()}
 
     return checked_frames(data.columns, column, parts)
 
@@ -138,7 +138,7 @@ def _series(series: Any, column: str) -> pl.Series:
 
         return pl.Series(pa.array(series.array))
     values = series.tolist()
-    if column in ("score", "relevance"):
+    if column in ("score", "relevance", "rank"):
         found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
         return pl.Series(found, dtype=pl.Float64)
     if {*map(type, values)} - {str}:
@@ -155,7 +155,7 @@ def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Frames:
     check_not_forked()
 
     def parts(columns: dict[str, str]) -> Parts:
-        yield from data.select(*columns.values()).collect_batches(chunk_size=_ROWS, maintain_order=True)
+        yield from data.select(*columns).collect_batches(chunk_size=_ROWS, maintain_order=True)
 
     return checked_frames(data.collect_schema().names(), column, parts)
 
@@ -168,7 +168,7 @@ def _of_relation(data: Any, column: str) -> Frames:
             hint = "pip install pyarrow"
             raise InputError("the rows of a DuckDB relation need pyarrow", hint=hint) from None
         # One that was executed before gives what is left of its rows; one that is derived from it is new.
-        rows = data.project(", ".join(f'"{name}"' for name in columns.values()))
+        rows = data.project(", ".join(f'"{name}"' for name in columns))
         read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # before DuckDB 1.5
         with closing(read(_ROWS)) as batches:
             for batch in batches:
@@ -188,7 +188,7 @@ def _of_arrow(data: Any, column: str) -> Frames:
         raise _unknown(data) from None
 
     def parts(columns: dict[str, str]) -> Parts:
-        yield frame.select(*columns.values())
+        yield frame.select(*columns)
 
     return checked_frames(frame.columns, column, parts)
 

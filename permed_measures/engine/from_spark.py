@@ -62,10 +62,10 @@ _NUMBER_TYPES = {"byte", "short", "integer", "long", "float", "double", "decimal
 
 def typed_rows(frame: Any, column: str) -> Any:
     """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
-    columns = []
-    for ours, theirs in columns_of(frame.columns, column).items():
+    columns: dict[str, Any] = {}
+    for theirs, ours in columns_of(frame.columns, column).items():
         kind = frame.schema[theirs].dataType
-        is_number = ours == column
+        is_number = ours in (column, "rank")
         if is_number and kind.typeName() not in _NUMBER_TYPES:
             problem = f"column {theirs} must hold numbers (found {kind.simpleString()})"
             raise InputError(problem, hint="Cast it to double")
@@ -74,8 +74,13 @@ def typed_rows(frame: Any, column: str) -> Any:
                 f"ids must be strings or integers (found {kind.simpleString()} in column {theirs})",
                 hint="Convert ids to strings before evaluating, so that nothing is rounded",
             )
-        columns.append(frame[theirs].cast("double" if is_number else "string").alias(ours))
-    return frame.select(*columns)
+        if ours in columns:
+            problem = f"two columns may both be the {ours} (found {theirs} and another)"
+            raise InputError(problem, hint="Leave one of the two out")
+        columns[ours] = frame[theirs].cast("double" if is_number else "string")
+    if "rank" in columns:
+        columns["score"] = -columns.pop("rank")
+    return frame.select(*(value.alias(ours) for ours, value in columns.items()))
 
 
 _SUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"

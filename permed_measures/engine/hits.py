@@ -60,7 +60,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     if {*map(type, docs)} - {dict} or _may_have_integers(judgments, query, docs):
         docs = list(map(_with_string_ids, query_ids, docs))
     rows = scores_of(judgments, query, docs)
-    some_ids = list(islice(chain.from_iterable(docs) if query else named, SOME))
+    some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, SOME)))
     grades = judgments.may_be_scores and may_be_grades(run)
     ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
     return RankedHits(rows.row, ranks, retrieved, named, some_ids, scores_differ(rows), grades)

@@ -24,7 +24,7 @@ QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
-A frame has the columns query_id, doc_id and relevance, or PyTerrier's names of these; an iterable is
+A frame has the columns query_id, doc_id and relevance, or other names of `NAMES`; an iterable is
 consumed. What libraries call their frames and data sets has no type in common.
 """
 
@@ -33,20 +33,50 @@ RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
 large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in parts.
 
-A frame has the columns query_id, doc_id and score, or PyTerrier's names of these, its rows in any order; an
-iterable is consumed.
+A frame has the columns query_id, doc_id and score (or a rank), or other names of `NAMES`, its rows in any
+order; an iterable is consumed.
+
+Ids are strings or integers, and an integer is the same id as its text: both in one query are an error.
+Of a dict, which is the fast road, all ids are looked at where the first id of a query or that of a judged
+document is an integer. Any other integer takes up a rank of its own, beside its text.
 """
 
 openers: dict[str, Callable[[Any], Any]] = {}
 """What reads qrels (``relevance``) or a run (``score``) by path or id: the package above sets it."""
 
-COLUMNS = {
-    "query_id": ("query_id", "qid", "q_id"),
-    "doc_id": ("doc_id", "docno"),
-    "score": ("score",),
-    "relevance": ("relevance", "label"),
+NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "query_id": (
+        ("query_id", "qid", "q_id"),
+        ("query-id", "queryid", "topic_id", "question_id", "caseid"),
+        ("topic", "id", "_id"),
+        ("query",),
+    ),
+    "doc_id": (
+        ("doc_id", "docno"),
+        *(
+            (
+                "doc-id",
+                "docid",
+                "corpus_id",
+                "corpus-id",
+                "corpusid",
+                "text_id",
+                "pid",
+                "passage_id",
+                "document_id",
+            ),
+        ),
+        ("id", "_id"),
+    ),
+    "relevance": (("relevance", "label"), ("rel", "rating", "grade")),
+    "score": (("score",),),
+    "rank": (("rank",),),
 }
-"""The names a column may have: ir_measures' own first, then PyTerrier's and ranx's."""
+"""What columns and keys are called, in small letters: the first group that has one of them counts.
+
+The first of each has the names of ir_measures, PyTerrier and ranx. Two names of one group that are both there
+must say the same of each row.
+"""
 
 BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
 """The names of the columns in BEIR's qrels, where the relevance is called score."""
@@ -218,24 +248,43 @@ def is_text(value: str) -> bool:
 # --- checked ---------------------------------------------------------------------------------------
 
 
+def called(column: str, names: Iterable[str]) -> list[str]:
+    """Return those of the names that this column has, of the first group of `NAMES` that has any."""
+    by_name: dict[str, list[str]] = {}
+    for name in names:
+        by_name.setdefault(name.strip().lower(), []).append(name)
+    groups = ([each for name in group for each in by_name.get(name, ())] for group in NAMES[column])
+    return next(filter(None, groups), [])
+
+
 def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
-    """Return what the frame calls query_id, doc_id and `column`, each of them once."""
+    """Return which columns of a table are query_id, doc_id and `column`; or a rank in place of a score.
+
+    Several of them may be one of ours: they must hold the same.
+    """
     names = list(map(str, names))
-    found = {}
-    if column == "relevance" and set(BEIR_COLUMNS.values()) <= set(names):
-        found = BEIR_COLUMNS
-    for ours in () if found else ("query_id", "doc_id", column):
-        theirs = next((name for name in COLUMNS[ours] if name in names), None)
-        if theirs is None:
+    is_beir = set(BEIR_COLUMNS.values()) <= set(names) and not called("relevance", names)
+    if is_beir and column == "score" and "rank" not in names:
+        raise InputError(
+            f"these are the names of BEIR's qrels (found {names})",
+            hint=f"{QRELS_FIRST}; of a run, call the column corpus-id doc_id",
+        )
+    found: dict[str, str] = {}
+    for ours in ("doc_id", "query_id", column):
+        theirs = called(ours, [name for name in names if name not in found])
+        if is_beir and ours == "relevance":
+            theirs = ["score"]
+        ranks = called("rank", names) if ours == "score" and not theirs else []
+        if not theirs and not ranks:
             raise InputError(
                 f"a frame needs the columns query_id, doc_id and {column} "
-                f"(or PyTerrier's qid, docno and {COLUMNS[column][-1]}); {ours} is missing (found {names})",
-                hint=QRELS_FIRST if set(COLUMNS[OTHER[column]]) & set(names) else "",
+                f"(or PyTerrier's qid, docno and {NAMES[column][0][-1]}); {ours} is missing (found {names})",
+                hint=QRELS_FIRST if called(OTHER[column], names) else "",
             )
-        found[ours] = theirs
-    for theirs in found.values():
-        if names.count(theirs) > 1:
-            raise InputError(f"the frame has two columns {theirs}", hint="Select the one that is meant")
+        found |= dict.fromkeys(theirs, ours) | dict.fromkeys(ranks, "rank")
+    for name in found:
+        if names.count(name) > 1:
+            raise InputError(f"the frame has two columns {name}", hint="Select the one that is meant")
     return found
 
 
@@ -262,7 +311,7 @@ def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFra
     first_row = 0
     with closing(parts):  # an error would keep a connection busy
         for part in parts:
-            frame = _checked({ours: part[theirs] for ours, theirs in columns.items()}, first_row)
+            frame = _checked(part, columns, first_row)
             first_row += len(frame)
             if len(frame):
                 yield frame
@@ -273,13 +322,19 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) ->
 
     The error has the number of the row, unless `first_row` is None.
     """
-    series = {ours: data[theirs] for ours, theirs in columns_of(data.columns, column).items()}
-    return _checked(series, first_row)
+    return _checked(data, columns_of(data.columns, column), first_row)
 
 
-def _checked(columns: dict[str, pl.Series], first_row: int | None) -> pl.DataFrame:
+def _checked(data: Any, columns: dict[str, str], first_row: int | None) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
-    frame = pl.DataFrame([_typed(series.alias(column), column) for column, series in columns.items()])
+    typed: dict[str, pl.Series] = {}
+    others = []
+    for theirs, ours in columns.items():
+        series = _typed(data[theirs].alias(ours), ours)
+        if typed.setdefault(ours, series) is not series:
+            others.append((theirs, series))
+    value = next(name for name in ("relevance", "score", "rank") if name in typed)
+    frame = pl.DataFrame([typed["query_id"], typed["doc_id"], typed[value]])
 
     def where(wrong: pl.Series) -> str:
         row = wrong.arg_true()[0]
@@ -290,9 +345,34 @@ def _checked(columns: dict[str, pl.Series], first_row: int | None) -> pl.DataFra
         if series.null_count():
             problem = f"missing value in column {series.name}"
             raise InputError(problem, where=where(series.is_null()), hint="Correct or remove this row")
-    if "score" in columns and frame["score"].is_nan().any():
+    for theirs, series in others:
+        differs = series.ne_missing(frame[series.name])
+        if differs.any():
+            row, used = differs.arg_true()[0], next(k for k, v in columns.items() if v == series.name)
+            raise two_names(used, theirs, frame[series.name][row], series[row], where=where(differs))
+    if value == "rank":
+        wrong = ~(frame["rank"] >= 0)
+        if wrong.any():
+            raise not_a_rank(frame["rank"].filter(wrong)[0], where=where(wrong))
+        frame = frame.select("query_id", "doc_id", score=-pl.col("rank"))
+    if value == "score" and frame["score"].is_nan().any():
         raise not_a_number(math.nan, "score", where=where(frame["score"].is_nan()))
     return frame
+
+
+def two_names(used: str, other: str, value: object, differs: object, *, where: str) -> InputError:
+    """Return the error for a row in which two names that mean the same have two values."""
+    return InputError(
+        f"{used} and {other} may both be meant, and differ (found {shown(value)} and {shown(differs)})",
+        where=where,
+        hint="Leave one of the two out",
+    )
+
+
+def not_a_rank(value: object, *, where: str) -> InputError:
+    """Return the error for what stands in a column of ranks without scores, and ranks nothing."""
+    problem = f"a rank must be a number from 0 or 1 (found {shown(value)})"
+    return InputError(problem, where=where, hint="Give the documents scores or ranks")
 
 
 def _typed(series: pl.Series, column: str) -> pl.Series:

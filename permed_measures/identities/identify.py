@@ -26,7 +26,6 @@ from permed_measures.conventions.spaces import Codes
 from permed_measures.conventions.values import Labels
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.identities.cases import (
     FORMS,
     NEGATIVE,
@@ -42,6 +41,7 @@ from permed_measures.identities.elimination import APART, Asked, Claimed, Search
 from permed_measures.identities.user_function import error_text
 from permed_measures.markup import counted
 from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section
 

@@ -14,13 +14,13 @@ from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.files.provenance import Origin
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
 from permed_measures.markup import listed
 from permed_measures.papers.arithmetic import wholes_by_part
 from permed_measures.papers.claims import parse_claims, rows_of
 from permed_measures.papers.tables import ClaimRow, PrintedClaims, claims_of
+from permed_measures.provenance import Origin
 
 
 def possible(

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
 from permed_measures.papers.claims import EXACT
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table

@@ -213,7 +213,8 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
             continue
         if name in _STANDARD:
             _converted(measure, name, _STANDARD[name], value)
-        if name != "cutoff" and not param.validate(value):  # type: ignore[no-untyped-call]
+        is_known = name in ("cutoff", "rel")  # ir_measures' own check takes no fraction of a grade
+        if not is_known and not param.validate(value):  # type: ignore[no-untyped-call]
             raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {shown(value)})")
     for name, param in measure.SUPPORTED_PARAMS.items():
         if complete and param.required and name not in measure.params:

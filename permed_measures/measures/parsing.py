@@ -57,7 +57,7 @@ _NAMED = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs to a pa
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
     found = re.fullmatch(_NAMED, text)
-    if found is None:
+    if found is None or re.fullmatch(_GAINS, text.strip()):
         return parse_measure(text)
     name, measure = found[1].strip(), found[2].strip()
     if not name or not measure:
@@ -177,8 +177,15 @@ def _value(node: ast.expr, text: str) -> Any:
         return {"true": True, "false": False}.get(word, word)
 
 
+_GAINS = r"(?i)ndcg\w*\.((?:-?[0-9.]+=-?[0-9.]+,?)+)"
+"""How trec_eval is told the gains of grades."""
+
+
 def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
     name, params, at = parsed or (text, {}, None)
+    if gains := re.fullmatch(_GAINS, text.strip()):
+        hint = f"Write nDCG(gains={{{gains[1].replace('=', ':')}}})"
+        raise MeasureError(f"gains are a parameter (found {shown(text)}, as trec_eval has it)", hint=hint)
     found = understood(name)
     if found and (at is None or found[1] is None):
         return found[0], params, found[1] if at is None else at

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from permed_measures.errors import InputError
-from permed_measures.files.sources import Source
+from permed_measures.inputs.sources import Source
 from permed_measures.markup import counted
 from permed_measures.papers.cells import MOST_COLUMNS, Cell, Grid, PrintedTable, count_in, spread, tables_of
 from permed_measures.papers.latex import latex_tables, text_of

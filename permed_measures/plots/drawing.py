@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permed_measures.errors import InputError, warn
-from permed_measures.files.write import write_whole
+from permed_measures.inputs.write import write_whole
 from permed_measures.markup import listed, one_line
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from permed_measures.datasets.loading import loaded_runs, run_name, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
 from permed_measures.engine.inputs import path_of
 from permed_measures.errors import InputError
-from permed_measures.files.provenance import Origin
 from permed_measures.intervals import (
     TIE,
     Estimate,
@@ -42,6 +41,7 @@ from permed_measures.intervals import (
     zero_rounding_noise,
 )
 from permed_measures.markup import counted
+from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import unlike
 from permed_measures.results.evaluations import Evaluations, evaluate_all

@@ -18,12 +18,12 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import Ints
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
 from permed_measures.named_runs import check_given
+from permed_measures.provenance import Origin, provenance
 from permed_measures.records.evidence import (
     LEVEL,
     SEED,

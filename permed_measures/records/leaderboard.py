@@ -23,10 +23,10 @@ from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import whole_number
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluations import (
     BEST,
     Evaluations,

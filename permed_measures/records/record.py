@@ -21,13 +21,13 @@ from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, nearest, shown
-from permed_measures.files.provenance import Origin, provenance
-from permed_measures.files.write import write_whole
+from permed_measures.inputs.write import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.named_runs import check_given
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 FORM = "permed-measures record 4"

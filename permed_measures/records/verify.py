@@ -18,9 +18,9 @@ from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.datasets.loading import runs_by_name
 from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.errors import InputError, shown, warnings_about
-from permed_measures.files.provenance import Origin, provenance, stored
 from permed_measures.markup import counted
 from permed_measures.measures.headings import renamed
+from permed_measures.provenance import Origin, provenance, stored
 from permed_measures.records.record import Record, as_record, recorded
 from permed_measures.results.report import Report, Result, Section, how_made
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import apart, best_of
 from permed_measures.results.evaluations import COUNTS, Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, PermedError, check_choice
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.frames import Tabular
 from permed_measures.markup import as_html, as_json, as_latex, as_markdown, counted, finite
 from permed_measures.measures.headings import headings_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.page import html_section, page_of
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section

@@ -12,13 +12,13 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS
-from permed_measures.files.provenance import Origin, provenance
 from permed_measures.intervals import percent, queries_in_clusters
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.people.agreement import Agreement
 from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Table, as_text
 from permed_measures.uncertainties.labels import Floats, LabelErrors

@@ -18,7 +18,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import over_ties
 from permed_measures.errors import InputError, whole_number
-from permed_measures.files.provenance import Origin
 from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
@@ -33,6 +32,7 @@ from permed_measures.named_runs import (
 )
 from permed_measures.people.agreement import relabelled
 from permed_measures.people.corrected import Corrected, People
+from permed_measures.provenance import Origin
 from permed_measures.uncertainties.labels import Floats, LabelErrors, check_scale, over_gradings, scale_of
 from permed_measures.uncertainties.results import Range, Uncertainty, UncertaintyRow
 

@@ -91,7 +91,7 @@ def test_options_stand_anywhere(line):
     assert content["provenance"]["options"] == {
         **{"by": "q([0-9])", "by-query": False, "macro": False, "rel": None},
         **{"order": "score", "query-ids": None, "digits": None},
-        **{"duplicates": "refuse", "max-passage": "", "ignore-self": False},
+        **{"duplicates": "refuse", "max-passage": "", "ignore-self": False, "subset": ""},
     }
 
 

@@ -14,7 +14,7 @@ import permed_measures as pm
 from permed_measures.comparisons.reranking import Moves, Pairs, QueryChange, reranking, with_unjudged
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
-from permed_measures.files.provenance import provenance
+from permed_measures.provenance import provenance
 
 
 def ranks_by_sorting(docs):

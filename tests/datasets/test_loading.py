@@ -1,6 +1,5 @@
 """Python takes what the command line takes: qrels and runs by path, data sets by id."""
 
-import os
 from pathlib import Path
 
 import ir_datasets
@@ -11,7 +10,7 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.datasets.loading import loaded_run
-from permed_measures.files.text import TextFile
+from permed_measures.inputs.text import TextFile
 
 MEDICAL = SAMPLES[0]
 MEASURES = ["GradedAP@10", "nDCG@10"]
@@ -157,13 +156,12 @@ URL = "https://example.org/qrels"
 def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant(
     tmp_path, monkeypatch, as_path
 ):
-    """That is a typo away, whatever its ending, and can be read as what was asked for."""
+    """That is a typo away by its name, whatever its ending."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
     (tmp_path / "run.trec").write_text("q1 Q0 a 1 1 t\n")
     (tmp_path / "thor.sh").write_text("#!/bin/sh\n")
     pl.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "label": [1]}).write_parquet("parts.parquet")
-    os.mkfifo("pipe.trec")
     (tmp_path / "whole.json").write_text('{"q1": {"a": 1.5}}')
     for qrels, run, message in [
         ("qrel.txt", "run.trec", f"qrel.txt: {ABSENT}. Did you mean 'qrels.txt'?"),
@@ -182,12 +180,6 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant
         assert str(error.value).startswith(message)
     for qrels, run in [
         ("nothere.qrels", "run.trec"),  # as like as one half to thor.sh
-        ("tho.sh", "run.trec"),  # no qrels
-        ("whol.json", "run.trec"),
-        ("run.tre", "run.trec"),
-        ("qrels.txt", "qrel.txt"),
-        ("qrels.txt", "part.parquet"),
-        ("qrels.txt", "pip.trec"),
         ("qrels.txt", "other.trec"),
     ]:
         with pytest.raises(FileNotFoundError) as error:

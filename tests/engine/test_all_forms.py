@@ -9,9 +9,9 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import text_run
-from permed_measures.files.text import TextFile
+from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import text_run
 
 NAMES = ["query_id", "doc_id", "score"]
 
@@ -44,7 +44,7 @@ FORMS = {
     "duckdb": duckdb,
     "TREC file": trec,
     "Parquet file": parquet,
-    "large TREC file": lambda *given: text_run(TextFile.recognised(Source(trec(*given)), "run")),
+    "large TREC file": lambda *given: text_run(recognised(Source(trec(*given)), "run")),
     "list of frames": lambda rows, _: [polars(rows[:2]), polars(rows[2:])],
     "iterator of frames": lambda rows, _: (polars([row]) for row in rows),
     "frames of pandas": lambda rows, _: [pd.DataFrame([row], columns=NAMES) for row in rows],

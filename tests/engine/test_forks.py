@@ -14,7 +14,7 @@ CODE = """
 import os, signal, sys, warnings
 warnings.simplefilter("ignore")  # polars and Python 3.12 warn of the fork
 import polars as pl, permed_measures as pm
-from permed_measures.files import read
+from permed_measures.inputs import read
 
 read._LARGE = 0  # read in batches
 

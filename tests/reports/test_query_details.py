@@ -14,7 +14,7 @@ from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.queries import query_details
 from permed_measures.datasets import SAMPLES, load
 from permed_measures.datasets.readers import ConversationQuery
-from permed_measures.files.write import write_run
+from permed_measures.inputs.write import write_run
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0, "far": 2, "never": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
 OLD = {"q1": {"x": 5.0, "b": 4.0, "c": 4.0, "y": 3.0, "far": 0.1}, "q2": {"a": 1.0}}

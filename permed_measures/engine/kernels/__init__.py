@@ -146,6 +146,13 @@ def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     if levels and len(judgments.grade):
         what = f"no grade is as high as the rel of {listed(map(str, levels), 3)} (the highest is {highest:g})"
         notes.append(f"{what}; nothing is relevant to {'it' if len(levels) == 1 else 'them'}")
+    fractions = judgments.grade[(judgments.grade > 0) & (judgments.grade < 1)]
+    if len(fractions) and (whole := [each for each in measures if values_of(each).get("rel") == 1]):
+        notes.append(
+            f"labels between 0 and 1 (such as {fractions[0]:g}) are not relevant to "
+            f"{listed(map(str, whole), 3)}, which count from 1 on; --rel {fractions.min():g} on the command "
+            f"line, rel={fractions.min():g} in Python, counts all of them"
+        )
     unusual = judgments.grade[(judgments.grade > 0) & (judgments.grade != np.floor(judgments.grade))]
     if highest > max(USUAL_GRADES):
         unusual = judgments.grade.max(keepdims=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
 import re
 import shutil
@@ -10,6 +12,7 @@ import stat
 import sys
 import tempfile
 import weakref
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
@@ -18,6 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
+from permed_measures.markup import counted
 from permed_measures.progress import step
 
 T = TypeVar("T")
@@ -30,7 +34,14 @@ _TEXT = 1 << 20
 _LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
 """Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
 compressed file can hold any number of them."""
-_TYPES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"} | {
+_TYPES = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\3\4": "ZIP",
+    b"PAR1": "Parquet",
+} | {
     bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
     for first in range(0x50, 0x60)
 }
@@ -44,20 +55,50 @@ def _open_zstd(file: BinaryIO) -> Any:
     return zstd.open(file)
 
 
-_OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {"gzip": gzip.open, "zstd": _open_zstd}
+def _open_zip(file: BinaryIO) -> Any:
+    """Open the one file in a ZIP file."""
+    archive = zipfile.ZipFile(file)
+    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    if "[Content_Types].xml" in names:
+        raise InputError("a spreadsheet, which is not read", hint="Save the sheet as CSV")
+    if len(names) != 1:
+        problem = f"a ZIP file of {counted(len(names), 'file')}, of which one can be read"
+        raise InputError(problem, hint="Unpack it, and name one of its files")
+    return archive.open(names[0])
+
+
+_OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {
+    "gzip": gzip.open,
+    "zstd": _open_zstd,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+    "ZIP": _open_zip,
+}
 
 
 _UTF_8 = "Save it as UTF-8, such as by iconv -f {} -t UTF-8 IN > OUT"
 _UTF_16 = "UTF-16 in place of UTF-8", _UTF_8.format("UTF-16")
+_UNPACK = "Unpack it, and name one of its files"
 _OTHERS = {
     b"\xff\xfe": _UTF_16,
     b"\xfe\xff": _UTF_16,
-    b"BZh": ("compressed by bzip2, which is not read", "Decompress it, such as by bunzip2"),
-    b"\xfd7zXZ": ("compressed by xz, which is not read", "Decompress it, such as by unxz"),
-    b"PK\3\4": ("a ZIP file or a spreadsheet, which is not read", "Unpack it, or save the sheet as CSV"),
     b"ARROW1": ("an Arrow file, which is not read", "Write it as Parquet"),
+    b"\x04\x22\x4d\x18": ("compressed by lz4, which is not read", "Decompress it, such as by unlz4"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z archive, which is not read", _UNPACK),
+    b"Rar!": ("a RAR archive, which is not read", _UNPACK),
+    b"\x89HDF": ("an HDF5 file, which is not read", "Write it as Parquet or CSV"),
+    b"\x93NUMPY": ("an array of numpy, which is not read", "Write it as CSV, with the ids"),
+    b"SQLite format 3\0": ("a database of SQLite, which is not read", "Write a table of it as CSV"),
+    **{
+        b"\x80" + bytes([protocol]): (
+            "a pickle of Python, which is not read: it could run any code",
+            "Write its content by permed_measures.write_run or write_qrels",
+        )
+        for protocol in range(2, 6)
+    },
 }
 """What is met in place of text, by its first bytes; and what to do."""
+_TAR = ("a tar archive, which is not read", _UNPACK)
 
 
 def check_path(path: Path) -> None:
@@ -139,6 +180,8 @@ class Source:
                 step(f"reading {self.path.name}", self.size) as advance,
             ):
                 before = 0
+                self._check_beginning(content.read(512))
+                content.seek(0)
                 if content.read(len(MARK)) != MARK:
                     content.seek(0)
                 while data := content.read(size):
@@ -151,7 +194,8 @@ class Source:
                     first += n_lines
                     advance(file.tell() - before)  # of a compressed file the compressed bytes
                     before = file.tell()
-        except InputError:
+        except InputError as error:
+            error.where = error.where or str(self.path)
             raise
         except Exception as error:  # each decompressor has its own
             if self._type is None:
@@ -159,6 +203,14 @@ class Source:
             problem = f"cannot be decompressed as {self._type} ({error})"
             raise InputError(problem, where=str(self.path)) from None
         self.check_unchanged()
+
+    def _check_beginning(self, data: bytes) -> None:
+        """Raise InputError for what is no text, by its first bytes."""
+        found = next((said for beginning, said in _OTHERS.items() if data.startswith(beginning)), None)
+        if data[257:262] == b"ustar":
+            found = _TAR
+        if found is not None:
+            raise InputError(found[0], where=self.location(1), hint=found[1])
 
     def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
         start = data[data.rfind(b"\n") + 1 :].lstrip()
@@ -194,8 +246,6 @@ class Source:
         except UnicodeDecodeError as error:
             place, problem = error.start, f"not UTF-8 text ({error.reason})"
             hint = _UTF_8.format("LATIN1")
-        for begin, said in _OTHERS.items() if first == 1 else ():
-            problem, hint = said if chunk.startswith(begin) else (problem, hint)
         line = first + chunk.count(b"\n", 0, place)
         raise InputError(problem, where=self.location(line), hint=hint)
 
@@ -211,7 +261,7 @@ def _state_of(files: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
 
 def _type_of(path: Path) -> str | None:
     with path.open("rb") as file:
-        first = file.read(4)
+        first = file.read(5)
     return next((name for magic, name in _TYPES.items() if first.startswith(magic)), None)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.inputs import location, repeated_rows
-from permed_measures.files.formats import VALUE_COLUMNS, Kind
-from permed_measures.files.order import contradicted_rows
-from permed_measures.files.read import kind_of
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import parquet_run, read_parquet_qrels, text_frames
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
+from permed_measures.inputs.order import contradicted_rows
+from permed_measures.inputs.read import kind_of
+from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import parquet_run, read_parquet_qrels, text_frames
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
 
@@ -59,7 +59,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     facts: dict[str, str] = {}
     for kind in (holds,) if holds else VALUE_COLUMNS:
         facts |= _facts(_rows_of(source, kind), kind)
-    name = "Parquet" if source.is_parquet else TextFile.recognised(source, holds).format.name
+    name = "Parquet" if source.is_parquet else recognised(source, holds).format.name
     return Inspection(Path(path), name, holds or "qrels or run", facts)
 
 
@@ -93,7 +93,7 @@ def _facts(frame: pl.DataFrame, kind: Kind) -> dict[str, str]:
 def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
     """Return query_id, doc_id, value and rank of all rows; an empty list is a row without a document."""
     if not source.is_parquet:
-        frames = text_frames(TextFile.recognised(source, holds))
+        frames = text_frames(recognised(source, holds))
     elif holds == "run":
         frames = parquet_run(source).rows()
     else:

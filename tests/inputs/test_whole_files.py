@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import permed_measures as pm
-from permed_measures.files import write
+from permed_measures.inputs import write
 
 RUN = {"q": {"a": 1.0}}
 TEXT = "q Q0 a 1 1.0 permed-measures\n"

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from permed_measures.engine.forms import with_string_ids
 from permed_measures.engine.inputs import Frames, location, number
 from permed_measures.errors import InputError, check_choice, shown
-from permed_measures.files.formats import NO_RANK, VALUE_COLUMNS, Kind, Layout
-from permed_measures.files.order import contradicted, note_of, scores_by_order
-from permed_measures.files.provenance import ORDERS
-from permed_measures.files.sources import Source
-from permed_measures.files.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
-from permed_measures.files.text import TextFile
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import NO_RANK, Kind
+from permed_measures.inputs.order import contradicted, note_of, scores_by_order
+from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
+from permed_measures.inputs.text import TextFile
+from permed_measures.provenance import ORDERS
 
 Qrels = dict[str, dict[str, float | int]]
 Run = dict[str, dict[str, float]]
@@ -37,15 +38,18 @@ class Cleaning(NamedTuple):
         ``--max-passage-delimiter`` has it; the best part of a document is kept. Empty: ids are whole.
     ignore_self : bool
         Leave out a document whose id is that of the query, as BEIR does for ArguAna and Quora.
+    subset : str
+        Of a file of MTEB with several, the subset to read, such as ``en`` or ``en/test``.
     """
 
     duplicates: str = "refuse"
     max_passage: str = ""
     ignore_self: bool = False
+    subset: str = ""
 
     def __bool__(self) -> bool:
         """Whether anything is changed."""
-        return self != Cleaning()
+        return self._replace(subset="") != Cleaning()
 
 
 class Loaded(NamedTuple):
@@ -115,31 +119,16 @@ _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 
-def kind_of(source: Source) -> Kind | None:
+def kind_of(source: Source, subset: str = "") -> Kind | None:
     """Return the kind of a file; None if it can be read as both."""
     if source.is_parquet:
-        header = parquet_header(source)
-        kinds = {kind for kind, value in VALUE_COLUMNS.items() if header.columns(value)}
+        kinds = {form.kind for form in parquet_header(source).formats()}
     else:
-        file = TextFile.recognised(source)
+        file = recognised(source, subset=subset)
         kinds = set(file.kinds)
-        if file.format.layout is Layout.JSON and _first_fraction(row[2] for row in file.rows()):
+        if not file.format.in_order and _first_fraction(row[2] for row in file.rows()):
             return "run"
     return kinds.pop() if len(kinds) == 1 else None
-
-
-def can_be_read(path: Path, kind: Kind) -> bool:
-    """Return whether a file begins like one of this kind, so that it may have been meant."""
-    try:
-        if path.is_fifo():  # which is read only once
-            return False
-        source = Source(path)
-        if source.is_parquet:
-            return bool(parquet_header(source).columns(VALUE_COLUMNS[kind]))
-        TextFile.recognised(source, kind)
-        return kind == "run" or kind_of(source) != "run"
-    except (InputError, OSError):
-        return False
 
 
 def _first_fraction(values: Iterable[float | None]) -> float | None:
@@ -165,28 +154,32 @@ def load(
     check_choice("order", order, ORDERS)
     source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
-        return Loaded(read_parquet_qrels(source) if source.is_parquet else _load_qrels(source))
-    if cleaning or (source.is_parquet and order == "list"):
-        return Loaded(_cleaned(source, cleaning, order == "list"))
+        return Loaded(read_parquet_qrels(source)) if source.is_parquet else _load_qrels(source)
     if source.is_parquet:
-        return Loaded(parquet_run(source))
-    file = TextFile.recognised(source, "run", order == "list")
+        is_changed = cleaning or order == "list"
+        return Loaded(
+            _cleaned(source, None, cleaning, order == "list") if is_changed else parquet_run(source)
+        )
+    file = recognised(source, "run", order == "list", cleaning.subset)
+    if cleaning:
+        by_list = order == "list" or file.format.kind == "qrels"
+        return Loaded(_cleaned(source, file, cleaning, by_list), file.notes)
     return _load_labels(file, labels) if file.format.kind == "qrels" else _load_run(file, order == "list")
 
 
-def _load_qrels(source: Source) -> Qrels:
-    file = TextFile.recognised(source, "qrels")
+def _load_qrels(source: Source) -> Loaded:
+    file = recognised(source, "qrels")
     table, _ = file.table()
     # Without this check a run given as qrels by mistake would be read as such.
     values = (value for documents in table.values() for value in documents.values())
-    if file.format.layout is Layout.JSON and (value := _first_fraction(values)) is not None:
+    if not file.format.in_order and (value := _first_fraction(values)) is not None:
         raise InputError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
             f"(found {shown(value)})",
             where=str(source.path),
             hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
-    return table
+    return Loaded(table, file.notes)
 
 
 def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
@@ -201,14 +194,14 @@ def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
 def _load_run(file: TextFile, by_list: bool) -> Loaded:
     is_list = file.format.lists
     if not is_list and not by_list and file.source.size > _LARGE:
-        return Loaded(text_run(file))
+        return Loaded(text_run(file), file.notes)
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
-    if file.format.layout is Layout.JSON:  # an object has no order
-        return Loaded(table)
+    if not file.format.in_order:
+        return Loaded(table, file.notes)
     found = contradicted(given, None if is_list else ranks)
     note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
-    return Loaded(table, [note] if note else [])
+    return Loaded(table, [*file.notes, *([note] if note else [])])
 
 
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
@@ -233,20 +226,18 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
 # --- documents that are ranked twice, parts of them, the query itself -----------------------------------
 
 
-def _cleaned(source: Source, how: Cleaning, by_list: bool) -> Run:
-    """Return the run of a file, cleaned, in the order of its rows."""
+def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool) -> Run:
+    """Return the run of a file (without `file` one in Parquet), cleaned, in the order of its rows."""
     check_choice("duplicates", how.duplicates, DUPLICATES)
     if not isinstance(how.max_passage, str):
         raise InputError(f"max_passage must be a text, such as '#' (found {shown(how.max_passage)})")
-    if source.is_parquet:
+    if file is None:
         scanned = parquet_run(source)
         rows: Iterable[Row] = (
             row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows()
         )
         listed = _rows_kept(rows, how.duplicates, by_list, scanned.duplicate_error)
     else:
-        file = TextFile.recognised(source, "run", by_list)
-        by_list = by_list or file.format.kind == "qrels"
         listed = _rows_kept(file.rows(), how.duplicates, by_list, file.duplicate_error)
     table: Run = {}
     ranks: dict[str, list[int]] = {}

@@ -117,17 +117,66 @@ def parsed(text, what, line):
 
 
 def trec(data, what):
+    """Read rows; a line that begins with # is one if it has the columns of the first row."""
+    split = divided_by(data, 4 if what == "qrels" else 6)
+    first = first_columns(data, split)
     for number, text in lines_of(data):
         line = text.strip(BLANKS)
         require("\r" not in line, number)
-        if line and line[0] != "#":
-            columns = re.split(f"[{BLANKS}]+", line)
+        columns = split(line)
+        if line and (line[0] != "#" or is_a_row(columns, first, what)):
             require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
             require(
                 not any(map(is_a_line_end, zip(*(columns[6 + n :] for n in range(4)), strict=False))), number
             )
+            if what == "run" and len(columns) > 6:
+                require(re.fullmatch(r"[-+]?[0-9.]*", columns[3]), number)
+            is_same_tag = what == "run" and columns[-1] == first[-1]
+            require(not is_same_tag or len(columns) == len(first), number)
+            if is_same_tag and len(columns) > 6:
+                require(columns[5:] == first[5:] or not is_a_score(columns[5]), number)
             value = parsed(columns[3 if what == "qrels" else 4], what, number)
             yield number, columns[0], [(columns[2], value)], columns[3]
+
+
+def at_blanks(text):
+    return re.split(f"[{BLANKS}]+", text)
+
+
+def divided_by(data, n):
+    """Return what divides lines: tabs where each row has n columns between them, and blanks give others."""
+    texts = [line.strip(BLANKS) for _, line in lines_of(data)]
+    rows = [text for text in texts if text and text[0] != "#"]
+    by_tabs, by_blanks = {len(in_tabs(row)) for row in rows}, {len(at_blanks(row)) for row in rows}
+    is_tabbed = by_tabs == {n} != by_blanks and is_a_score(in_tabs(rows[0])[3 if n == 4 else 4])
+    return in_tabs if is_tabbed else at_blanks
+
+
+def first_columns(data, split):
+    """Return the columns of the first row that does not begin with #; without one, of the first that does."""
+    texts = [line.strip(BLANKS) for _, line in lines_of(data)]
+    rows = [split(text) for text in texts if text]
+    plain = [row for row in rows if row[0][0] != "#"]
+    others = [row for row in rows if row[0] != "#" and len(row) in (4, 6)]
+    return (plain or others or [[""]])[0]
+
+
+def is_a_row(columns, first, what):
+    """Tell whether a line that begins with # has what the rows have: as many columns, the second the same."""
+    if columns[0] == "#" or len(columns) != len(first) or columns[1] != first[1]:
+        return False
+    try:
+        parsed(columns[3 if what == "qrels" else 4], what, None)
+    except RefusedError:
+        return False
+    return what == "qrels" or len(columns) == 6 or bool(re.fullmatch(r"[-+]?[0-9.]*", columns[3]))
+
+
+def is_a_score(text):
+    try:
+        return "_" not in text and not math.isnan(float(text))
+    except ValueError:
+        return False
 
 
 def is_a_line_end(columns):
@@ -144,12 +193,20 @@ def table(data, what):
     [(first, header), *lines] = lines
     require(any(d in header for d in "\t,;"), first)
     delimiter = next(d for d in "\t,;" if d in header)
-    names = next(csv.reader([header], delimiter=delimiter, strict=True))
+    is_tabbed = delimiter == "\t"
+    names = in_tabs(header.removesuffix("\r")) if is_tabbed else one_row(header, delimiter)
     wanted = [(name,) for name in ("query-id", "corpus-id", "score")]
     if not all(name in names for [name] in wanted):
         wanted = [ALIASES["query"], ALIASES["document"], ALIASES[what]]
     require(all(set(some) & set(names) for some in wanted), first)
-    places = [names.index(next(name for name in some if name in names)) for some in wanted]
+    places = [[names.index(name) for name in some if name in names] for some in wanted]
+    ranks = [names.index("rank")] if "rank" in names else []
+    if is_tabbed:
+        for number, text in lines:
+            if text.removesuffix("\r"):
+                require("\r" not in text.removesuffix("\r"), number)
+                yield row_of(in_tabs(text.removesuffix("\r")), names, places, ranks, what, number)
+        return
     rows = csv.reader((text + "\n" for _, text in lines), delimiter=delimiter, strict=True)
     number = first + 1
     while True:
@@ -160,11 +217,39 @@ def table(data, what):
         if row is None:
             return
         if row:
-            require(len(row) == len(names), number)
-            query_id, doc_id, value = (row[place] for place in places)
-            rank = row[names.index("rank")] if "rank" in names else ""
-            yield number, query_id, [(doc_id, parsed(value, what, number))], rank
+            inside = [line for cell in row for line in cell.split("\n")[1:-1]]
+            require(not any(is_whole_row(line, delimiter, names, places, what) for line in inside), number)
+            yield row_of(row, names, places, ranks, what, number)
         number = first + 1 + rows.line_num
+
+
+def in_tabs(line):
+    """Return the cells between tabs, those that are quoted as a whole without their quotes."""
+    quoted = re.compile('"(?:[^"]|"")*"')
+    return [c[1:-1].replace('""', '"') if quoted.fullmatch(c) else c for c in line.split("\t")]
+
+
+def one_row(line, delimiter):
+    return next(csv.reader([line], delimiter=delimiter, strict=True))
+
+
+def is_whole_row(line, delimiter, names, places, what):
+    """Tell whether a line within a quoted cell would be a row by itself."""
+    try:
+        row_of(one_row(line.removesuffix("\r"), delimiter), names, places, [], what, None)
+    except (csv.Error, RefusedError, StopIteration):
+        return False
+    return True
+
+
+def row_of(row, names, places, ranks, what, number):
+    """Return query, document and number of a row; two columns that may both be meant say the same."""
+    require(len(row) == len(names), number)
+    cells = [{row[place] for place in some} for some in places]
+    require(all(len(found) == 1 for found in cells), number)
+    query_id, doc_id, value = (found.pop() for found in cells)
+    rank = row[ranks[0]] if ranks else ""
+    return number, query_id, [(doc_id, parsed(value, what, number))], rank
 
 
 def parquet(data, what):
@@ -214,6 +299,51 @@ def medcorpus(data, what):
         conversation, turn, doc_id = (as_text(content.get(name), line) for name in names)
         grade = as_number(content.get("rel"), "qrels", line)
         yield line, f"{conversation}_{turn}", [(doc_id, grade if what == "qrels" else None)]
+
+
+def rows(data, what):
+    """Objects with a query, a document and a number, in lines or in an array, under any of these names."""
+    text = "\n".join(line for _, line in lines_of(data)).strip()
+    contents = [(None, each) for each in json_of(text)] if text.startswith("[") else objects(data)
+    for line, content in contents:
+        names = {name.lower(): name for name in content}
+        document = named(names, ["docno doc_id", "docid corpus_id text_id pid passage_id", "_id"], line)
+        names.pop(document.lower())
+        query = named(names, ["query_id qid q_id", "topic_id caseid", "_id", "query"], line)
+        ids = as_text(content[query], line), as_text(content[document], line)
+        if what == "qrels":
+            name = named(names, ["relevance label", "rel rating grade"], line)
+            yield line, ids[0], [(ids[1], as_number(content[name], what, line))]
+            continue
+        rank = content.get("rank")
+        is_rank = type(rank) is int and rank >= 0
+        require("score" in content or is_rank, line)
+        value = as_number(content["score"], what, line) if "score" in content else -float(rank)
+        yield line, ids[0], [(ids[1], value)], rank if is_rank else ""
+
+
+def named(names, groups, line):
+    """Return the one name of the first group that has any."""
+    found = [[names[name] for name in group.split() if name in names] for group in groups]
+    found = next(filter(None, found), [])
+    require(len(found) == 1, line)
+    return found[0]
+
+
+def ranked(data, _):
+    """Query, document and a rank that counts within each query; files are not changed."""
+    for number, text in lines_of(data):
+        if not text.strip(BLANKS):
+            continue
+        query_id, doc_id, rank = re.split(f"[{BLANKS},]+", text.strip(BLANKS))
+        yield number, query_id, [(doc_id, -float(rank))], rank
+
+
+def judged_pairs(data, _):
+    for number, text in lines_of(data):
+        if text.strip(BLANKS):
+            query_id, doc_id = re.split(f"[{BLANKS}]+", text.strip(BLANKS))
+            yield number, query_id, [(doc_id, 1)]
 
 
 def ids_of(content, key, line):
@@ -274,4 +404,7 @@ READERS = {
     "CSV or TSV": table,
     "MedCorpus labels": medcorpus,
     "Parquet": parquet,
+    "JSON": rows,
+    "MS MARCO run": ranked,
+    "relevant pairs": judged_pairs,
 }

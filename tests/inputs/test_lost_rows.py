@@ -1,8 +1,6 @@
 """No row is lost in silence: joined lines, bounds, files that change, folders of parts, ranked qrels."""
 
-import bz2
 import gzip
-import lzma
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +9,8 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.cli.collections import collections_of
-from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
+from permed_measures.inputs import read as reading
+from permed_measures.inputs import sources, streams
 
 RUN = "q1 Q0 a 1 2.0 t\n"
 JOINED = "two lines of a run in one, for a line end is missing, in"
@@ -53,18 +51,6 @@ def refusal(content, read=pm.read_run):
         ("query_id,doc_id,score\nq,a,1\nq,\0b,2\n", ":3: a NUL, which no text has."),
         (RUN.encode("utf-16"), f":1: UTF-16 in place of UTF-8. {UTF_8}"),
         (b"\xfe\xff" + RUN.encode("utf-16-be"), f":1: UTF-16 in place of UTF-8. {UTF_8}"),
-        (
-            bz2.compress(RUN.encode()),
-            ":1: compressed by bzip2, which is not read. Decompress it, such as by b",
-        ),
-        (
-            lzma.compress(RUN.encode()),
-            ":1: compressed by xz, which is not read. Decompress it, such as by un",
-        ),
-        (
-            b"PK\3\4\x14\0",
-            ":1: a ZIP file or a spreadsheet, which is not read. Unpack it, or save the sheet a",
-        ),
         (b"ARROW1\0\0", ":1: an Arrow file, which is not read. Write it as Parquet"),
         (
             b"q1 Q0 a 1 2.0 t\nq1 Q0 \xe9 1 2.0 t\n",
@@ -100,24 +86,27 @@ def test_qrels_with_carriage_returns_are_refused():
     [
         ('<!DOCTYPE html> <html lang="en">\n<p>404', "but this is an HTML or XML page ('<!DOCTYPE html> <ht"),
         ("<html> <head> <title> 404 not found </title>\n", "It may be an error page in place of a file: loo"),
-        ('[{"query_id": "q", "results": ["a"]}]', 'expected a run, but this is a JSON array (\'[{"query_id"'),
-        ('["a", "b", "c", "d", "e", "f"]', "Write one JSON object per line, such as by jq -c '.[]' IN > OUT"),
-        ("[\n1]", "but this is a JSON array ('[')"),
+        (
+            '["a", "b", "c", "d", "e", "f"]',
+            ":1: a JSON array in which no query stands (found 'a'). Write an ob",
+        ),
+        ("[\n1]", ":1: a JSON array in which no query stands (found 1)"),
         ('{"query_id": "q", "results": [{"text_id": "a", "sco', ":1: not a line of PerMed results: not vali"),
         ('{"query_id": "q", "resul', "The line is not valid JSON (Unterminated string starting at: line 1 c"),
         ('{"q": {"a": 1.0, "b', ":1: not BEIR or MTEB JSON: not valid JSON"),
-        ("q1,a,2.0\nq1,b,1.0\n", "The names of its columns are missing: add the line query_id,doc_id,score "),
-        ("1;a;2.0\n", "The names of its columns are missing: add the line query_id;doc_id;score at the top."),
-        ("q1,x,a,2.0\n", "add a line with them at the top, such as query_id,doc_id,score. Known with"),
+        ("q1,x,a,2.0\n", "Name the columns in a first line, such as query_id,doc_id,rank,score"),
+        ("q1,x,a,1,2.0\n", "Name its 5 columns in a first line, such as query_id,doc_id,score. Known with"),
     ],
 )
 def test_what_is_no_run_is_said_with_what_to_do(content, message):
     assert message in refusal(content)
 
 
-def test_a_header_of_other_names_is_not_said_to_be_missing():
-    assert "are missing" not in refusal("query,document,points\nq,a,1\n")
-    assert "add the line query_id,doc_id,relevance at the top" in refusal("q1,a,2\n", pm.read_qrels)
+def test_what_lacks_in_a_header_is_named():
+    assert "doc_id and score are missing in the header" in refusal("query,title,points\nq,a,1\n")
+    assert ". score is missing in the header" in refusal("query,docno,points\nq,a,1\n")
+    assert "relevance is missing" in refusal("query,docno,points\nq,a,1\n", pm.read_qrels)
+    assert "missing in the header" not in refusal("some,other,words\nq,a,1\n")
 
 
 def test_an_id_that_begins_like_an_array_or_a_page_is_one():

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import (
@@ -28,8 +27,9 @@ from permed_measures.engine.inputs import (
     string_id,
 )
 from permed_measures.errors import InputError, shown, warn
-from permed_measures.files.order import ranked
-from permed_measures.files.sources import check_path
+from permed_measures.inputs.order import ranked
+from permed_measures.inputs.sources import check_path
+from permed_measures.inputs.text import QUOTED
 from permed_measures.markup import counted
 
 
@@ -235,7 +235,7 @@ def _trec(output: _Output, nested: Nested) -> str:
     for query_id, documents in nested.items():
         if documents:
             _check_column(query_id, "query id", f"query {query_id!r}")
-        if documents and query_id.startswith(("#", "{", "\ufeff")):
+        if documents and (query_id == "#" or query_id.startswith(("{", "\ufeff"))):
             problem = f"a line of a TREC file may not begin with {query_id[0]!r} (found query {query_id!r})"
             raise output.error(problem)
         for rank, (doc_id, value) in enumerate(documents.items(), start=1):
@@ -254,17 +254,28 @@ def _check_column(text: str, what: str, where: str) -> None:
         raise InputError(problem, where=where)
 
 
-def _table(output: _Output, nested: Nested, delimiter: str) -> str:
+def _csv(output: _Output, nested: Nested) -> str:
     text = io.StringIO()
     rows = _rows(output, nested)
     returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
     # Where only what needs it is quoted, a \r alone is not.
-    quoting: Literal[0, 1] = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting)
-    beir = delimiter == "\t" and not output.is_run
-    writer.writerow(BEIR_COLUMNS.values() if beir else ("query_id", "doc_id", output.value))
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
+    writer.writerow(("query_id", "doc_id", output.value))
     writer.writerows((query_id, doc_id, repr(value)) for query_id, doc_id, value in rows)
     return text.getvalue()
+
+
+def _tsv(output: _Output, nested: Nested) -> str:
+    """Return columns divided by tabs, in which a quote is a character like others."""
+    names = ("query_id", "doc_id", output.value) if output.is_run else tuple(BEIR_COLUMNS.values())
+    rows = ((_in_tabs(output, q), _in_tabs(output, d), repr(value)) for q, d, value in _rows(output, nested))
+    return "".join("\t".join(cells) + "\n" for cells in (names, *rows))
+
+
+def _in_tabs(output: _Output, text: str) -> str:
+    if set(text) & {"\t", "\n", "\r"}:
+        raise output.error(f"an id between tabs may have no tab or line end (found {text!r})", "Write .csv")
+    return '"' + text.replace('"', '""') + '"' if QUOTED.fullmatch(text) else text
 
 
 def _json(output: _Output, nested: Nested) -> str:
@@ -310,8 +321,8 @@ _WRITERS: dict[str, Callable[[_Output, Nested], str]] = {
     "trec": _trec,
     "jsonl": _json_lines,
     "json": _json,
-    "csv": partial(_table, delimiter=","),
-    "tsv": partial(_table, delimiter="\t"),
+    "csv": _csv,
+    "tsv": _tsv,
 }
 """What writes each format, by the ending of the file."""
 FORMATS = tuple(_WRITERS)

@@ -9,7 +9,7 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
-from permed_measures.files.inspection import inspect_file
+from permed_measures.inputs.inspection import inspect_file
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "inspect.txt"
 LISTS = [{"query": "x", "corpusids": [1], "retrieved": [5, 6, 5]}, {"query": "y", "retrieved": []}]
@@ -41,7 +41,7 @@ def test_inspected_files_are_described(tmp_path, monkeypatch):
     assert stderr == ""
 
 
-@pytest.mark.parametrize("content", ["", '{"q": {"a": "x"}}', "a,b\n", "q Q0 a 1 x t\n"])
+@pytest.mark.parametrize("content", ["", '{"q": {"a": "x"}}', "a,b,c\n", "q Q0 a 1 x t\n"])
 def test_a_bad_file_is_not_inspected(content, tmp_path):
     (tmp_path / "file").write_text(content)
     with pytest.raises(pm.InputError) as error:

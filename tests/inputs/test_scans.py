@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import permed_measures as pm
-from permed_measures.files import read as reading
-from permed_measures.files import sources, streams
-from permed_measures.files.text import TextFile
+from permed_measures.inputs import read as reading
+from permed_measures.inputs import sources, streams
+from permed_measures.inputs.text import TextFile
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, n
 
 NAMES = {"query_id": ["q", "q"], "doc_id": ["a", "b"]}
 BAD = [
-    ("run", {"query_id": ["q"], "docid": ["a"], "score": [1.0]}, "doc_id is missing (found ['query_id', 'd"),
+    ("run", {"query_id": ["q"], "doc": ["a"], "score": [1.0]}, "doc_id is missing (found ['query_id', 'd"),
     ("run", {**NAMES, "doc_id": [1.5, 2], "score": [1, 0]}, "ids must be strings or integers (found Float64"),
     ("run", {**NAMES, "score": ["x", "y"]}, "column score must hold numbers (found String)"),
     ("run", {**NAMES, "score": [float("nan"), 1]}, "document 'a': a score must"),

@@ -9,11 +9,11 @@ import pytest
 from commands import run_cli
 
 import permed_measures as pm
-from permed_measures.files import read as reading
-from permed_measures.files.formats import NO_RANK, trec_run
-from permed_measures.files.order import contradicted, contradicted_rows
-from permed_measures.files.streams import ScannedRun
-from permed_measures.files.text import TextFile, table_of
+from permed_measures.inputs import read as reading
+from permed_measures.inputs.formats import NO_RANK, trec_run
+from permed_measures.inputs.order import contradicted, contradicted_rows
+from permed_measures.inputs.streams import ScannedRun
+from permed_measures.inputs.text import TextFile, table_of
 
 QUERIES = ("q1", "q2", "q3")
 DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("abc")]

@@ -13,6 +13,7 @@ from itertools import islice
 
 from permed_measures.engine.inputs import (
     Frames,
+    called,
     checked_frame,
     columns_of,
     first_repeated,
@@ -21,11 +22,11 @@ from permed_measures.engine.inputs import (
     whole_queries,
 )
 from permed_measures.errors import InputError, warn
-from permed_measures.files.formats import VALUE_COLUMNS, Header
-from permed_measures.files.order import contradicted_rows, note_of
-from permed_measures.files.sources import MARK, Source
-from permed_measures.files.text import TextFile, twice_error
 from permed_measures.frames import pl
+from permed_measures.inputs.formats import VALUE_COLUMNS, Header
+from permed_measures.inputs.order import contradicted_rows, note_of
+from permed_measures.inputs.sources import MARK, Source
+from permed_measures.inputs.text import TextFile, twice_error
 
 _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
@@ -120,22 +121,34 @@ def _frame_of_lines(data: bytes, columns: tuple[str, ...]) -> pl.DataFrame | Non
 
 
 def _of_csv(data: bytes, columns: tuple[str, ...], has_ranks: bool = True) -> pl.DataFrame | None:
-    """Return what is known of each row; None if a column is empty in one, or the score no number."""
+    """Return what is known of each row; None if a column is empty in one, or a number none."""
     types = {"score": pl.Float64} | ({"rank": pl.Int64} if has_ranks else {})
     schema = {name: types.get(name, pl.String) for name in columns}
     try:
         frame = pl.read_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema)
     except pl.exceptions.PolarsError:  # perhaps of the ranks, which may be any text
-        return _of_csv(data, columns, False) if has_ranks else None
-    if any(column.null_count() for column in frame) or frame["score"].is_nan().any():
+        return _of_csv(data, columns, False) if has_ranks and "score" in columns else None
+    if any(column.null_count() for column in frame):
         return None
-    return frame.select("query_id", "doc_id", "score", pl.col("rank").cast(pl.Int64, strict=False))
+    rank = pl.col("rank").cast(pl.Int64, strict=False) if "rank" in columns else pl.lit(None, pl.Int64)
+    if "score" not in columns:
+        score = -pl.col("rank").cast(pl.Float64)
+        return (
+            None
+            if (frame["rank"] < 0).any()
+            else frame.select("query_id", "doc_id", score.alias("score"), rank)
+        )
+    if frame["score"].is_nan().any():
+        return None
+    return frame.select("query_id", "doc_id", "score", rank.alias("rank"))
 
 
 # --- Parquet ------------------------------------------------------------------------------------------
 
 _ROWS = 1 << 19
 """Rows of a batch."""
+_RANK = "rank of each row"
+"""What the ranks are called where a column of the file may be called rank too."""
 
 
 def parquet_header(source: Source) -> Header:
@@ -152,7 +165,8 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
         wrong = frame.filter(~pl.col("relevance").is_finite())
         if len(wrong):
             raise not_a_number(wrong["relevance"][0], "relevance", where=location(*wrong.row(0)[:2]))
-        values = rows[columns_of(rows.columns, "relevance")["relevance"]]
+        names = columns_of(rows.columns, "relevance")
+        values = rows[next(theirs for theirs, ours in names.items() if ours == "relevance")]
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
     source.check_unchanged()
     if not may_repeat and (pair := first_repeated(frame)) is not None:
@@ -196,13 +210,16 @@ def _rows(source: Source) -> Iterator[pl.DataFrame]:
     with _located(source):
         lazy = _lazy(source)
         schema = lazy.collect_schema()
-        rank = pl.col("rank") if schema.get("rank", pl.String()).is_integer() else pl.lit(None)
+        theirs = next(iter(called("rank", schema.names())), "")
+        rank = pl.col(theirs) if schema.get(theirs, pl.String()).is_integer() else pl.lit(None)
         rank = rank.cast(pl.Int64, strict=False)
-        lazy = lazy.select(*columns_of(schema.names(), "score").values(), rank.alias("rank"))
+        names = columns_of(schema.names(), "score")
+        lazy = lazy.select(*names, rank.alias(_RANK))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):
         with _located(source):
             rows = lazy.slice(start, _ROWS).collect()
-            frame = checked_frame(rows, "score", first_row=start).with_columns(rows["rank"])
+            frame = checked_frame(rows.drop(_RANK), "score", first_row=start)
+            frame = frame.with_columns(rows[_RANK].alias("rank"))
         yield frame
     source.check_unchanged()

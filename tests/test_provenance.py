@@ -15,8 +15,8 @@ from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
-from permed_measures.files.provenance import ORDERS, Origin, conventions_of, provenance
 from permed_measures.measures.parameters import values_of
+from permed_measures.provenance import ORDERS, Origin, conventions_of, provenance
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ _OTHERS = {
     "max-passage": "Ids of runs have the document before {!r}: its best part is kept.",
     "duplicates": "Of a document that a run lists twice for a query, one row is kept: the {}.",
     "ignore-self": "A document whose id is that of the query is left out.",
+    "subset": "Of files of MTEB, the subset {} is read.",
 }
 """What else options do to runs while they are read; by default nothing."""
 _DEFAULTS = (None, "", False, "refuse")

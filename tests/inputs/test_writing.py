@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import permed_measures as pm
-from permed_measures.files.write import FORMATS
+from permed_measures.inputs.write import FORMATS
 
 WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
@@ -113,7 +113,7 @@ RUN_TEXTS = {
     ),
     "json": '{"q1": {"a": 0.5, "b,\\"c\\"": 2.0}, "q2": {"é": -1e-300}}\n',
     "csv": 'query_id,doc_id,score\nq1,a,0.5\nq1,"b,""c""",2.0\nq2,é,-1e-300\n',
-    "tsv": 'query_id\tdoc_id\tscore\nq1\ta\t0.5\nq1\t"b,""c"""\t2.0\nq2\té\t-1e-300\n',
+    "tsv": 'query_id\tdoc_id\tscore\nq1\ta\t0.5\nq1\tb,"c"\t2.0\nq2\té\t-1e-300\n',
 }
 LABELS = {"t_01_1": {"a": 2, "b": -1}, "t_01_0": {"文": 1.0}}
 LABELS_TEXTS = {
@@ -187,7 +187,12 @@ REFUSED = [
     ),
     ("run", "trec", {"a b": {"a": 1}}, "query 'a b': a query id in a TREC file may not be empty or have whi"),
     ("qrels", "trec", {"q": {"a\u3000": 1}}, "document 'a\\u3000': a document id in a TREC file may not be"),
-    ("qrels", "trec", {"#q": {"a": 1}}, "file: a line of a TREC file may not begin with '#' (found query '#"),
+    (
+        "qrels",
+        "trec",
+        {"#": {"a": 1}},
+        "file: a line of a TREC file may not begin with '#' (found query '#')",
+    ),
     ("run", "trec", {"\ufeffq": {"a": 1}}, "may not begin with '\\ufeff' (found query '\\ufeffq')"),
     ("run", "jsonl", {}, "file: without any query the file would be empty. Write .json or .csv"),
     ("run", "json", {"q": {"a": math.inf}}, "file: JSON has no infinite numbers. Write a TREC or CSV"),

@@ -44,16 +44,39 @@ def ids_of(made, ids):
     return [id_of(made, doc_id) for doc_id in ids]
 
 
-def written_objects(made, contents, numbered=False):
+def written_objects(made, contents, numbered=False, more=MORE):
     """Write an object per line; where no line numbers are ids, with empty lines between."""
     made.style = (made.choice(", ", ",", " ,\t"), made.choice(": ", ":"), made.chance(0.5))
     lines = []
     for content in contents:
-        pairs = [*content.items(), *made.rng.sample(MORE, made.choice(0, 0, 1, 3))]
+        pairs = [*content.items(), *made.rng.sample(more, min(len(more), made.choice(0, 0, 1, 3)))]
         made.rng.shuffle(pairs)
         lines += [made.choice("", " ", "\t")] if made.chance(0.1) and not numbered else []
         lines.append(made.choice("", "", " ") + encoded(made, dict(pairs)) + made.choice("", "", "\t "))
     return made.joined(lines)
+
+
+QUERY = ("query_id", "qid", "q_id", "topic_id", "caseId", "_id", "query")
+DOCUMENT = ("doc_id", "docno", "docid", "corpus_id", "text_id", "pid", "Passage_ID")
+GRADE = ("relevance", "label", "rel", "rating", "grade")
+
+
+def rows(made):
+    """Write an object for each row, under any names; in lines or as an array."""
+    query, document = made.choice(*QUERY), made.choice(*DOCUMENT)
+    pairs = made.pairs()
+    value = made.choice("score", "score", "rank") if made.what == "run" else made.choice(*GRADE)
+    numbers = made.numbers(len(pairs), SCORES, GRADES)
+    if value == "rank":
+        numbers = [rank if rank.isdigit() else "0" for rank in made.ranks(pairs)]
+    contents = [
+        {query: id_of(made, q), document: id_of(made, d), value: Raw(number)}
+        for (q, d), number in zip(pairs, numbers, strict=True)
+    ]
+    if made.chance(0.5):
+        return written_objects(made, contents, more=[MORE[0], *MORE[2:]])
+    made.style = (made.choice(", ", ",", ",\n "), made.choice(": ", ":"), made.chance(0.5))
+    return made.marked(made.choice("", "\n") + encoded(made, contents) + made.choice("", "\n"))
 
 
 def medcorpus(made):

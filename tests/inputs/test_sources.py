@@ -18,8 +18,8 @@ else:
     from backports import zstd
 
 import permed_measures as pm
-from permed_measures.files import read as files
-from permed_measures.files import sources
+from permed_measures.inputs import read as files
+from permed_measures.inputs import sources
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes are files on POSIX systems only")
 

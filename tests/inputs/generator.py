@@ -12,7 +12,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import polars as pl
-from generated_json import ground_truth, json_file, litsearch, medcorpus, permed_results
+from generated_json import ground_truth, json_file, litsearch, medcorpus, permed_results, rows
 
 BLANKS = " \t\v\f\r"
 MARK = "\ufeff"
@@ -133,7 +133,9 @@ def trec(made):
     pairs = [("q" if q.startswith("#") else q, d) for q, d in made.pairs(loose=False)]
     pairs = list(dict.fromkeys(pairs))
     is_run = made.what == "run"
-    odd = made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01")
+    odd = (
+        made.choice("Q0", "0", "e\u0301", MARK, "a\u0085b", "\x01") if is_run else made.choice("Q0", "0", "1")
+    )
     tag = made.choice("tag", odd, '"tag', "#")
     junk = made.choice([], [], ["more"], ["\u2028", "#"])
     rows = [
@@ -150,10 +152,30 @@ def trec(made):
     share = 0 if made.is_plain else made.choice(0, 0.05, 0.3)
     lines = []
     for row in [*rows, []]:  # comments stand between rows, and at the end
-        lines += [made.choice(*nothing, *said)] if made.chance(share) else []
+        comment = made.choice(*nothing, *said)  # some have the columns of a row: those stand once
+        lines += [comment if comment not in lines else ""] if made.chance(share) else []
         line = "".join(cell + made.choice(*blanks) for cell in row).rstrip(BLANKS)
         lines += [made.choice(*around) + line + made.choice(*around)] if row else []
     return made.joined(lines)
+
+
+def ranked(made):
+    """Rows of query, document and rank, without a header; the rank counts from 1 or 0."""
+    delimiter = made.choice("\t", " ", ",", "  \t")
+    made.is_plain = made.is_plain or delimiter == ","
+    lists = [(q.replace("#", "h"), docs) for q, docs in made.lists(loose=False, least=1).items()]
+    lists = [*dict(lists).items(), ("twice", ["d1", "d2"])]
+    first = made.choice(0, 1)
+    lines = [(q, d, str(rank)) for q, docs in lists for rank, d in enumerate(docs, start=first)]
+    lines += [lines.pop(0)] if made.chance(0.3) else []
+    return made.joined([delimiter.join(line) for line in lines])
+
+
+def judged_pairs(made):
+    """Relevant pairs of query and document, without a header."""
+    delimiter = made.choice("\t", " ")
+    pairs = dict.fromkeys((f"q1{q.replace('#', 'h')}", f"{d}1") for q, d in made.pairs(loose=False))
+    return made.joined([delimiter.join(pair) for pair in pairs])
 
 
 def table(made):
@@ -168,14 +190,19 @@ def beir(made):
 
 
 def table_of(made, names, delimiter):
-    pairs = made.pairs()
-    aliases = [alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names]
-    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], aliases)
+    is_tabbed = delimiter == "\t"  # no cell can hold a line end there
+    pairs = made.pairs(loose=not is_tabbed)
+    aliases = {name: alias for name, alias in (("query_id", "qid"), ("doc_id", "docno")) if name in names}
+    other = made.choice([], [], ["rank"], ["query"], ["", "query"], ["query", "query"], [*aliases.values()])
     columns = [*names, *other]
     if made.chance(0.5):
         made.rng.shuffle(columns)
     texts = [["some words"], [""], ["some words", "", "1"], [MARK, "\x01", "a\u2028b"]]
-    texts = texts[0] if made.is_plain else made.choice(*texts, ["two\nlines", 'a "query"'])
+    texts = (
+        texts[0]
+        if made.is_plain
+        else made.choice(*texts, ["two words" if is_tabbed else "two\nlines", 'a "query"'])
+    )
     ranks = made.ranks(pairs) if made.chance(0.7) else [""] * len(pairs)
     share = 0 if made.is_plain else made.choice(0, 0, 0.1, 1)
 
@@ -185,6 +212,7 @@ def table_of(made, names, delimiter):
     lines = [*made.choice([], [], [], ["# made by hand"], ["", " "], ["#", "\t"]), line(columns, share == 1)]
     for pair, number, rank in zip(pairs, made.numbers(len(pairs)), ranks, strict=True):
         known = dict(zip((*names, "rank"), (*pair, number, rank), strict=True))
+        known |= {alias: known[name] for name, alias in aliases.items()}
         lines.append(line([known.get(column, made.choice(*texts)) for column in columns], share))
         lines += [""] if made.chance(0.02) else []
     return made.joined(lines)
@@ -283,5 +311,9 @@ FORMATS = (
     ("LitSearch results", "run", litsearch),
     ("LitSearch results", "qrels", litsearch),
     ("PerMed ground truth", "qrels", ground_truth),
+    ("JSON", "run", rows),
+    ("JSON", "qrels", rows),
+    ("MS MARCO run", "run", ranked),
+    ("relevant pairs", "qrels", judged_pairs),
 )
 """The formats in the order in which the seeds make them: those with most ways to be read stand more often."""

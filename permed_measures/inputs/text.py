@@ -1,0 +1,442 @@
+"""Text files: read the entries of a known format, name the line that is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from permed_measures.errors import InputError, shown
+from permed_measures.inputs.formats import (
+    BLANKS,
+    NO_RANK,
+    PLAIN,
+    Format,
+    Header,
+    Kind,
+    Layout,
+    Row,
+    check_tag,
+    divided,
+)
+from permed_measures.inputs.sources import Source
+
+WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
+"""What is raised for an entry that cannot be read."""
+
+Lines = Iterable[tuple[int, str]]
+Entries = Iterator[tuple[int | None, Any]]
+"""The number of a line (None in a JSON file), and what `Format.parse` returns of it."""
+
+
+class TextFile(NamedTuple):
+    """A text file of a known format.
+
+    Attributes
+    ----------
+    kind : {'qrels', 'run'}
+        What it is read as; of labels in JSON lines the order is a run.
+    kinds : frozenset
+        What it could be read as.
+    first : sequence of str
+        The columns of the first row, in a file without a header.
+    content : list
+        The queries of a JSON object, with their documents as pairs, or the objects of an array.
+    """
+
+    source: Source
+    format: Format
+    kind: Kind
+    kinds: frozenset[Kind] = frozenset()
+    first: Sequence[str] = ()
+    content: Any = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed, as notes for the user."""
+        return [f"{self.source.path}: {self.format.note}"] if self.format.note else []
+
+    def head(self) -> tuple[list[str], str]:
+        """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
+        comments: list[str] = []
+        for _, line in self.source.lines():
+            text = line.strip(BLANKS)
+            if text and (text[0] != "#" or self._is_row(text)):
+                break
+            comments += [text] if text else []
+        return comments, "_".join(self.first[5:]) if self.format.name == PLAIN["TREC run"].name else ""
+
+    # --- entries, rows, and a table of them ----------------------------------------------------------
+
+    def entries(self, lines: Lines | None = None) -> Entries:
+        """Yield the entries of the file, or of a part that has these lines."""
+        return _ENTRIES[self.format.layout](self, self.source.lines() if lines is None else lines)
+
+    def rows(self, lines: Lines | None = None) -> Iterator[tuple[str, str | None, Any, int]]:
+        """Yield a row for each document, with its place in a list as rank; for an empty list one without."""
+        seen = set()
+        for _, entry in self.entries(lines):
+            if not self.format.lists:
+                yield entry
+                continue
+            query_id, ids, numbers = entry
+            if query_id in seen:
+                raise self.duplicate_error(query_id, None)
+            seen.add(query_id)
+            first = 1 if self.format.in_order else NO_RANK
+            for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True)):
+                yield query_id, doc_id, value, first * (place + 1)
+
+    def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+        """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
+        if not self.format.lists:
+            return table_of(self.entries(), self.duplicate_error)
+        table: dict[str, dict[str, Any]] = {}
+        for _, (query_id, ids, numbers) in self.entries():
+            if query_id in table:
+                raise self.duplicate_error(query_id, None)
+            documents = table[query_id] = dict(zip(ids, numbers, strict=True))
+            if len(documents) < len(ids):
+                [(again, _)] = Counter(ids).most_common(1)
+                raise self.duplicate_error(query_id, again)
+        return table, {}
+
+    def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
+        """Return the error for a document, or without `doc_id` a query, that is in the file twice.
+
+        The file is read again up to the second time, as line numbers are not kept.
+        """
+        is_columns = self.format.name == "TREC qrels" and doc_id is not None
+        places = (
+            line
+            for line, (query, documents, *_) in self.entries()
+            if query == query_id
+            for each in (documents if self.format.lists and doc_id is not None else [documents])
+            if doc_id in (None, each)
+        )
+        first, second = next(places), next(places)
+        where, is_choice = self.source.location(second), self.kind == "run" and doc_id is not None
+        if is_columns and (said := self._of_subtopics(query_id, str(doc_id), first, second, where)):
+            return said
+        return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where, is_choice)
+
+    def _of_subtopics(
+        self, query_id: str, doc_id: str, first: int | None, second: int | None, where: str
+    ) -> InputError | None:
+        """Return the error for a document that is listed twice in qrels, for two subtopics; else None."""
+        numbered = ((number, line) for number, line in self.source.lines() if number in (first, second))
+        one, other = (self._columns_of(line.strip(BLANKS))[1] for _, line in numbered)
+        if one == other:
+            return None
+        return InputError(
+            f"document {shown(doc_id)} of query {shown(query_id)} is listed twice, with {shown(one)} and "
+            f"{shown(other)} in column 2: these are judgments of subtopics",
+            where=where,
+            hint=f"Take the highest of each document, such as by {TAKE_HIGHEST}; or use pyndeval for "
+            "measures of diversity",
+        )
+
+    # --- each layout ---------------------------------------------------------------------------------
+
+    def _of_json_lines(self, lines: Lines) -> Entries:
+        """Read JSON objects, one in each line that is not empty."""
+        is_first = True  # no line above was left out
+        for number, line in lines:
+            text = line.strip(BLANKS)
+            if not text:
+                is_first = False
+                continue
+            try:
+                yield number, self.format.parse(json_object(text), number if is_first else 0)
+            except WRONG as error:
+                raise self._error_for(error, number, text) from None
+
+    def _of_columns(self, lines: Lines) -> Entries:
+        """Read columns, in each line that is neither empty nor a comment."""
+        parse, n_first = self.format.parse, len(self.first)
+        has_tag = self.format.name == PLAIN["TREC run"].name
+        for number, line in lines:
+            text = line.strip(BLANKS)
+            if "\r" in text:
+                raise return_error(self.source.location(number))
+            if not text or (text[0] == "#" and not self._is_row(text)):
+                continue
+            try:
+                columns = self._columns_of(text)
+                entry = parse(columns, number)
+                if has_tag and (n_first > 6 or len(columns) != n_first):
+                    check_tag(columns, self.first)
+                yield number, entry
+            except WRONG as error:
+                raise self._error_for(error, number, text) from None
+
+    def _columns_of(self, text: str) -> list[str]:
+        return cells_of(text, self.format.delimiter) if self.format.delimiter else divided(text)
+
+    def _is_row(self, text: str) -> bool:
+        """Return whether a line that begins with # is no comment: it has the columns of the first row."""
+        columns = self._columns_of(text)
+        if text[1:2] in ("", " ", "\t") or len(columns) != len(self.first):
+            return False
+        return is_row(columns, self.first, self.format)
+
+    def _of_table(self, lines: Lines) -> Entries:
+        """Read the rows of a table under the header; between commas a cell may hold line ends."""
+        lines = iter(lines)
+        above, header = next(
+            (n, header) for n, line in lines if not is_skipped(line) and (header := header_of(line))
+        )
+        has_quotes = header.delimiter in (",", ";")
+        rows = _quoted_rows(lines, header, above) if has_quotes else _plain_rows(lines, header)
+        while True:
+            row: list[str] = []
+            number: int | None = None
+            try:
+                number, row, wrong = next(rows, (None, [], None))
+                if number is None:
+                    return
+                if wrong is not None:
+                    raise wrong
+                yield number, self.format.parse(row, number)
+            except WRONG as error:
+                raise self._error_for(error, number, (header.delimiter or " ").join(row)) from None
+
+    def _of_json(self, _: Lines) -> Entries:
+        """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
+        for query in self.content:
+            try:
+                yield None, self.format.parse(query, 0)
+            except WRONG as error:
+                raise self._error_for(error, None, str(query[0])) from None
+
+    def _of_array(self, _: Lines) -> Entries:
+        """Read the objects of a JSON array; where they have no query id, they are counted as lines are."""
+        for place, pairs in enumerate(self.content, start=1):
+            try:
+                content = as_object(pairs)
+                if not isinstance(content, dict):
+                    raise ValueError(f"item {place} is not an object")
+                yield None, self.format.parse(content, place)
+            except WRONG as error:
+                raise self._error_for(error, None, shown(as_object(pairs, check=False))) from None
+
+    def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
+        """Return the error for an entry that cannot be read; of the file itself it is known already."""
+        if isinstance(error, InputError) and error.where:
+            return error
+        reason = error.problem if isinstance(error, InputError) else str(error)
+        if isinstance(error, KeyError):
+            reason = f"{error} is missing"
+        elif isinstance(error, json.JSONDecodeError):
+            reason = f"not valid JSON ({error})"
+        line = "" if self.format.layout in (Layout.JSON, Layout.ARRAY) else "a line of "
+        text = text.strip(BLANKS)
+        advice = "correct this file" if number is None else "correct or remove this line"
+        if isinstance(error, csv.Error) and "limit" in reason:
+            advice = "leave out columns of long texts"
+        return InputError(
+            f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
+            where=self.source.location(number),
+            hint=f"Expected {self.format.shape}; {advice}",
+        )
+
+
+_ENTRIES = {
+    Layout.JSON_LINES: TextFile._of_json_lines,
+    Layout.COLUMNS: TextFile._of_columns,
+    Layout.TABLE: TextFile._of_table,
+    Layout.JSON: TextFile._of_json,
+    Layout.ARRAY: TextFile._of_array,
+}
+
+TAKE_HIGHEST = (
+    """awk '{k=$1" 0 "$3; if (!(k in m) || $4>m[k]) m[k]=$4} END {for (k in m) print k, m[k]}' IN > OUT"""
+)
+
+
+def table_of(
+    rows: Iterable[tuple[object, Row]], duplicate_error: Callable[[str, str], InputError]
+) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+    """Return numbered rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
+    table: dict[str, dict[str, Any]] = {}
+    ranks: dict[str, list[int]] = {}
+    for _, (query_id, doc_id, value, rank) in rows:
+        documents = table.get(query_id)
+        if documents is None:
+            documents = table[query_id] = {}
+        elif doc_id in documents:
+            raise duplicate_error(query_id, doc_id)
+        documents[doc_id] = value
+        if rank >= 0:
+            ranks.setdefault(query_id, []).append(rank)
+    return table, ranks
+
+
+def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_run: bool) -> InputError:
+    """Return the error for a document, or without `doc_id` a query, that is listed twice."""
+    document = "" if doc_id is None else f"document {shown(doc_id)} of "
+    return InputError(
+        f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
+        where=second,
+        hint="Remove one of the two" + (", or keep one: --duplicates first or best" if is_run else ""),
+    )
+
+
+# --- rows of columns and tables ----------------------------------------------------------------------
+
+
+def is_skipped(line: str) -> bool:
+    """Return whether a line is empty or a comment; not whether rows follow in it."""
+    text = line.strip(BLANKS)
+    return not text or (text[0] == "#" and "\r" not in text)
+
+
+def is_row(columns: Sequence[str], first: Sequence[str], form: Format) -> bool:
+    """Return whether columns, of which there are as many as in the first row, are a row too.
+
+    TREC files have the same in column 2 of each row.
+    """
+    if form.name in (PLAIN["TREC qrels"].name, PLAIN["TREC run"].name) and columns[1] != first[1]:
+        return False
+    try:
+        form.parse(columns, 1)
+    except WRONG:
+        return False
+    return True
+
+
+DELIMITERS = "\t,;"
+
+
+def header_of(line: str) -> Header | None:
+    """Return the header if the line names the columns of a table of queries and documents."""
+    for delimiter in (each for each in DELIMITERS if each in line):
+        header = Header(cells_of(line.removesuffix("\r"), delimiter), delimiter)
+        if header.formats():
+            return header
+    header = Header(divided(line.strip(BLANKS)))
+    return header if header.formats() else None
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line; one in tabs that is quoted as a whole is taken out of its quotes."""
+    if delimiter == "\t":
+        return [
+            cell[1:-1].replace('""', '"') if QUOTED.fullmatch(cell) else cell for cell in line.split("\t")
+        ]
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
+
+
+QUOTED = re.compile('"(?:[^"]|"")*"')
+
+_TableRow = tuple[int | None, list[str], Exception | None]
+"""The number of the line, the cells, and what is wrong with them."""
+
+
+def _plain_rows(lines: Iterator[tuple[int, str]], header: Header) -> Iterator[_TableRow]:
+    """Yield rows divided by tabs, in which a quote is a character like others, or by white space."""
+    for number, line in lines:
+        text = line.removesuffix("\r")
+        if not text:
+            continue
+        wrong = ValueError("a carriage return (\\r) within the line") if "\r" in text else None
+        yield (
+            number,
+            cells_of(text, "\t") if header.delimiter or "\t" in text else divided(text.strip()),
+            wrong,
+        )
+
+
+def _quoted_rows(lines: Iterator[tuple[int, str]], header: Header, above: int) -> Iterator[_TableRow]:
+    """Yield rows divided by commas or semicolons; a quoted cell may hold line ends, but no whole rows."""
+    rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
+    while True:
+        number = above + 1 + rows.line_num
+        wrong: Exception | None = None
+        row: list[str] | None = []
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            wrong = error
+        if row is None:
+            return
+        if above + rows.line_num > number and wrong is None and _has_rows(row, header):
+            wrong = ValueError("a quote that ends in another line, with whole rows within it,")
+        if row or wrong:
+            yield number, row, wrong
+
+
+def _has_rows(row: list[str], header: Header) -> bool:
+    """Return whether a cell holds lines that would be rows themselves."""
+    formats = header.formats()
+    for line in (line for cell in row for line in cell.split("\n")[1:-1]):
+        cells = cells_of(line.removesuffix("\r"), header.delimiter)
+        for form in formats:
+            with suppress(ValueError):
+                return bool(form.parse(cells, 1))
+    return False
+
+
+def return_error(where: str) -> InputError:
+    """Return the error for a line with a carriage return in it."""
+    return InputError(
+        "a carriage return (\\r) within the line",
+        where=where,
+        hint="Where \\r alone ends the lines, write them with \\n: tr '\\r' '\\n' < IN > OUT",
+    )
+
+
+# --- JSON in which no key may stand twice ------------------------------------------------------------
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        [(again, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{shown(again)} is listed twice")
+    return content
+
+
+_DECODE = json.JSONDecoder(object_pairs_hook=_object).decode
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is, or raise ValueError."""
+    content = _DECODE(text)
+    if type(content) is not dict:
+        raise ValueError("no JSON object")
+    if "\\" in text:
+        _check_characters(text, content)
+    return content
+
+
+def _check_characters(text: str, content: Any) -> None:
+    if "\\ud" in text.lower():  # half of a character, perhaps without the other
+        try:
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a Unicode character") from None
+
+
+def json_of(text: str) -> Any:
+    """Return what JSON text holds: arrays are lists, so tuples of pairs are objects."""
+    content = json.loads(text, object_pairs_hook=tuple)
+    _check_characters(text, content)
+    return content
+
+
+def as_object(content: Any, check: bool = True) -> Any:
+    """Return what `json_of` returned with dicts in place of tuples; a key that stands twice is an error."""
+    if isinstance(content, list):
+        return [as_object(item, check) for item in content]
+    if not isinstance(content, tuple):
+        return content
+    pairs = [(key, as_object(value, check)) for key, value in content]
+    return _object(pairs) if check else dict(pairs)
