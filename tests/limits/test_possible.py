@@ -75,7 +75,7 @@ def first_of(qrels, claims):
         ("50%", "0.494995", "0.51"),
         ("0.123456", "0.1234555", "0.123457"),
         ("-0.5", "-0.6", "-0.449995"),
-        ("0.0", "-0.050005", "0.1"),
+        ("0.0", "-0.1", "0.1"),
     ],
 )
 def test_a_number_may_be_rounded_cut_off_or_rounded_twice(text, low, high):
