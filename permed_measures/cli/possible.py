@@ -37,5 +37,5 @@ COMMAND = Command(
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
     ],
     details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "
-    "some convention is not refuted, 1 if all are for one.",
+    "some convention is not refuted, be it only for runs that lack queries; 1 if all are for one.",
 )

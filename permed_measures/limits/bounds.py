@@ -14,7 +14,7 @@ then at the last, and so on up to rank 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -67,13 +67,17 @@ class Rankings:
     beyond : ndarray, shape (n_measures, n_states)
         The most that ranks below the depth add; the least is nothing.
     shares : ndarray, shape (n_classes,)
-        What each class counts in the mean.
+        What each class counts in the mean at most.
     """
 
     lists: _Lists
     values: list[Floats]
     beyond: Floats
     shares: Floats
+
+    def of_at_least(self, share: float) -> Rankings:
+        """Return the rankings of some of the queries, at least a share of all."""
+        return replace(self, shares=self.shares / share)
 
     @classmethod
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
@@ -108,7 +112,17 @@ class Rankings:
         """
         best = self._backwards(directions)
         largest = best[0][self.lists.start].T
-        return largest @ self.shares, np.einsum("c,dcm->dm", self.shares, self._followed(directions, best))
+        shares = self._counted(largest)
+        sums: Floats = (shares * largest).sum(axis=1)
+        return sums, np.einsum("dc,dcm->dm", shares, self._followed(directions, best))
+
+    def _counted(self, largest: Floats) -> Floats:
+        """Return what each class counts in the largest means: the best ones as much as they can."""
+        order = np.argsort(-largest, axis=1, kind="stable")
+        before = np.cumsum(self.shares[order], axis=1) - self.shares[order]
+        shares = np.empty_like(largest)
+        np.put_along_axis(shares, order, np.clip(1 - before, 0, self.shares[order]), axis=1)
+        return shares
 
     def _backwards(self, directions: Floats) -> list[Floats]:
         """Return the most that can follow each state, by rank: at the last what stands below all ranks.

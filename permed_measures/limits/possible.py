@@ -50,9 +50,10 @@ def possible(
     Returns
     -------
     Possible
-        ``ok`` says whether for every row some convention is not refuted; ``possible`` (not refuted) and
-        ``impossible`` (refuted) have the conventions, each with the range of every number given the others;
-        ``ranges`` has those by the default of ir_measures. ``print`` shows a report.
+        ``ok`` says whether for every row some convention is not refuted, be it only for runs that lack
+        queries; ``possible`` (not refuted) and ``impossible`` (refuted) have the conventions, each with the
+        range of every number given the others; ``ranges`` has those by the default of ir_measures. ``print``
+        shows a report.
 
     Raises
     ------
@@ -67,7 +68,9 @@ def possible(
     an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
     ties), P, R, RR and Success; what has none is left out, and ``not_known`` of a row says
     which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
-    best rankings for its solution; what is not may be possible, or not. Rounding half up and half to even,
+    best rankings for its solution; what is not may be possible, or not. By a convention that leaves out the
+    queries that a run lacks, the mean may be that of any queries: where only a run that lacks some may have
+    the numbers, its ``lacks_queries`` says so. Rounding half up and half to even,
     digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and recall
     where few numbers of relevant documents occur, must also be whole numbers of hits.
 

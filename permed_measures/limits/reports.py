@@ -12,6 +12,7 @@ from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.limits.bounds import Interval
+from permed_measures.limits.row_conventions import OF_RUN
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
 from permed_measures.papers.claims import EXACT
@@ -28,8 +29,9 @@ class Possible(Result):
     ``to_polars`` and ``to_pandas`` give a row for each claim of each convention: ``row``, ``convention`` (its
     number in the row, from 1), ``claim``, ``published``, ``measure``, ``labels`` and ``queries`` (of the
     convention), ``usual`` (whether it computes every measure as it nearly always is), ``low`` and ``high``
-    (the range given the others, of the usual conventions; null if these are not possible together), and
-    ``convention_possible`` (null if not checked).
+    (the range given the others, of the usual conventions; null if these are not possible together),
+    ``convention_possible`` (null if not checked), and ``lacks_queries`` (whether only a run that lacks
+    queries may have the numbers).
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class Possible(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether for every row some convention is not refuted."""
+        """Whether for every row some convention is not refuted, be it only for a run that lacks queries."""
         return all(row.ok for row in self.rows)
 
     @property
@@ -123,12 +125,29 @@ def _finding(row: RowLimits) -> list[str]:
         those = [_name(each, row.usual) for each in row.usual if each.refuted is refuted]
         lines += [f"{'; '.join(those)}: {said}."] if those else []
     verdict = f"Not refuted for {n:,} of {of}" if n else f"Refuted for {len(row.said(True)):,} of {of}"
+    if n_lacking := len(row.lacking):
+        verdict += f", {'all' if n_lacking == n else f'{n_lacking:,}'} of them {_IF_LACKING}"
     lines.append(f"{verdict}, {left:,} not checked." if left else f"{verdict}.")
-    if names := row.named(False):
-        n_others = len(row.named(True))
-        others = f" ({n_others} refuted)" if n_others else ""
-        lines.append(f"Not refuted with a name{others}: {_some(names, _MOST_NAMED)}.")
+    n_others = len(row.named(True))
+    others = f" ({n_others} refuted)" if n_others else ""
+    for names, where in ((_named_anyhow(row), ""), (_named_if_lacking(row), f", {_IF_LACKING}")):
+        if names:
+            lines.append(f"Not refuted with a name{where}{others}: {_some(names, _MOST_NAMED)}.")
+            others = ""
     return lines
+
+
+_IF_LACKING = "only if the run lacks queries"
+
+
+def _named_anyhow(row: RowLimits) -> list[str]:
+    """Return the names of conventions by which a run with all queries is not refuted."""
+    return [name for each in row.said(False) for name in each.names if not each.lacks_queries]
+
+
+def _named_if_lacking(row: RowLimits) -> list[str]:
+    """Return the names of conventions by which only a run that lacks queries is not refuted."""
+    return [name for each in row.lacking for name in each.names]
 
 
 def _some(names: list[str], most: int) -> str:
@@ -179,10 +198,18 @@ def _finding_of_rows(rows: list[RowLimits]) -> list[str]:
     n_ok = sum(row.ok for row in rows)
     said = Counter(line for row in rows for line in _cannot(row, with_why=False))
     lines = [f"In {n:,} of {len(rows):,} rows {line}." for line, n in said.items()]
-    lines.append(f"{n_ok} of {len(rows)} rows not refuted for some convention.")
+    verdict = f"{n_ok} of {len(rows)} rows not refuted for some convention"
+    n_lacking = sum(
+        row.ok and all(each.lacks_queries or each.refuted for each in row.conventions) for row in rows
+    )
+    lines.append(f"{verdict}, {n_lacking} of them {_IF_LACKING}." if n_lacking else f"{verdict}.")
     everywhere = [name for name in rows[0].named(False) if all(name in row.named(False) for row in rows[1:])]
-    if everywhere:
-        lines.append(f"Not refuted with a name, in any row: {_some(everywhere, _MOST_NAMED)}.")
+    lacking = {name for row in rows for name in _named_if_lacking(row)}
+    anyhow = [name for name in everywhere if name not in lacking]
+    some = [name for name in everywhere if name in lacking]
+    for names, where in ((anyhow, ""), (some, f", in some {_IF_LACKING}")):
+        if names:
+            lines.append(f"Not refuted with a name, in any row{where}: {_some(names, _MOST_NAMED)}.")
     return lines
 
 
@@ -205,8 +232,10 @@ def _name(limits: ConventionLimits, among: list[ConventionLimits]) -> str:
     """Name a convention by the measures that not all of some share, and what else is unusual."""
     columns = zip(*(each.measures for each in among), strict=True)
     telling = [name for name, column in zip(limits.measures, columns, strict=True) if len({*column}) > 1]
-    settings = [(option, limits.convention[option]) for option in ("labels", "queries")]
-    unusual = [describe(*each) for each in settings if each[1] != DEFAULT[each[0]]]
+    queries = limits.convention["queries"]  # where the run lacks none, if that is possible
+    queries = queries if limits.lacks_queries else OF_RUN.get(queries, queries)
+    settings = {"labels": limits.convention["labels"], "queries": queries}
+    unusual = [describe(*each) for each in settings.items() if each[1] != DEFAULT[each[0]]]
     return ", ".join([" · ".join(telling or limits.measures), *unusual])
 
 
@@ -252,7 +281,9 @@ def _of_row(row: RowLimits) -> list[Section]:
     ]
     headings = ["claim", "measure", "published", "given the others"]
     caption = "What numbers can be if the others are as printed"
-    others = list(dict.fromkeys(_name(each, row.conventions) for each in row.said(False) if not each.usual))
+    usual = {_name(each, row.conventions) for each in row.usual}
+    names = (_name(each, row.conventions) for each in row.said(False) if not each.lacks_queries)
+    others = [name for name in dict.fromkeys(names) if name not in usual]
     also = [f"Not refuted either: {_some(others, _MOST_NAMED)}."] if others else []
     blocks = [block for block in blocks if block]
     tables = [Table(headings, blocks, 2, caption, label="possible")] if blocks else []
@@ -290,9 +321,12 @@ _NAMED_IN_A_ROW = 3
 def _survivors(row: RowLimits) -> str:
     """Name the usual conventions that are not refuted, and those with a name; if there are none, others."""
     usual = [_name(each, row.usual) for each in row.usual if not each.refuted]
-    named = [f"as {_some(names, _NAMED_IN_A_ROW)}"] if (names := row.named(False)) else []
-    others = [_name(each, row.conventions) for each in row.said(False)]
-    return "; ".join(usual + named) or _some(others, _NAMED_IN_A_ROW) or NONE
+    named = [f"as {_some(names, _NAMED_IN_A_ROW)}"] if (names := _named_anyhow(row)) else []
+    lacking = (
+        [f"{_IF_LACKING}, as {_some(names, _NAMED_IN_A_ROW)}"] if (names := _named_if_lacking(row)) else []
+    )
+    others = dict.fromkeys(_name(each, row.conventions) for each in row.said(False))
+    return "; ".join(usual + named + lacking) or _some(list(others), _NAMED_IN_A_ROW) or NONE
 
 
 def _shown(told: ClaimRange, given: Interval) -> str:
@@ -312,14 +346,20 @@ def _end(told: ClaimRange, value: float, up: bool = True) -> str:
 def _assumed(result: Possible) -> list[str]:
     n = f"{result.n_queries:,}"
     lines = [
-        f"The mean is taken over all {n} queries of the qrels; one that the run lacks scores 0. "
-        "A run may rank any documents, and return as few as it likes.",
+        f"The mean is taken over all {n} queries of the qrels; one that the run lacks scores 0, or by some "
+        "conventions is left out. A run may rank any documents, and return as few as it likes.",
         "What is refuted is proved: no run has these numbers. What is not refuted may be possible, or not.",
     ]
+    if any(row.lacking for row in result.rows):
+        lines.append(
+            "What is not refuted only if the run lacks queries is refuted for every run that has all."
+        )
     if any(row.said(None) for row in result.rows):
         lines.append("What was not checked has more lists than can be looked at in some seconds.")
     if n_skipped := max(row.n_skipped for row in result.rows):
         lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}; JSON has them.")
+    if names := dict.fromkeys(name for row in result.rows for name in row.skipped):
+        lines.append(f"Left out with a name: {_some(list(names), _MOST_NAMED)}.")
     return lines
 
 
@@ -344,6 +384,7 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                     "low": low,
                     "high": high,
                     "convention_possible": None if limits.refuted is None else not limits.refuted,
+                    "lacks_queries": limits.lacks_queries,
                 }
 
 
@@ -366,6 +407,8 @@ def _content(result: Possible) -> dict[str, Any]:
                 "n_left_out": row.n_skipped,
                 "not_known": row.not_known,
                 "named": {said: row.named(refuted) for said, refuted in _SAID.items()},
+                "named_only_if_the_run_lacks_queries": _named_if_lacking(row),
+                "named_left_out": row.skipped,
             }
             for row in result.rows
         ],

@@ -17,14 +17,16 @@ from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
     MEASURES,
+    OF_ALL,
     OPTIONS,
     OPTIONS_OF,
+    OWN,
     SHARED,
     Options,
     differing,
     seen_by,
 )
-from permed_measures.conventions.runs import DEPTHS
+from permed_measures.conventions.runs import DEPTHS, options_for
 from permed_measures.conventions.values import GAINS, WEIGHTS, Labels, weights_of
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.limits.formulas import Formula, QueryClasses
@@ -127,12 +129,11 @@ def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula |
     return None if needs_cutoff and formula.cutoff is None else formula
 
 
+OF_RUN = {"both": "qrels", "both_with_relevant": "with_relevant"}
+"""The query sets that leave out what a run lacks, and which they are where it lacks no query."""
 _SHARED = {
     "labels": {"grades": "grades", "pool": "pool", "strict": "strict"},
-    "queries": {
-        **dict.fromkeys(["qrels", "both"], "qrels"),  # the run has all, or scores 0 for those that it lacks
-        **dict.fromkeys(["with_relevant", "both_with_relevant"], "with_relevant"),
-    },
+    "queries": {each: each for pair in OF_RUN.items() for each in pair},
     "ties": dict.fromkeys(
         ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
     ),
@@ -154,19 +155,46 @@ _OF_KERNELS = {
 
 
 def allows(convention: Options) -> bool:
-    """Return whether bounds allow for the options of a convention that all measures share."""
+    """Return whether bounds allow for the options of a convention that all measures share.
+
+    They do not for a measure that has one for itself: it may see other documents, or other queries.
+    """
+    if any(OF_ALL.get(option) in SHARED for option in convention):
+        return False
     return all(convention[option] in _SHARED.get(option, [DEFAULT[option]]) for option in SHARED)
 
 
-def without_a_run(options: Options) -> Options:
-    """Return options as they are where any run may be; values that bounds do not allow for stay."""
-    return {option: _SHARED.get(option, {}).get(value, value) for option, value in options.items()}
+def _as_seen(measures: Collection[str], convention: Options) -> Options:
+    """Return the options by which a convention computes some measures.
+
+    What one measure has for itself stays only where another one sees something else.
+    """
+    seen = {measure: _rounded_anyhow(seen_by(measure, convention)) for measure in measures}
+    found = {option: value for option, value in convention.items() if option not in OF_ALL}
+    for option, known in OPTIONS.items():
+        values = {each: seen[each][option] for each in seen if option in SHARED or each in known.measures}
+        if len({*values.values()}) > 1:
+            own = ((each, name) for each in values for name in OWN.get(each, {}) if OF_ALL[name] == option)
+            found |= {name: values[each] for each, name in own}
+        elif values:
+            found[option] = next(iter(values.values()))
+    return found
+
+
+def _rounded_anyhow(convention: Options) -> Options:
+    """Return a convention without a rounding of means: bounds allow for each."""
+    rounding = convention["rounding"]
+    return {**convention, "rounding": _SHARED["rounding"].get(rounding, rounding)}
+
+
+def _for_any_run(convention: Options) -> Options:
+    """Return a convention as it is where any run may be; values that bounds do not allow for stay."""
+    return {option: _SHARED.get(option, {}).get(value, value) for option, value in convention.items()}
 
 
 def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
     """Return the formula of a claim by a convention; None if none is known."""
-    convention = seen_by(claim.measure, convention)
-    options = {option: convention[option] for option in OPTIONS_OF.get(claim.measure, ())}
+    options = options_for(claim.measure, convention)
     others = any(options[each] != DEFAULT[each] for each in options.keys() - _OF_KERNELS)
     if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
         return None
@@ -265,12 +293,14 @@ def named_of(
     claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]
 ) -> Iterator[tuple[str, Options]]:
     """Yield the conventions with a name that have all claims, as they are where any run may be."""
+    measures = dict.fromkeys(claim.measure for claim in claims)
     for usual in usual_conventions(claims, labels)[:1]:
         for each in named:
-            here = each.options["labels"] == labels.policy or not allows(each.options)
-            if here and all(each.has(claim.measure) for claim in claims):
-                options = {option: each.options[option] for option in usual if option in OPTIONS}
-                yield each.name, {**usual, **without_a_run(options)}
+            if all(each.has(measure) for measure in measures):
+                seen = _for_any_run(_as_seen(measures, each.options))
+                if seen["labels"] == labels.policy or not allows(seen):
+                    known = {option: seen[option] for option in seen if option in usual or option in OF_ALL}
+                    yield each.name, {**usual, **known}
 
 
 def _changed(base: Options, measures: set[str], labels: Labels) -> Iterator[Options]:

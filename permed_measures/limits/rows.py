@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from permed_measures.conventions.values import Labels
 from permed_measures.limits.bounds import Interval, Rankings, Search
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
 from permed_measures.limits.row_conventions import (
+    OF_RUN,
     allows,
     conventions_of,
     formula_of,
@@ -23,7 +24,7 @@ from permed_measures.limits.row_conventions import (
     named_of,
     usual_conventions,
 )
-from permed_measures.papers.claims import Claim
+from permed_measures.papers.claims import Claim, Printed
 from permed_measures.progress import step
 
 MOST_EFFORT = 140_000_000
@@ -89,13 +90,16 @@ class ConventionLimits:
     ranges : list of ClaimRange
         For each claim.
     alike : list of such mappings
-        Others that give the same numbers on these qrels for every run.
+        Others of which the same is known.
     usual : bool
         Whether every measure is computed as it nearly always is; ranges are computed for these.
     refuted : bool or None
         Whether no run has the numbers, which is proved; None where that takes too much to be checked.
     names : list of str
         The conventions with a name that are this one, or alike.
+    lacks_queries : bool
+        Whether only a run that lacks queries may have the numbers, as the mean leaves these out: for every
+        other run they are refuted.
     """
 
     convention: Options
@@ -104,6 +108,7 @@ class ConventionLimits:
     usual: bool
     refuted: bool | None
     names: list[str] = field(default_factory=list)
+    lacks_queries: bool = False
 
     @property
     def measures(self) -> list[str]:
@@ -124,6 +129,8 @@ class RowLimits:
         Those that have bounds.
     n_skipped : int
         How many have none.
+    skipped : list of str
+        The names that some of those have.
     not_known : list of str
         The values of options that only those have.
     is_binary : bool
@@ -134,6 +141,7 @@ class RowLimits:
     claims: list[Claim]
     conventions: list[ConventionLimits]
     n_skipped: int
+    skipped: list[str]
     not_known: list[str]
     is_binary: bool
 
@@ -144,6 +152,11 @@ class RowLimits:
     def said(self, refuted: bool | None) -> list[ConventionLimits]:
         """Return the conventions that are refuted, that are not, or that were not checked (None)."""
         return [each for each in self.conventions if each.refuted is refuted]
+
+    @property
+    def lacking(self) -> list[ConventionLimits]:
+        """Those that are not refuted, but for every run that lacks no query."""
+        return [each for each in self.conventions if each.lacks_queries]
 
     @property
     def usual(self) -> list[ConventionLimits]:
@@ -158,14 +171,14 @@ class RowLimits:
 
 @dataclass(eq=False)
 class Group:
-    """Conventions that give the same numbers for every run, and what their bounds are computed from."""
+    """Conventions that give the same numbers for every run with all queries, and what they are bounded by."""
 
     conventions: list[Options]
     labels: Labels
     formulas: list[Formula]
     classes: QueryClasses
     usual: bool
-    names: list[str] = field(default_factory=list)
+    names: dict[str, Options] = field(default_factory=dict)
 
     @cached_property
     def rankings(self) -> Rankings | None:
@@ -181,6 +194,21 @@ class Group:
             found.append(ClaimRange(claim, measure, total_of(formula, self.classes)))
         return found
 
+    def part(self, of_run: bool) -> tuple[list[Options], list[str]]:
+        """Return the conventions that leave out what a run lacks, or all others, and the names of these."""
+        mine = [each for each in self.conventions if (each["queries"] in OF_RUN) == of_run]
+        return mine, [name for name, each in self.names.items() if (each["queries"] in OF_RUN) == of_run]
+
+
+@lru_cache(maxsize=256)
+def _fewest(counted: tuple[tuple[Printed, int], ...], most: int) -> int | None:
+    """Return of how few queries numbers can be means; None if of no number up to the most.
+
+    Each is a number as it is printed, and how many equal steps there are from 0 to 1 for a query.
+    """
+    numbers = range(1, most + 1)
+    return next((n for n in numbers if all(each.counts(steps * n) for each, steps in counted)), None)
+
 
 def _read(claims: list[Claim], in_percent: bool) -> list[Claim]:
     """Read all numbers in percent, or none, where they can be read so."""
@@ -194,23 +222,42 @@ class Row:
         self.readings = [claims]
         self.readings += [each for each in (_read(claims, False), _read(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
+        self._has_prepared = False
 
-    def limits(self, group: Group) -> ConventionLimits:
-        """Find whether a group of conventions is refuted, by every reading of the numbers."""
+    def limits(self, group: Group) -> list[ConventionLimits]:
+        """Find whether conventions are refuted, by every reading of the numbers: those of all queries first.
+
+        Those that leave out what a run lacks are refuted if neither a run with all queries nor one with fewer
+        has the numbers.
+        """
+        self._has_prepared = False
+        found = self._first(partial(self._of_all, group))
+        (every, names), (of_run, names_of_run) = group.part(False), group.part(True)
+        limits = [replace(found, convention=every[0], alike=every[1:], names=names)] if every else []
+        if of_run:
+            some = self._first(partial(self._of_some, group)) if found.refuted else found
+            lacks = bool(found.refuted) and some.refuted is False
+            ranges = [each._replace(total=None, given=None) for each in some.ranges]
+            some = replace(some, convention=of_run[0], alike=of_run[1:], ranges=ranges, usual=False)
+            limits.append(replace(some, names=names_of_run, lacks_queries=lacks))
+        return limits
+
+    def _first(self, limits_of: Callable[[list[Claim]], ConventionLimits]) -> ConventionLimits:
+        """Return what is found by the first reading that is not refuted; by the first, if all are."""
         found = []
         for claims in self.readings:
-            found.append(self._as_read(group, claims))
+            found.append(limits_of(claims))
             if not found[-1].refuted:
                 return found[-1]
         return found[0]
 
-    def _as_read(self, group: Group, claims: list[Claim]) -> ConventionLimits:
+    def _of_all(self, group: Group, claims: list[Claim]) -> ConventionLimits:
         """Look at counts first, then whether the numbers are possible together, then between what each is."""
         ranges = group.ranges(claims)
         refuted = None if all(each.is_count for each in ranges) else True
-        if (group.usual or refuted is None) and self.effort > 0 and group.rankings is not None:
-            self.effort -= group.rankings.n_steps * _PREPARING
-            search = Search(group.rankings, [each.interval for each in ranges])
+        rankings = self._rankings(group) if group.usual or refuted is None else None
+        if rankings is not None:
+            search = Search(rankings, [each.interval for each in ranges])
             if refuted is None:
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
@@ -218,8 +265,34 @@ class Row:
                 given = search.ranges([10.0**-claim.decimals for claim in claims], MOST_EFFORT / 8)
                 ranges = [each._replace(given=one) for each, one in zip(ranges, given, strict=True)]
                 refuted = True if not all(each.possible for each in ranges) else refuted
-        first, *alike = group.conventions
-        return ConventionLimits(first, ranges, alike, group.usual, refuted, group.names)
+        return ConventionLimits(group.conventions[0], ranges, [], group.usual, refuted)
+
+    def _of_some(self, group: Group, claims: list[Claim]) -> ConventionLimits:
+        """Look at the means of some of the queries only.
+
+        The fewer queries, the more each may count, and the more means there are: so that of as few as the
+        counts allow says it for all.
+        """
+        ranges, n = group.ranges(claims), group.classes.n_queries
+        steps = tuple((each.claim.anyhow, each.total // n) for each in ranges if each.total is not None)
+        fewest = _fewest(steps, n - 1)
+        refuted = None if fewest is not None else True
+        rankings = self._rankings(group) if fewest is not None else None
+        if rankings is not None and fewest is not None:
+            intervals = [Interval(*claim.anyhow.ends) for claim in claims]
+            search = Search(rankings.of_at_least(fewest / n), intervals)
+            refuted = search.refuted(self.effort)
+            self.effort = search.effort
+        return ConventionLimits(group.conventions[0], ranges, [], False, refuted)
+
+    def _rankings(self, group: Group) -> Rankings | None:
+        """Return the rankings of a group, which take some of the effort; None if too little is left."""
+        if self.effort <= 0 or group.rankings is None:
+            return None
+        if not self._has_prepared:
+            self._has_prepared = True
+            self.effort -= group.rankings.n_steps * _PREPARING
+        return group.rankings
 
 
 class Conventions:
@@ -247,7 +320,9 @@ class Conventions:
         return [found[name] for name in rows]
 
     def _of_columns(self, rows: dict[str, list[Claim]]) -> Iterator[RowLimits]:
-        groups, unknown = self.groups(next(iter(rows.values())))
+        claims = next(iter(rows.values()))
+        groups, unknown = self.groups(claims)
+        skipped = [name for name, each in self._names(claims).items() if each in unknown]
         known = {value for group in groups for each in group.conventions for value in each.items()}
         not_known = dict.fromkeys(value for each in unknown for value in each.items() if value not in known)
         texts = [describe(*value) for value in not_known]
@@ -257,11 +332,11 @@ class Conventions:
             while groups:  # the rankings of each take memory
                 group = groups.pop(0)
                 for state, of_row in zip(states, limits, strict=True):
-                    of_row.append(state.limits(group))
+                    of_row += state.limits(group)
                     advance(1)
         is_binary = self.policies["grades"].grades == (1.0,)
         for (name, claims), of_row in zip(rows.items(), limits, strict=True):
-            yield RowLimits(name, claims, of_row, len(unknown), texts, is_binary)
+            yield RowLimits(name, claims, of_row, len(unknown), skipped, texts, is_binary)
 
     def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Options]]:
         """Return the conventions that have bounds, and those that have none."""
@@ -269,9 +344,8 @@ class Conventions:
         found: dict[object, Group] = {}
         unknown: list[Options] = []
         names: dict[object, list[str]] = {}
-        for labels in self.policies.values():
-            for name, named in named_of(claims, labels, self.named):
-                names.setdefault(tuple(named.items()), []).append(name)
+        for name, named in self._names(claims).items():
+            names.setdefault(tuple(named.items()), []).append(name)
         for convention in conventions_of(claims, list(self.policies.values()), self.named):
             group = self.group(convention, claims)
             if group is None:
@@ -281,9 +355,17 @@ class Conventions:
             known = found.setdefault(key, group)
             if known is not group:
                 known.conventions.append(convention)
-            known.names += names.get(tuple(convention.items()), [])
+            known.names |= dict.fromkeys(names.get(tuple(convention.items()), []), convention)
             known.usual |= convention in usual
         return list(found.values()), unknown
+
+    def _names(self, claims: list[Claim]) -> dict[str, Options]:
+        """Return the conventions with a name that have all claims."""
+        return {
+            name: convention
+            for labels in self.policies.values()
+            for name, convention in named_of(claims, labels, self.named)
+        }
 
     def can_bound(self, claim: Claim) -> bool:
         """Return whether the usual convention has a formula for a claim."""
@@ -306,7 +388,7 @@ class Conventions:
         """Return the classes of the queries that a convention counts for claims."""
         key = (
             convention["labels"],
-            convention["queries"] == "with_relevant",
+            OF_RUN.get(convention["queries"], convention["queries"]) == "with_relevant",
             keeps_negative(claims, convention),
         )
         if key not in self._classes:

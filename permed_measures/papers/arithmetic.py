@@ -85,13 +85,16 @@ class Whole(NamedTuple):
         name = f"{self.name} of {self.part}" if self.part else self.name
         line = f"{rows} are whole numbers of {self.total:,}{cut}{but}, as {ways}"
         for claim, found in hits:
-            if len(found) == 1 and not claim.anyhow.counts(self.said):
+            by_heading = claim.anyhow.counts(self.said) or self._printed(claim).counts(self.said)
+            if len(found) == 1 and not by_heading:
                 number = f"{claim.text} is {found[0]:,} of {self.total:,}, no whole number of {self.said:,}"
                 return f"{name}: {number}: {line}"
         return f"{name}: {line}"
 
     def _printed(self, claim: Claim) -> Printed:
-        return Printed.cut(claim.value, claim.decimals) if self.is_cut else claim.printed()
+        if not self.is_cut:
+            return claim.printed()
+        return Printed.cut(claim.value, claim.decimals)._replace(without_high=False)  # as for `_evidence`
 
     def _way(self, n_topics: int) -> str:
         measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure

@@ -25,17 +25,28 @@ _FIRST_TO = 5
 
 
 class Printed(NamedTuple):
-    """The values that print as a number: those between two ends, both included.
+    """The values that print as a number: those between two ends, in exact arithmetic.
+
+    Attributes
+    ----------
+    low, high : Fraction
+    without_low, without_high : bool
+        Whether an end prints as another number. The ends of rounding belong to it: a value halfway between
+        two numbers prints as either, by half up, half to even, or as its float happens to be.
 
     Examples
     --------
     >>> printed = Printed.rounded(Decimal("0.0687"), 4)
     >>> 41 / 597 in printed, list(printed.counts(597)), list(printed.counts(500))
     (True, [41], [])
+    >>> list(Printed.cut(Decimal("0.30"), 2).counts(200))  # 62 of 200 is 0.31
+    [60, 61]
     """
 
     low: Fraction
     high: Fraction
+    without_low: bool = False
+    without_high: bool = False
 
     @classmethod
     def rounded(cls, number: Decimal, decimals: int, first_to: int | None = None) -> Printed:
@@ -62,21 +73,25 @@ class Printed(NamedTuple):
     @classmethod
     def anyhow(cls, number: Decimal, decimals: int) -> Printed:
         """Return the values that may have become a number: rounded once or twice, or cut off."""
-        ends = *cls.rounded(number, decimals, _FIRST_TO), *cls.cut(number, decimals)
-        return cls(min(ends), max(ends))
+        rounded, cut = cls.rounded(number, decimals, _FIRST_TO), cls.cut(number, decimals)
+        low, high = min(rounded.low, cut.low), max(rounded.high, cut.high)
+        return cls(low, high, low < rounded.low and cut.without_low, high > rounded.high and cut.without_high)
 
     @classmethod
     def cut(cls, number: Decimal, decimals: int) -> Printed:
-        """Return the values that are cut off after the last digit of a number."""
-        ends = Fraction(number), Fraction(number) + Fraction(-1 if number < 0 else 1, 10**decimals)
-        return cls(min(ends), max(ends))
+        """Return the values that are cut off after the last digit of a number, towards 0."""
+        unit, exact = Fraction(1, 10**decimals), Fraction(number)
+        down, up = exact <= 0, exact >= 0
+        return cls(exact - unit * down, exact + unit * up, without_low=down, without_high=up)
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which values are between the ends, or off by what a sum may be."""
         whole = floor(self.low)  # apart, so that large numbers keep the digits after their point
-        low, high = (float(end - whole) for end in self)
+        low, high = float(self.low - whole), float(self.high - whole)
         above = values - whole
-        return np.asarray((above >= low - _NOISE) & (above <= high + _NOISE))
+        is_above = above > low + _NOISE if self.without_low else above >= low - _NOISE
+        is_below = above < high - _NOISE if self.without_high else above <= high + _NOISE
+        return np.asarray(is_above & is_below)
 
     def __contains__(self, value: object) -> bool:
         """Return whether a value is between the ends."""
@@ -84,7 +99,10 @@ class Printed(NamedTuple):
 
     def counts(self, total: int) -> range:
         """Return the numbers of hits among `total` whose share prints so."""
-        return range(max(ceil(self.low * total), 0), floor(self.high * total) + 1)
+        low, high = self.low * total, self.high * total
+        first = floor(low) + 1 if self.without_low else ceil(low)
+        last = ceil(high) - 1 if self.without_high else floor(high)
+        return range(max(first, 0), last + 1)
 
     @property
     def ends(self) -> tuple[float, float]:

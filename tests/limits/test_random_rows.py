@@ -1,24 +1,80 @@
 """Rows of random runs: a true convention is never refuted."""
 
+import json
 import random
 from collections import Counter
 
 import pytest
 from effort import effort
-from simulations.possible import random_qrels, random_run, true_rows
+from simulations.possible import random_qrels, random_run, true_rows, true_rows_by
 
 import permed_measures as pm
+from permed_measures.conventions.named import NAMED, read_conventions
+from permed_measures.conventions.options import MEASURES, OPTIONS, OPTIONS_OF, SHARED
+
+pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 
 
-@pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 def test_a_row_that_a_run_has_is_never_refuted_by_the_convention_it_was_made_by():
     rng, counts = random.Random(11), Counter()
     while counts.total() < effort(3, 25):
         qrels = random_qrels(rng, rng.choice((1, 5, 20)), rng.choice((1, 2, 3)), rng.choice((3, 8)))
         for row in true_rows(rng, qrels, [random_run(rng, qrels)]):
             assert not row.refuted, row
+            assert not row.lacks_queries, row
             counts[row.refuted] += 1
     assert counts[False] > 0.9 * counts.total()
+
+
+def counted(rows):
+    """Count what is said of true rows; that a run must lack queries is said of those that do."""
+    counts = Counter()
+    for row in rows:
+        assert not row.refuted, row
+        assert not (row.lacks_queries and row.made_by["qrels"].keys() <= row.made_by["run"].keys()), row
+        counts[row.lacks_queries] += 1
+    return counts
+
+
+def test_no_convention_with_a_name_is_refuted_that_printed_the_row():
+    """Runs may lack queries, and some rows tell that they do."""
+    counts = counted(true_rows_by(random.Random(1), NAMED, effort(150, 2000)))
+    assert counts[True] > 0.02 * counts.total()
+
+
+def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
+    """Each has some options for all measures, and one measure some more; half are of a run's queries."""
+    rng, lines = random.Random(2), []
+    for number in range(effort(100, 1000)):
+        measure = rng.choice(MEASURES[:-1])
+        lines.append(f"[[convention]]\nname = 'own {number}'\nsource = 'nobody'")
+        for key, known in (("options", OPTIONS), (measure, (*SHARED, *OPTIONS_OF[measure]))):
+            chosen = rng.sample(list(known), rng.choice((0, 1, 1, 2)))
+            chosen = dict.fromkeys([*chosen, *["queries"] * (key == "options" and rng.random() < 0.5)])
+            values = (f"{each} = {rng.choice(values_for(each, key))}" for each in chosen)
+            lines.append(f"{key} = {{ {', '.join(values)} }}")
+    (tmp_path / "own.toml").write_text("\n".join(lines))
+    named = read_conventions(tmp_path / "own.toml")
+    counts = counted(true_rows_by(rng, named, effort(150, 2000), most=3))
+    assert counts[True] > 0
+
+
+def values_for(option, measure):
+    """Return the values that an option can have in a file; of query sets mostly those of a run."""
+    if option == "level":
+        return ["1.0", "2.0"]
+    measures = MEASURES if measure == "options" else (measure,)
+    found = [repr(each) for each in OPTIONS[option].values_for(measures, ())]
+    return found + ["'both'", "'both_with_relevant'"] * 10 if option == "queries" else found
+
+
+def test_the_whole_says_so_too():
+    """`possible` reads the texts, tries all conventions, and writes those that are refuted."""
+    for row in true_rows_by(random.Random(3), NAMED, effort(10, 100), most=2):
+        result = pm.possible(row.made_by["qrels"], row.texts)
+        said = json.loads(result.to("json"))["rows"][0]["named"]
+        assert row.made_by["named"].name not in said["refuted"], row
+        assert result.ok
 
 
 def test_a_row_with_a_sum_above_1_is_read_as_it_stands():

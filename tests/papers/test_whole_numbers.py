@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from effort import effort
+from printing import texts_of
 
 import permed_measures as pm
 from permed_measures.papers.arithmetic import _evidence, wholes_by_part, wholes_in
@@ -43,6 +44,54 @@ def test_a_value_that_prints_so_may_be_off_by_what_a_sum_may_be():
     assert [value in printed for value in off] == [False, True, True, False]
     large = Printed.rounded(Decimal("123456789012.3"), 1)
     assert [value in large for value in (123456789012.3, 123456789012.4)] == [True, False]
+
+
+@pytest.mark.parametrize("percent", [False, True])
+@pytest.mark.parametrize("digits", [2, 3, pytest.param(4, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("total", [50, 250, 500, 597, pytest.param(3440, marks=pytest.mark.thorough)])
+def test_numbers_that_can_be_shares_are_those_that_shares_print_as(total, digits, percent):
+    """Half of all numbers with three digits are shares of 500: 0.302 is, and 0.301 is not."""
+    printed = {text for hits in range(total + 1) for text in texts_of(hits, total, digits, percent)}
+    numbers = [n / Decimal(10**digits) for n in range(10**digits + 1)]
+    texts = [f"{100 * n:.{digits - 2}f}%" if percent else f"{n:.{digits}f}" for n in numbers]
+    claims = parse_claims([{"P@1": text} for text in texts])
+    assert {claim.text for [claim] in claims if claim.anyhow.counts(total)} == printed
+
+
+@pytest.mark.parametrize(("total", "digits", "n"), [(500, 3, 501), (597, 4, 926), (250, 4, 251), (50, 2, 51)])
+def test_so_many_numbers_can_be_shares(total, digits, n):
+    numbers = [Printed.anyhow(Decimal(each).scaleb(-digits), digits) for each in range(10**digits + 1)]
+    assert sum(len(each.counts(total)) > 0 for each in numbers) == n
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"), [("0.301", []), ("0.302", [151]), ("0.999", []), ("1.000", [500])]
+)
+def test_a_share_is_cut_off_to_no_number_that_is_smaller_by_a_whole_digit(text, counts):
+    [[claim]] = parse_claims([{"P@10": text}])
+    assert list(claim.anyhow.counts(500)) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("0.3", ["0.3", "0.39999999"], ["0.29999999", "0.4"]),
+        ("-0.3", ["-0.3", "-0.39999999"], ["-0.29999999", "-0.4"]),
+        ("0.0", ["0", "0.09999999", "-0.09999999"], ["0.1", "-0.1"]),
+    ],
+)
+def test_numbers_are_cut_off_towards_0(text, inside, outside):
+    printed = Printed.cut(Decimal(text), 1)
+    assert [float(value) in printed for value in inside] == [True] * len(inside)
+    assert [float(value) in printed for value in outside] == [False] * len(outside)
+
+
+def test_what_a_sum_is_off_by_does_not_cut_off_a_digit():
+    """0.1 + 0.2 is a little above 0.3, and its negative, plus 0.6, a little below."""
+    below = 0.6 - (0.1 + 0.2)
+    assert below < 0.3
+    assert below not in Printed.cut(Decimal("0.2"), 1)
+    assert below in Printed.rounded(Decimal("0.3"), 1)
 
 
 def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
@@ -109,6 +158,9 @@ def test_a_column_that_was_cut_tells_its_topics_too():
     assert "all 40 rows are whole numbers of 430 if they were cut and not rounded, as P@10 over 43" in str(
         whole
     )
+    noisy = [f"{value:.4f}" for value in values] + ["0.4999"]  # 215 of 430, and a little less by the sum
+    [whole] = wholes_in(parse_claims([{"P@10": text} for text in noisy]), 50)
+    assert "all 41 rows are whole numbers of 430 if they were cut" in str(whole)
     [whole] = wholes_in(column("P@10", counts(np.random.default_rng(0), 40, 430)), 50)
     assert (whole.total, "cut" in str(whole)) == (430, False)
 

@@ -1,7 +1,8 @@
 """Rows that runs have are never refuted by the convention they were made by.
 
 Rows of up to six measures are made from random runs and from those of ``data/outside``, by any convention
-that `possible` tries, and printed with two to four digits: rounded, rounded twice or cut off.
+that `possible` tries, and printed with two to four digits: rounded, rounded twice or cut off. Others are made
+by each convention with a name, as an audit computes it, from runs that may lack queries.
 
     python tests/simulations/possible.py [rows]
 
@@ -13,16 +14,21 @@ import random
 import sys
 from collections import Counter
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 import permed_measures as pm
-from permed_measures.conventions.means import values_of_queries
-from permed_measures.conventions.options import CUTOFF
+from permed_measures.conventions.means import place, values_of_queries
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.options import CUTOFF, seen_by
+from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.values import Ranked, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.limits.row_conventions import conventions_of
+from permed_measures.limits.row_conventions import conventions_of, named_of
 from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
@@ -60,21 +66,25 @@ def random_run(rng, qrels):
     return run
 
 
-def printed(rng, value, digits):
-    """Print a mean in one of the ways that are in use."""
-    unit, exact = Decimal(1).scaleb(-digits), Decimal(repr(value))
+def printed(rng, value, digits, five_digits=False):
+    """Print a mean in one of the ways that are in use, without what its sum is off by."""
+    unit, exact = Decimal(1).scaleb(-digits), Decimal(repr(round(value, 12)))
     way = rng.randrange(4)
-    if way == 3:  # first to five digits, as some tools do
-        exact, way = Decimal(repr(round(value, 5))), 0
+    if way == 3 or five_digits:  # first to five digits, as some tools do
+        exact, way = Decimal(repr(round(value, 5))), way % 3
     return str(exact.quantize(unit, (ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_DOWN)[way]))
 
 
 class TrueRow(NamedTuple):
-    """A row as it is printed, the convention that it was made by, and whether that is refuted."""
+    """A row as it is printed, what it was made by, and whether that is refuted.
+
+    `lacks_queries` is whether it is for every run that has all queries.
+    """
 
     refuted: bool | None
+    lacks_queries: bool
     texts: dict
-    convention: dict
+    made_by: dict
 
 
 def true_row(rng, conventions, run):
@@ -86,19 +96,91 @@ def true_row(rng, conventions, run):
         return None
     judgments = group.labels.judgments
     ranked = Ranked(group.labels, JudgedRankings.of(judgments, run))
-    counted = judgments.num_rel(1) > 0 if convention["queries"] == "with_relevant" else slice(None)
+    counted = judgments.num_rel(1) > 0 if convention["queries"].endswith("with_relevant") else slice(None)
     texts, digits = {}, rng.randint(2, 4)
     for claim in claims:
         values = values_of_queries(claim.measure, convention[CUTOFF + claim.name], convention, ranked)
         texts[claim.name] = printed(rng, float(values[counted].mean()), digits)
     [claims] = parse_claims([texts])
-    return TrueRow(Row(claims).limits(group).refuted, texts, convention)
+    [limits] = Row(claims).limits(group)
+    return TrueRow(limits.refuted, limits.lacks_queries, texts, convention)
 
 
 def true_rows(rng, qrels, runs):
     """Yield rows of the runs."""
     conventions = Conventions(label_policies(Judgments.of(qrels)))
     return filter(None, (true_row(rng, conventions, run) for run in runs))
+
+
+# --- by conventions with a name, of runs that lack queries ------------------------------------------
+
+
+def small_qrels(rng):
+    """Return qrels of one to twelve queries with few documents each, some with none that is relevant."""
+    grades = rng.choice([(0, 1), (0, 1, 2), (-1, 0, 1, 2), (0, 1, 2, 3), (0, 0.5, 1, 2)])
+    n_queries = rng.choice((1, 2, 3, 5, 8, 12))
+    qrels = {
+        f"q{i}": {f"d{j}": rng.choice(grades) for j in range(rng.randint(1, 7))} for i in range(n_queries)
+    }
+    qrels["q0"]["d0"] = grades[-1]
+    return qrels
+
+
+def small_run(rng, qrels):
+    """Return a run with ties, short and empty lists, that may lack queries or have others."""
+    lacking, strength, digits = rng.choice((0, 0, 0.2, 0.6, 0.9)), rng.choice((0, 1, 3)), rng.choice((0, 3))
+    run = {}
+    for query, docs in qrels.items():
+        if rng.random() >= lacking:
+            pool = [*docs, *(f"x{i}" for i in range(6)), query]
+            rng.shuffle(pool)
+            score = {d: round(rng.gauss(0, 1) + strength * max(docs.get(d, 0), 0), digits) for d in pool}
+            best = sorted(pool, key=lambda doc, of=score: -of[doc])[: rng.choice((0, 1, 3, 8, 99))]
+            run[query] = {doc: score[doc] for doc in pool if doc in best}
+    return run | ({"other": {"d0": 1.0}} if rng.random() < 0.3 else {})
+
+
+def texts_by(rng, named, run, claims):
+    """Print the row of a run by a convention with a name, as an audit computes it; {} if it has none."""
+    texts, digits, percent = {}, rng.randint(2, 4), rng.random() < 0.2
+    for claim in claims:
+        seen = seen_by(claim.measure, named.options)
+        means = run.means(claim.measure, claim.cutoffs[0], named.options)
+        value = np.nan if means is None else float(means[place(seen["queries"])])
+        if -1 <= value <= 1 or (claim.measure == "AP" and not percent and value > 1):
+            text = printed(rng, value, digits, five_digits=seen["rounding"] == "five_digits")
+            texts[claim.name] = f"{Decimal(text).scaleb(2):f}%" if percent else text
+    return texts
+
+
+def true_row_by(rng, named, most=6):
+    """Return a small run's row by a convention with a name; None if that has no bounds, or no row here."""
+    qrels = small_qrels(rng)
+    run, policies = small_run(rng, qrels), label_policies(Judgments.of(qrels))
+    variants = RunVariants(policies, run)
+    [claims] = parse_claims([dict.fromkeys(rng.sample(NAMES, rng.randint(1, most)), "0.5")])
+    texts = texts_by(rng, named, variants, [claim for claim in claims if named.has(claim.measure)])
+    if not texts:
+        return None
+    [claims], conventions = parse_claims([texts]), Conventions(policies, [named])
+    claims = [claim for claim in claims if conventions.can_bound(claim)]
+    for labels in policies if claims else ():
+        for _, convention in named_of(claims, labels, [named]):
+            if group := conventions.group(convention, claims):
+                [limits] = Row(claims).limits(group)
+                made_by = {"named": named, "qrels": qrels, "run": run}
+                return TrueRow(limits.refuted, limits.lacks_queries, texts, made_by)
+    return None
+
+
+def true_rows_by(rng, named, n_rows, most=6):
+    """Yield so many rows, by one convention after the other."""
+    for each in cycle(named):
+        if n_rows <= 0:
+            return
+        if row := true_row_by(rng, each, most):
+            n_rows -= 1
+            yield row
 
 
 def main(n_rows=500):
@@ -109,6 +191,8 @@ def main(n_rows=500):
         qrels = random_qrels(rng, *size)
         counts.update(row.refuted for row in true_rows(rng, qrels, [random_run(rng, qrels)] * 5))
     print("refuted of random runs", dict(counts), flush=True)
+    counts = Counter(row.refuted for row in true_rows_by(rng, NAMED, 4 * n_rows))
+    print("refuted by a name, of runs that may lack queries", dict(counts), flush=True)
     for name, runs in OUTSIDE.items() if data else ():
         folder = Path(data, "outside", name)
         qrels = pm.read_qrels(folder / "qrels.txt.gz")
