@@ -285,12 +285,12 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
         return packaged[0]
     if packaged or "qrels" not in kinds:
         raise _no_file(path, kinds)
-    if _is_measure(text):
-        raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
     if re.fullmatch(_ENDING, path.suffix) or ":" in text:
         raise _no_file(path, kinds)
-    if (dataset := find(text)) is not None:
+    if not set(text) & set("@(") and (dataset := find(text)) is not None:
         return dataset
+    if _is_measure(text):
+        raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
     problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
     raise InputError(problem, hint=_alike(path, kinds) or OURS)
 
