@@ -47,8 +47,10 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     ----------
     path : str or path-like
         TREC, BEIR, CSV or TSV qrels, MedCorpus labels, PerMed ground truth or LitSearch labels (every listed
-        document has grade 1), LitSearch results with ``corpusids``, or JSON ``{query_id: {doc_id: grade}}``;
-        plain, ``.gz`` or ``.zst``. Or a Parquet file, or the id of a data set of ir_datasets.
+        document has grade 1), LitSearch results with ``corpusids``, rows or lists in JSON lines or an array,
+        JSON ``{query_id: {doc_id: grade}}`` or ``{query_id: [doc_ids]}``, or pairs of query and document;
+        plain, ``.gz``, ``.zst``, ``.bz2``, ``.xz`` or ``.zip``. Or a Parquet file, or the id of a data set of
+        ir_datasets. The guide has all names that columns and keys may have.
 
     Returns
     -------
@@ -92,10 +94,11 @@ def read_run(
     Parameters
     ----------
     path : str or path-like
-        A TREC run, PerMed or LitSearch results, BEIR or MTEB results (JSON), CSV or TSV with a header (such
-        as PyTerrier's frames); or labels in JSONL, whose order is a run. Compressed or in Parquet as
-        `read_qrels` has it, and refused for the same reasons. A folder of Parquet parts, as Spark and Hive
-        write it, is one run. ``permed-sample/runs/bm25`` is one of the packaged runs.
+        A TREC run, MS MARCO's or ColBERT's ranking, PerMed or LitSearch results, rows or lists in JSON lines
+        or an array, BEIR or MTEB results (JSON), CSV or TSV with a header (such as PyTerrier's frames); or
+        labels in JSONL, whose order is a run. Compressed or in Parquet as `read_qrels` has it, and refused
+        for the same reasons. A folder of Parquet parts, as Spark and Hive write it, is one run.
+        ``permed-sample/runs/bm25`` is one of the packaged runs.
     order : {'score', 'list'}, default 'score'
         Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
         of ranks where all documents of the query have one, otherwise the lines; also those of TREC, CSV and
@@ -285,12 +288,12 @@ def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> 
         return packaged[0]
     if packaged or "qrels" not in kinds:
         raise _no_file(path, kinds)
-    if _is_measure(text):
-        raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
     if re.fullmatch(_ENDING, path.suffix) or ":" in text:
         raise _no_file(path, kinds)
-    if (dataset := find(text)) is not None:
+    if not set(text) & set("@(") and (dataset := find(text)) is not None:
         return dataset
+    if _is_measure(text):
+        raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
     problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
     raise InputError(problem, hint=_alike(path, kinds) or OURS)
 

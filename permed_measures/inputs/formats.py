@@ -389,12 +389,20 @@ def read_list(kind: Kind, content: dict[str, Any], line: int) -> List:
     if not isinstance(items, list):
         raise ValueError(f"{key} must be a list (found {shown(items)})")
     column, query_id = VALUE_COLUMNS[kind], _query_of(content, key, items, line)
-    ids, numbers = [], []
-    for item in items:
-        doc_id, value = _document(item, column) if isinstance(item, dict) else (_text(item), None)
-        ids.append(doc_id)
-        numbers.append(1 if value is None and kind == "qrels" else value)
-    return query_id, ids, numbers
+    missing = 1 if kind == "qrels" else None
+    types = {*map(type, items)}
+    if dict not in types:
+        return query_id, list(map(_text, items)), [missing] * len(items)
+    shapes = {*map(tuple, items)} if types == {dict} else set()
+    if kind == "run" and len(shapes) == 1:  # as in most files
+        names, values = _keys("doc_id", *shapes), _keys(column, *shapes)
+        if len(names) == len(values) == 1:
+            ids = [_text(item[names[0]]) for item in items]
+            scores = [item[values[0]] for item in items]
+            return query_id, ids, [None if each is None else float(_number(each, column)) for each in scores]
+    documents = [_document(item, column) if isinstance(item, dict) else (_text(item), None) for item in items]
+    numbers = [missing if value is None else value for _, value in documents]
+    return query_id, [doc_id for doc_id, _ in documents], numbers
 
 
 def _list_key(kind: Kind, content: Mapping[str, Any]) -> str:

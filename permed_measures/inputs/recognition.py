@@ -225,11 +225,12 @@ def _of_columns(source: Source, text: str, kind: Kind | None) -> tuple[list[Form
 
 def _delimiter_of(source: Source, text: str) -> str:
     """Return what divides the columns of all rows: white space (empty), tabs, commas or semicolons."""
-    if len(divided(text)) == 1 and not any(each in text for each in DELIMITERS):
+    delimiters = [each for each in DELIMITERS if each in text]
+    if not delimiters:
         return ""
     rows = [line.strip(BLANKS) for line in _rows(source, 1000)]
     n_blanks = {len(divided(row)) for row in rows}
-    for delimiter in DELIMITERS:
+    for delimiter in delimiters:
         counts = {len(cells_of(row, delimiter)) for row in rows}
         if len(counts) != 1 or counts == n_blanks or counts.isdisjoint((2, 3, 4, 6)):
             continue

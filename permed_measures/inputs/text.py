@@ -324,6 +324,8 @@ def header_of(line: str) -> Header | None:
 
 def cells_of(line: str, delimiter: str) -> list[str]:
     """Return the cells of a line; one in tabs that is quoted as a whole is taken out of its quotes."""
+    if delimiter == "\t" and '"' not in line:
+        return line.split("\t")
     if delimiter == "\t":
         return [
             cell[1:-1].replace('""', '"') if QUOTED.fullmatch(cell) else cell for cell in line.split("\t")
