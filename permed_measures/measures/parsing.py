@@ -51,13 +51,15 @@ def named_measures(text: str) -> list[Measure]:
     return [*_preset(text)] or [named_measure(text)]
 
 
+_TREC_GAINS = r"(?i)\s*ndcg[._](\d+=[\d.]+(?:,\d+=[\d.]+)*)\s*"
+"""Gains of grades as trec_eval has them: ``ndcg.1=3.5,2=9``."""
 _NAMED = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs to a parameter
 
 
 def named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
     found = re.fullmatch(_NAMED, text)
-    if found is None:
+    if found is None or re.fullmatch(_TREC_GAINS, text):
         return parse_measure(text)
     name, measure = found[1].strip(), found[2].strip()
     if not name or not measure:
@@ -184,6 +186,10 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
         return found[0], params, found[1] if at is None else at
     if parsed:
         raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
+    if gains := re.fullmatch(_TREC_GAINS, text):
+        by_grade = gains[1].replace("=", ":")
+        problem = f"gains of grades are a parameter (found {shown(text)})"
+        raise MeasureError(problem, hint=f"Write nDCG(gains={{{by_grade}}})")
     examples = "Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10"
     one = "Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']"
     problem = f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})"
