@@ -108,11 +108,16 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
     level = number = 1
     while frame:
         number += 1
-        if frame.f_code.co_filename.startswith(PACKAGE):
+        if frame.f_code.co_filename.startswith(PACKAGE) or _is_ir_measures(frame):
             level = number
         frame = frame.f_back
     with hidden():
         warnings.warn(warning, stacklevel=level)
+
+
+def _is_ir_measures(frame: FrameType) -> bool:
+    """Return whether code of ir_measures runs in a frame, which calls the provider."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ir_measures"
 
 
 PACKAGE = str(Path(__file__).parent / "_")[:-1]

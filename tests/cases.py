@@ -146,6 +146,12 @@ def _polars(rows, value, dtype=pl.String):
     )
 
 
+def _by_queries(rows):
+    """Return the rows of each query, in the order of the first."""
+    queries = dict.fromkeys(row[0] for row in rows)
+    return [[row for row in rows if row[0] == query_id] for query_id in queries]
+
+
 def _pyarrow(rows, value):
     types = [("query_id", pa.string()), ("doc_id", pa.string()), (value, pa.float64())]
     return pa.table(_columns(rows, value), schema=pa.schema(types))
@@ -165,6 +171,9 @@ FORMS = {
     "PyTerrier": _pyterrier,
     "polars": _polars,
     "polars, lazy": lambda rows, value: _polars(rows, value).lazy(),
+    "polars, lazy, in parts": lambda rows, value: [
+        _polars(part, value).lazy() for part in _by_queries(rows) or [[]]
+    ],
     "polars, categories": lambda rows, value: _polars(rows, value, pl.Categorical),
     "pyarrow": _pyarrow,
     "pyarrow, dictionary": lambda rows, value: _pyarrow(rows, value).set_column(

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 
+import ir_measures
 import pytest
 from effort import effort
 
@@ -86,6 +87,15 @@ def test_a_warning_is_of_the_user_s_line_also_beside_the_folder_of_the_package()
             compile("pm.calc_aggregate('RR', {'q': {'a': 1}}, {'x': {'a': 1.0}})", script, "exec"), {"pm": pm}
         )
     assert [each.filename for each in caught] == [script]
+
+
+@pytest.mark.parametrize("function", ["calc_aggregate", "iter_calc"])
+def test_a_warning_through_ir_measures_is_of_the_user_s_line_too(function):
+    script = "/somewhere/script.py"
+    code = f"list(ir_measures.{function}([pm.GradedAP], {{'q': {{'a': 1}}}}, {{'x': {{'a': 1.0}}}}))"
+    with pytest.warns(pm.NoSharedQueryWarning) as caught:
+        exec(compile(f"\n\n{code}", script, "exec"), {"pm": pm, "ir_measures": ir_measures})
+    assert [(each.filename, each.lineno) for each in caught] == [(script, 3)]
 
 
 def test_a_choice_that_is_no_string_is_an_error_of_ours():

@@ -13,7 +13,7 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.results.collections import MEAN, CollectionMeans
+from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 PLACE = "{collection}"
@@ -38,8 +38,9 @@ def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
     qrels, runs = (_texts(content, key, path) for key in ("qrels", "runs"))
     if unknown := sorted(set(content) - {"qrels", "runs"}):
         raise InputError(f"there can be [qrels] and [runs] (found {unknown[0]!r})", where=str(path))
-    if MEAN in qrels:
-        raise InputError(f"a collection cannot be named {MEAN!r}, as a column is", where=str(path))
+    for name in HEADINGS:
+        if name in qrels:
+            raise InputError(f"a collection cannot be named {name!r}, as a column is", where=str(path))
     for name, pattern in runs.items():
         if PLACE not in pattern:
             problem = f"runs.{name} must have {PLACE} where the name of the collection stands"

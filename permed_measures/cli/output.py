@@ -61,8 +61,9 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
             raise InputError("the output would overwrite a file that is read", where=str(output))
     if form == FIGURE:
         matplotlib()  # before any work: an error where it is missing
-    if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json"):
-        raise InputError(f"--digits is for tables; {form} has all digits", hint="Leave it out")
+    if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json", FIGURE):
+        has = "a figure has points" if form == FIGURE else f"{form} has all digits"
+        raise InputError(f"--digits is for tables; {has}", hint="Leave it out")
     check_latex(str(form), args.label, args.caption)
     return str(form)
 

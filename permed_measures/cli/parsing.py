@@ -7,7 +7,8 @@ import re
 import shlex
 import shutil
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -108,6 +109,10 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
     Besides the arguments the result has the name (`command`), and the whole line as it was typed (`line`).
     """
     parser = _parser(f"{PROGRAM} {name}", summary, command)
+    if elsewhere := dict(_options_elsewhere(command, words)):
+        here = "; ".join(f"{option} {what}" for option, what in elsewhere.items())
+        problem = f"unrecognized arguments, of trec_eval or ir_measures: {', '.join(elsewhere)}"
+        raise InputError(problem, hint=f"Here {here}")
     parsed, left = parser.parse_known_intermixed_args(words)
     if ("measures" in parsed or "measure" in parsed) and not any(word.startswith("-") for word in left):
         left = _with_measures_apart(parser, command, parsed, left)
@@ -119,6 +124,40 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
         parser.error(f"unrecognized arguments: {' '.join(left)}")
     parsed.command, parsed.line = name, shlex.join([PROGRAM, name, *words])
     return parsed
+
+
+_ELSEWHERE = {
+    "-q": ("--by-query", "is --by-query"),
+    "--by_query": ("--by-query", "is --by-query"),
+    "-c": ("--measure", "is always so (leave it out)"),
+    "-n": ("--by-query", "is always so with --by-query"),
+    "--no_summary": ("--by-query", "is always so with --by-query"),
+    "-M": ("--measure", "is the cutoff of a measure, as -m AP@{}"),
+    "-l": ("--rel", "is --rel {}"),
+    "-J": ("--measure", "is judged_only=True of a measure, as -m 'AP(judged_only=True)'"),
+    "-p": ("--digits", "is --digits {}"),
+    "--places": ("--digits", "is --digits {}"),
+    "--output_format": ("--format", "is --format {}"),
+    "--provider": ("--measure", "is not needed: this command computes all measures itself (leave it out)"),
+    "-m all_trec": ("--measure", "is each measure by its name, as -m AP -m nDCG -m P@10"),
+    "-m official": ("--measure", "is each measure by its name, as -m AP -m nDCG -m P@10"),
+}
+"""What one types to trec_eval and ir_measures: the option that our command must have, and what it is here."""
+
+
+def _options_elsewhere(command: Command, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is typed to trec_eval or ir_measures alone, and what it is here."""
+    ours = {name for each in (*command.arguments, *_EVERYWHERE) for name in each.names}
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        if word == "--":
+            return
+        typed = f"-m {following}" if word in ("-m", "--measure") else re.sub("^-m(?=[^-])", "-m ", word)
+        found = re.fullmatch(r"(-m .+|--\w+|-[A-Za-z])(?:=(.+)|(\d[\d.]*))?", typed)
+        option = found[1] if found else ""
+        needed, what = _ELSEWHERE.get(option, ("", ""))
+        if found and option not in ours and needed in ours:
+            value = found[2] or found[3] or following or "N"
+            yield (f"{option} {value}", what.format(value)) if "{}" in what else (option, what)
 
 
 def _with_measures_apart(
@@ -145,15 +184,23 @@ def _with_measures_apart(
     return words
 
 
+_PATH = r"[/\\]|\.[A-Za-z]\w*$"
+"""What a path has and no measure: a slash, or at its end a dot and a word that begins with a letter."""
+
+
 def _is_measure(word: str) -> bool:
-    """Return whether a word among the runs is a measure; where there is a file of that name, it is not."""
+    """Return whether a word among the runs is a measure; where there is a file of that name, it is not.
+
+    A word that is no measure, and has an @ as ``P@0``, is an error unless it is written as a path of a file.
+    """
     from permed_measures.measures.parsing import named_measures
 
-    is_file = Path(word).exists() or Path(word.rpartition("=")[2]).exists()
+    place = word.rpartition("=")[2]
+    is_file = Path(word).exists() or Path(place).exists()
     try:
         named_measures(word)
     except PermedError:
-        if "@" in word and not is_file:  # as P@0
+        if "@" in word and not is_file and not re.search(_PATH, place):
             raise
         return False
     if is_file:

@@ -17,10 +17,10 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from permed_measures.errors import InputError, PermedWarning, nearest, no_folder, shown, unloadable
 
@@ -118,11 +118,16 @@ def _register_or_warn() -> None:
 
 
 class _ImportHook:
-    """Find ir_datasets as Python does, and register the data sets once it is loaded."""
+    """Find ir_datasets as the other finders do, and register the data sets once it is loaded."""
 
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the spec of ir_datasets with a loader that registers; None for any other module."""
-        spec = PathFinder.find_spec(fullname) if fullname == "ir_datasets" else None
+        if fullname != "ir_datasets":
+            return None
+        own = sys.meta_path.index(self) if self in sys.meta_path else -1
+        finders = (each for each in sys.meta_path[own + 1 :] if hasattr(each, "find_spec"))
+        specs = (each.find_spec(fullname, path, target) for each in finders)
+        spec = next((each for each in specs if each is not None), None)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module

@@ -224,7 +224,7 @@ def _of_items(data: Iterable[Any], column: str) -> Nested | Frames:
     """Return namedtuples as a mapping, and frames one after the other."""
     items = iter(data)
     first = next(items, None)
-    if not hasattr(first, "columns"):
+    if not hasattr(type(first), "columns"):  # that of a lazy frame itself warns
         return _records(items if first is None else chain([first], items), column)
     frames = [first, *items] if items is data else data  # an iterator cannot be gone through again
     return Frames(lambda: chain.from_iterable(_of_item(frame, column) for frame in frames))

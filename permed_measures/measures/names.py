@@ -209,6 +209,11 @@ _ADVICE = {
         ("mar", "ar", "averagerec", "averagerecall", "meanaveragerecall"),
         "Average recall, over ranks, is not computed",
     ),
+    **dict.fromkeys(
+        ("average", "averages", "averaged", "avg", "mean", "means", "score", "scores"),
+        "Each measure is averaged over the queries: name the measure",
+    ),
+    **dict.fromkeys(("alltrec", "official"), "Name the measures that you need, such as AP, nDCG and P@10"),
     "hole": "Hole, the share of documents that are judged for no query, is not computed; Judged is near it",
     "map@r": "AP cut at the number of relevant documents of each query is not computed",
 }

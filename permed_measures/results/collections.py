@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from permed_measures.markup import counted, listed
-from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import apart, best_of
 from permed_measures.results.evaluations import COUNTS, Evaluations
@@ -20,6 +20,8 @@ from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table, is_same, place_of
 
 MEAN = "mean"
+HEADINGS = ("run", MEAN, "ranks")
+"""The columns of a table besides the collections."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class CollectionMeans(Result):
     found: Mapping[str, Evaluations] = field(repr=False)
     digits: int = 4
     origin: Origin | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a measure that is named like another column of the rows."""
+        check_headings(["run", "collection", "queries"], self.measures)
 
     @property
     def measures(self) -> list[Measure]:

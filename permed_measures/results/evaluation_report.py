@@ -98,7 +98,7 @@ def _table(found: Evaluations, decimals: int) -> Table:
         [*blocks.values()],
         len(found.labels),
         f"{'Values by query' if found.by_query else 'Means'} over {found.about()}",
-        list(found.explanations()),
+        [*found.explanations(), *([_ABOUT_IGNORED] if _IGNORED in counts else [])],
         [*found.spare, *counts[::-1]],
         "evaluation",
     )
@@ -144,6 +144,7 @@ def _counts(row: Row) -> dict[str, Cell]:
 
 
 _IN_RUN, _IGNORED = "queries in run", "ignored"
+_ABOUT_IGNORED = "Ignored: queries of the run that the qrels lack, which count nowhere"
 
 
 # --- which runs are highest, in sentences -----------------------------------------------------------------

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import pytrec_eval
 from commands import run_cli
 
 import permed_measures as pm
@@ -162,6 +163,113 @@ def test_a_file_named_like_a_measure_is_a_file():
 def test_a_bad_measure_among_the_files_is_no_missing_file():
     with pytest.raises(pm.MeasureError, match="P: cutoff must be a whole number"):
         run_cli("evaluate", "qrels", "run.trec", "P@0")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("user@host/nope.trec", "bm25@100.trec", "a@b/nope", "bm25@100.trec.gz", "RR@10.jsonl", "x@y.qrels"),
+        *("../AP@10x/run", "P@0.csv"),
+    ],
+)
+@pytest.mark.parametrize("name", ["", "mine="])
+def test_what_is_written_as_a_path_is_a_file(path, name):
+    with pytest.raises(pm.InputError, match=f"^{re.escape(path)}: No such file or directory"):
+        run_cli("evaluate", "qrels", f"{name}{path}", "-m", "P@1")
+
+
+def test_a_file_with_an_at_in_its_name_is_read():
+    Path("bm25@100.trec").write_text(Path("run.trec").read_text())
+    Path("bm25@100").write_text(Path("run.trec").read_text())
+    expected = evaluated("qrels run.trec -m P@1")[0]
+    assert evaluated("qrels bm25@100.trec -m P@1")[0] == evaluated("qrels bm25@100 -m P@1")[0] == expected
+
+
+@pytest.mark.parametrize("word", ["P@0", "nDCG@10.5", "x=P@0", "bm25@100", "nDCG(dcg=x)@1"])
+def test_what_is_written_as_a_measure_is_no_path(word):
+    with pytest.raises(pm.MeasureError):
+        run_cli("evaluate", "qrels", "run.trec", word)
+
+
+# --- trec_eval's and ir_measures' options --------------------------------------------------------------
+
+SAID = {
+    "-q": "-q is --by-query",
+    "--by_query": "--by_query is --by-query",
+    "-c": "-c is always so (leave it out)",
+    "-n": "-n is always so with --by-query",
+    "-M 2": "-M 2 is the cutoff of a measure, as -m AP@2",
+    "-M2": "-M 2 is the cutoff of a measure, as -m AP@2",
+    "-l 2": "-l 2 is --rel 2",
+    "-l2": "-l 2 is --rel 2",
+    "-J": "-J is judged_only=True of a measure, as -m 'AP(judged_only=True)'",
+    "-m all_trec": "-m all_trec is each measure by its name, as -m AP -m nDCG -m P@10",
+    "-mofficial": "-m official is each measure by its name, as -m AP -m nDCG -m P@10",
+    "--measure all_trec": "-m all_trec is each measure by its name, as -m AP -m nDCG -m P@10",
+    "-p 2": "-p 2 is --digits 2",
+    "--places=2": "--places 2 is --digits 2",
+    "--no_summary": "--no_summary is always so with --by-query",
+    "--output_format jsonl": "--output_format jsonl is --format jsonl",
+    "--provider ranx": "--provider is not needed: this command computes all measures itself (leave it out)",
+}
+
+
+OF_OTHERS = "unrecognized arguments, of trec_eval or ir_measures: "
+
+
+@pytest.mark.parametrize("typed", SAID)
+@pytest.mark.parametrize("place", [0, 2])
+def test_options_of_other_tools_are_refused_by_what_they_are_here(typed, place):
+    words = ["qrels", "run.trec"]
+    with pytest.raises(pm.InputError, match=OF_OTHERS) as error:
+        run_cli("evaluate", *words[:place], *shlex.split(typed), *words[place:])
+    assert str(error.value).endswith(f". Here {SAID[typed]}")
+
+
+def test_several_of_them_are_named_at_once():
+    line = "-q -c -M1000 -l 2 -J -m all_trec qrels run.trec"
+    with pytest.raises(pm.InputError) as error:
+        run_cli("evaluate", *line.split())
+    options = "-q, -c, -M 1000, -l 2, -J, -m all_trec"
+    assert str(error.value).startswith(f"{OF_OTHERS}{options}. Here -q is --by-query; -c is always so")
+    assert str(error.value).count("; ") == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("convert -q run.trec out.json", "unrecognized arguments: -q. See"),  # has nothing of the kind
+        ("evaluate qrels run.trec -quiet", "unrecognized arguments: -quiet. See"),
+        ("compare qrels run.trec other.trec -q", "unrecognized arguments: -q. See"),
+        ("evaluate qrels run.trec -- -c", "-c: No such file or directory"),
+        ("evaluate qrels run.trec -m all_trecs", "there is no measure 'all_trecs'. "),
+    ],
+)
+def test_where_a_command_has_nothing_of_the_kind_nothing_is_said(line, problem):
+    with pytest.raises(pm.PermedError, match=f"^{re.escape(problem)}"):
+        run_cli(*line.split())
+
+
+def test_what_is_said_of_them_gives_trec_evals_numbers():
+    """Each remedy is typed; pytrec_eval has the same options."""
+    qrels, run = pm.read_qrels("qrels"), pm.read_run("run.trec")
+    plain, level, condensed = (
+        pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut_2"}, **given).evaluate(run)
+        for given in ({}, {"relevance_level": 2}, {"judged_docs_only_flag": True})
+    )
+    for line, found, name in (
+        ("-m AP@2", plain, "map_cut_2"),
+        ("--rel 2 -m AP", level, "map"),
+        ("-m AP(judged_only=True)", condensed, "map"),
+    ):
+        stdout, _ = run_cli("evaluate", "qrels", "run.trec", *line.split(), "--by-query", "--format", "csv")
+        rows = [*csv.reader(stdout.splitlines())][1:]  # of the queries alone
+        assert {query: float(value) for _, query, value, *_ in rows} == {"q3": 0.0} | {
+            query: pytest.approx(values[name]) for query, values in found.items()
+        }
+    line = "evaluate qrels run.trec -m AP -m nDCG -m P@10 --digits 2"
+    stdout, _ = run_cli(*line.split())
+    assert re.search(r"^run +0\.\d\d +0\.\d\d +0\.\d\d", stdout, re.MULTILINE)
 
 
 def test_a_reranking_has_one_measure():

@@ -1,8 +1,8 @@
 """The data sets are registered with ir_datasets whatever is imported when, and never break its import."""
 
 import sys
-from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
+from unittest import mock
 
 import ir_datasets
 import pytest
@@ -86,15 +86,61 @@ def test_the_hook_registers_when_ir_datasets_itself_has_been_loaded(monkeypatch)
     done = []
     monkeypatch.setattr(datasets, "_register_or_warn", lambda: done.append("registered"))
     loader = SimpleNamespace(exec_module=lambda module: done.append(module.__name__))
-    monkeypatch.setattr(PathFinder, "find_spec", lambda _: SimpleNamespace(loader=loader))
     hook = datasets._ImportHook()
+    monkeypatch.setattr(sys, "meta_path", [hook, Finder(loader)])
     assert hook.find_spec("ir_measures") is None
     for name in ("ir_datasets", "another"):
         execute = hook.find_spec("ir_datasets").loader.exec_module
         execute(ModuleType(name))
     assert done == ["ir_datasets", "registered", "another"]
-    monkeypatch.setattr(PathFinder, "find_spec", lambda _: None)
+    monkeypatch.setattr(sys, "meta_path", [hook, Finder(None)])
     assert hook.find_spec("ir_datasets") is None
+
+
+class Finder:
+    """A finder of Python's that has one module, or none."""
+
+    def __init__(self, loader, name="ir_datasets"):
+        self.loader, self.name, self.asked = loader, name, 0
+
+    def find_spec(self, fullname, *_):
+        self.asked += 1
+        return SimpleNamespace(loader=self.loader) if self.loader and fullname == self.name else None
+
+
+def test_the_hook_asks_the_finders_after_it_in_their_order():
+    """A finder before it was asked already, and may itself ask all others; old ones have no find_spec."""
+    first, second = (SimpleNamespace(exec_module=print) for _ in range(2))
+    before, without, found, last = Finder(first), object(), Finder(first), Finder(second)
+    hook, other = datasets._ImportHook(), datasets._ImportHook()
+    with mock.patch.object(sys, "meta_path", [before, hook, other, without, Finder(None), found, last]):
+        assert hook.find_spec("ir_datasets", None, None).loader is first
+    assert (before.asked, found.asked, last.asked) == (0, 1, 0)
+
+
+IN_MEMORY = """
+import importlib.util, sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import PathFinder
+
+class Elsewhere(MetaPathFinder):
+    "Finds ir_datasets where the path does not lead, as finders of editable installations do."
+    def find_spec(self, name, path=None, target=None):
+        return PathFinder.find_spec(name, hidden) if name == "ir_datasets" else None
+
+hidden = sys.path[:]
+sys.meta_path.append(Elsewhere())
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, path=None, target=None: (
+    None if name == "ir_datasets" and path is None else find(name, path, target)
+)
+import permed_measures, ir_datasets
+"""
+
+
+@pytest.mark.thorough
+def test_data_sets_are_registered_whoever_finds_ir_datasets():
+    assert run_python(IN_MEMORY + LOADED) == ALL_LOADED
 
 
 def test_a_module_that_is_not_yet_whole_is_waited_for(monkeypatch):

@@ -1,6 +1,7 @@
 """Names of measures: exact ones, what people write, ambiguous ones, and names of the user's own."""
 
 import ast
+import math
 import re
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.definitions import PRESETS
-from permed_measures.measures.names import NOT_COMPUTED, ambiguities
+from permed_measures.measures.names import NOT_COMPUTED, ambiguities, understood
 from permed_measures.measures.parameters import values_of
-from permed_measures.measures.parsing import measures_of
+from permed_measures.measures.parsing import measures_of, named_measures
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
@@ -121,6 +122,15 @@ def test_exact_names_come_first(name):
         ),
         ("AvgRec", "there is no measure 'AvgRec'. Average recall, over ranks, is not computed"),
         ("Avg. Recall@10", "Average recall, over ranks, is not computed"),
+        ("average", "there is no measure 'average'. Each measure is averaged over the queries: name the "),
+        ("Avg@10", "Each measure is averaged over the queries: name the measure"),
+        ("mean", "Each measure is averaged over the queries: name the measure"),
+        ("scores", "Each measure is averaged over the queries: name the measure"),
+        ("all_trec", "Name the measures that you need, such as AP, nDCG and P@10"),
+        (
+            "ndcg.1=3.5,2=9",
+            "gains of grades are a parameter (found 'ndcg.1=3.5,2=9'). Write nDCG(gains={1:3.5,2:9})",
+        ),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
         ("p_0", "a cutoff must be at least 1 (found 'p_0')"),
@@ -133,6 +143,25 @@ def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, 
         pm.parse_measure(name)
     assert str(error.value).startswith(message) or message in str(error.value)
     assert capsys.readouterr().out == ""
+
+
+def test_averages_of_measures_are_these_measures():
+    """The words that are refused alone say nothing beside a measure."""
+    known = [understood(name) for name in ("mean reciprocal rank", "avg. precision", "mean_ndcg@10")]
+    assert known == [("RR", None), ("AP", None), ("nDCG", 10)]
+
+
+def test_gains_as_trec_eval_has_them_lead_to_ours_and_to_its_number():
+    """The ideal list gains 1, 0.1 and 0.01 at ranks 1, 2, 3, the run the same at ranks 4, 3 and 1."""
+    qrels = {"q": {"d1": 4, "d2": 3, "d3": 2, "d6": 1}}
+    run = {"q": {"d3": 9.0, "d9": 8.0, "d2": 7.0, "d1": 6.0, "d6": 5.0}}
+    with pytest.raises(pm.MeasureError) as error:
+        named_measures("ndcg.1=0,2=0.01,3=0.1,4=1")
+    advice = str(error.value).rpartition("Write ")[2]
+    [value] = pm.calc_aggregate(advice, qrels, run).values()
+    ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate([1, 0.1, 0.01], 1))
+    assert value == pytest.approx(sum(g / math.log2(i + 1) for i, g in ((1, 0.01), (3, 0.1), (4, 1))) / ideal)
+    assert str(named_measures("ndcg.1=nDCG@10")[0]) == "nDCG@10"  # a name of the user's own
 
 
 def test_only_measures_that_are_computed_are_suggested():

@@ -124,6 +124,8 @@ def test_data_sets_of_collections_have_the_hash_of_their_labels(tmp_path):
         ('qrels = {a = "q"}\nruns = {b = 1}', "runs must have a text for each name"),
         ('qrels = {a = "q"}\nruns = {b = "f"}', "runs.b must have {collection} where the name"),
         ('qrels = {mean = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'mean'"),
+        ('qrels = {run = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'run'"),
+        ('qrels = {ranks = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'ranks'"),
         ('qrels = {a = "q"}\nruns = {b = "{collection}"}\nx = 1', "can be [qrels] and [runs] (found 'x')"),
         ("qrels", "this is no TOML file"),
     ],
@@ -134,6 +136,17 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text, problem):
     status, _, stderr = run_main("evaluate", path, "-m", "P@1")
     message = " ".join(stderr.split())
     assert (status, problem in message, "c.toml" in message) == (2, True, True)
+
+
+@pytest.mark.parametrize("name", ["run", "collection", "queries", "mean", "small", "ranks"])
+def test_a_measure_takes_the_place_of_no_other_column(collections, name):
+    path = collections({"a": (4, 0), "b": (1, 1)})
+    line = ("evaluate", path, "-m", f"{name}=P@1", "--format", "csv")
+    if name in ("run", "collection", "queries"):
+        assert f"two columns would be named '{name}'. Give the measure another name" in run_main(*line)[2]
+        return
+    rows = list(csv.DictReader(evaluate(*line[1:]).splitlines()))
+    assert rows[1] == {"run": "a", "collection": "small", "queries": "1", name: "0.0"}
 
 
 def test_what_goes_with_one_collection_is_refused(collections):

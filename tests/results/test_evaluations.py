@@ -111,6 +111,12 @@ def test_columns_that_say_nothing_are_left_out():
     found = table(partly, "P@1", qrels={**QRELS, "a_1": {"d": 0, "e": 1}})
     assert found.headings == ["run", "P@1", "Judged@1", "queries in run", "ignored"]
     assert found.spare == ["Judged@1", "ignored", "queries in run"]
+    ignored = "Ignored: queries of the run that the qrels lack, which count nowhere"
+    assert ignored in found.notes
+    for given in (whole, {"part": {"a_1": {"d": 1.0}}}):
+        assert "ignored" not in table(given, "P@1").headings
+        assert ignored not in table(given, "P@1").notes
+    assert ignored not in table(partly, "P@1", by_query=True).notes
 
 
 # --- what is said ----------------------------------------------------------------------------------------
@@ -243,3 +249,7 @@ def test_digits_are_those_of_tables():
     assert "bm25 & 0.646 &" in run_cli(*BM25, "--digits", 3, "--format", "latex")[0]
     _, out, err = run_main(*BM25, "--digits", 3, "--format", "csv")
     assert (out, "--digits is for tables; csv has all digits" in err) == ("", True)
+    for command in ((), ("compare", "permed-sample", "permed-sample/runs")):
+        line = [*(command or BM25), "--digits", 3, "--output", "means.svg"]
+        said = "error: --digits is for tables; a figure has points. Leave it out\n"
+        assert run_main(*line)[::2] == (2, said)
