@@ -35,7 +35,7 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
     """
     from permed_measures.engine.evaluator import PermedEvaluator
 
-    return PermedEvaluator(measures_of(measures, rel), qrels)
+    return PermedEvaluator(measures, qrels, rel=rel)
 
 
 def calc_aggregate(
@@ -52,7 +52,8 @@ def calc_aggregate(
     run : RunLike
         ``{query_id: {doc_id: number}}``; rows in any order with query_id, doc_id, and relevance or score; the
         path of a file; for qrels also the id of a data set. A query that is absent from the run, or has no
-        relevant document, scores 0 and counts; a query without judgments is ignored.
+        relevant document, scores 0 and counts; a query without judgments is ignored. `RunLike` says which ids
+        of a dict are looked at.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own; not for NumRet,
         which counts all documents retrieved unless it names one.
@@ -122,11 +123,11 @@ def _scorer_and_run(
     measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None
 ) -> tuple[PermedEvaluator, RunLike]:
     """Return the evaluator, and the run; a file that is both qrels and run is read once."""
-    measures = measures_of(measures, rel)
     if isinstance(qrels, (str, os.PathLike)) and isinstance(run, (str, os.PathLike)):
+        measures = measures_of(measures, rel)  # before anything is read
         is_one = os.fspath(qrels) == os.fspath(run)
         qrels, run = openers["both"](qrels) if is_one else (qrels, run)
-    return evaluator(measures, qrels), run
+    return evaluator(measures, qrels, rel), run
 
 
 def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
@@ -222,8 +223,8 @@ def evaluate_by(
     for note in groups.notes():
         warn(note)
     if macro:
-        return scorer.named(groups.macro(evaluation))
-    return {group: scorer.named(means) for group, means in groups.means(evaluation).items()}
+        return scorer.named(groups.macro(evaluation).values())
+    return {group: scorer.named(means.values()) for group, means in groups.means(evaluation).items()}
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:

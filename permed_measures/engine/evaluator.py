@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,11 +64,26 @@ class Evaluation(NamedTuple):
 
 def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
     """Return the mean of each measure over the queries (the columns of `values`); of counts, the sum."""
-    n_queries = values.shape[1]
-    totals = values.sum(axis=1)
-    means = totals / n_queries if n_queries else totals * np.nan
-    summed = [isinstance(measure.aggregator(), SumAgg) for measure in measures]
-    return dict(zip(measures, np.where(summed, totals, means).tolist(), strict=True))
+    return dict(zip(measures, _means(values, list(map(_computation, measures))), strict=True))
+
+
+class _Computation(NamedTuple):
+    """How a measure is computed from rankings, and whether its values are counts."""
+
+    kernel: Callable[[JudgedRankings], NDArray[np.float64]]
+    is_count: bool
+
+
+def _computation(measure: Measure) -> _Computation:
+    kernel = partial(KERNELS[str(measure.NAME)], **values_of(measure))
+    return _Computation(kernel, isinstance(measure.aggregator(), SumAgg))
+
+
+def _means(values: NDArray[np.float64], computations: list[_Computation]) -> list[float]:
+    """Return the same as `aggregated` in a list: a dict of measures hashes their texts."""
+    n_queries, totals = values.shape[1] or math.nan, values.sum(axis=1).tolist()
+    of_measures = zip(totals, computations, strict=True)
+    return [total if is_count else total / n_queries for total, (_, is_count) in of_measures]
 
 
 class PermedEvaluator(Evaluator):
@@ -77,6 +94,8 @@ class PermedEvaluator(Evaluator):
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
     qrels : Judgments or any form of qrels
     ties : TieBreak, default TieBreak.TREC
+    rel : number, optional
+        As in `calc_aggregate`.
 
     Attributes
     ----------
@@ -89,8 +108,9 @@ class PermedEvaluator(Evaluator):
         measures: MeasuresLike,
         qrels: QrelsLike | Judgments,
         ties: TieBreak = TieBreak.TREC,
+        rel: float | None = None,
     ) -> None:
-        checked = [_checked(measure) for measure in measures_of(measures)]
+        checked = [_checked(measure) for measure in measures_of(measures, rel)]
         self.judgments = Judgments.of(qrels)
         self.ties = ties
         for measure in checked:
@@ -99,6 +119,7 @@ class PermedEvaluator(Evaluator):
         depths = [depth for measure in checked if (depth := _depth_of(measure)) is not None]
         self._depth = max(depths) if depths and len(depths) == len(checked) else None
         self.names: list[Any] = [alias_of(measure) or measure for measure in checked]
+        self._computations = list(map(_computation, checked))
         super().__init__(checked, self.judgments.query_ids)
 
     def notes(self) -> list[str]:
@@ -110,7 +131,8 @@ class PermedEvaluator(Evaluator):
 
     def evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
         """Return the values of all measures on a run, as arrays; its rankings may be cut at a depth."""
-        return evaluated(list(self.measures), JudgedRankings.of(self.judgments, run, self.ties, depth))
+        rankings = JudgedRankings.of(self.judgments, run, self.ties, depth)
+        return evaluated(list(self.measures), rankings, self._computations)
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
@@ -118,18 +140,19 @@ class PermedEvaluator(Evaluator):
 
     def calc_aggregate(self, run: RunLike) -> dict[Any, float]:
         """Return the mean of each measure over all queries of the qrels."""
-        return self.named(self.evaluate(run, self._depth).aggregated)
+        return self.named(_means(self.evaluate(run, self._depth).values, self._computations))
 
     def calc(self, run: RunLike) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
-        return CalcResults(self.named(evaluation.aggregated), list(evaluation.metrics()))
+        means = self.named(_means(evaluation.values, self._computations))
+        return CalcResults(means, list(evaluation.metrics()))
 
-    def named(self, means: dict[Measure, float]) -> dict[Any, float]:
+    def named(self, means: Iterable[float]) -> dict[Any, float]:
         """Return the means by the names that the user gave."""
         if not self.judgments.n_queries:
             warn("the qrels have no query; every mean is NaN")
-        return dict(zip(self.names, means.values(), strict=True))
+        return dict(zip(self.names, means, strict=True))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
@@ -164,19 +187,21 @@ def _depth_of(measure: Measure) -> int | None:
     return cutoff
 
 
-def evaluated(measures: list[Measure], rankings: JudgedRankings) -> Evaluation:
+def evaluated(
+    measures: list[Measure], rankings: JudgedRankings, computations: list[_Computation] | None = None
+) -> Evaluation:
     """Return the values of measures that were checked on the judgments of these rankings."""
     values = np.empty((len(measures), rankings.n_queries))
-    for row, measure in enumerate(measures):
-        with np.errstate(over="ignore", invalid="ignore"):
-            values[row] = KERNELS[str(measure.NAME)](rankings, **values_of(measure))
-        wrong = np.flatnonzero(~np.isfinite(values[row]))
-        if len(wrong):
-            raise MeasureError(
-                f"{shown(measure)} is beyond all floating-point numbers here",
-                where=f"query {shown(rankings.judgments.query_ids[wrong[0]])}",
-                hint="Give the measure smaller parameters, or map the grades to smaller ones",
-            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row, (kernel, _) in enumerate(computations or map(_computation, measures)):
+            values[row] = kernel(rankings)
+    if np.count_nonzero(np.isfinite(values)) < values.size:
+        row, query = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise MeasureError(
+            f"{shown(measures[row])} is beyond all floating-point numbers here",
+            where=f"query {shown(rankings.judgments.query_ids[query])}",
+            hint="Give the measure smaller parameters, or map the grades to smaller ones",
+        )
     return Evaluation(measures, values, rankings)
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import accumulate, chain, islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from permed_measures.engine.forms import with_string_ids
 from permed_measures.engine.inputs import Frames, Nested, first_repeated
-from permed_measures.engine.judgments import USUAL_GRADES, Ints, Judgments, check_numbers, doubles
+from permed_measures.engine.judgments import (
+    USUAL_GRADES,
+    Floats,
+    Ints,
+    Judgments,
+    check_numbers,
+    write_doubles,
+)
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
@@ -34,7 +42,7 @@ class RankedHits(NamedTuple):
     some_ids : list of str
         Ids of the run for a warning: of some documents, or of queries where none is judged.
     scores_differ : bool
-        Whether some query has two scores that differ.
+        Whether some query has two scores that differ; True where nobody asks: of rankings that are cut.
     may_be_grades : bool
         Whether all scores look like grades; looked at only where the grades look like scores.
     """
@@ -57,13 +65,17 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[each] for each in query]
     docs = [named[query_id] for query_id in query_ids]
-    if {*map(type, docs)} - {dict} or _may_have_integers(judgments, query, docs):
+    are_strings = {*map(type, docs)} <= {dict} and _seem_strings(docs)
+    rows = scores_of(judgments, query, docs) if are_strings else None
+    some_ids: list[str] = []
+    if rows is None or not len(rows.row):
         docs = list(map(_with_string_ids, query_ids, docs))
-    rows = scores_of(judgments, query, docs)
-    some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, SOME)))
+        rows = scores_of(judgments, query, docs)
+        some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, SOME)))
     grades = judgments.may_be_scores and may_be_grades(run)
     ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
-    return RankedHits(rows.row, ranks, retrieved, named, some_ids, scores_differ(rows), grades)
+    differ = depth is not None or scores_differ(rows)
+    return RankedHits(rows.row, ranks, retrieved, named, some_ids, differ, grades)
 
 
 def may_be_grades(run: Nested) -> bool:
@@ -80,33 +92,21 @@ def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, f
     return with_string_ids(docs, "document ids", query_id=query_id)
 
 
-def _may_have_integers(judgments: Judgments, query: list[int], docs: list[Mapping[Any, float]]) -> bool:
-    """Return whether some ids are no strings: the first of a query, or one that is judged.
+def _seem_strings(docs: list[Mapping[Any, float]]) -> bool:
+    """Return whether the ids that `RunLike` names are strings.
 
-    To look at all ids would cost as much as to read all scores.
+    To look at all ids of a large run takes more than half as long as to read its scores.
     """
-    if {type(next(iter(each), "")) for each in docs} - {str}:
-        return True
-    if min(judgments.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
-        return False
-    integers, offsets = _integers(judgments.given), judgments.offsets.tolist()
-    return not all(
-        retrieved.keys().isdisjoint(integers[offsets[each] : offsets[each + 1]])
-        for each, retrieved in zip(query, docs, strict=True)
-    )
+    first, last = map(next, map(iter, docs), _NO_ID), map(next, map(reversed, docs), _NO_ID)
+    some = docs[:: len(docs) // _FEWEST or 1]
+    return {*map(type, chain(first, last, *some))} <= {str}
 
 
-def _integers(doc_ids: list[str]) -> list[int | None]:
-    """Return the integers that a run may have in place of these ids; None for those that are none."""
-    try:
-        return list(map(int, doc_ids))
-    except ValueError:
-        is_one = (each.removeprefix("-").isdecimal() and len(each) < _MOST_DIGITS for each in doc_ids)
-        return [int(each) if yes else None for each, yes in zip(doc_ids, is_one, strict=True)]
+_NO_ID = repeat("")
 
 
-_MOST_DIGITS = 1000
-"""Python makes no integers of a few thousand."""
+_FEWEST = 10
+"""Queries of which all ids are looked at, if there are so many."""
 
 
 def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:
@@ -114,36 +114,45 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
 
     A judged document is looked up when the scores of its query have just been read: they are in the cache.
     """
-    offsets = judgments.offsets.tolist()
-    scores: list[bytes] = []
+    lengths, offsets = list(map(len, docs)), judgments.offsets.tolist()
+    score = np.empty(sum(lengths))
     found: list[float] = []
-    for each, retrieved in zip(query, docs, strict=True):
-        judged = judgments.given[offsets[each] : offsets[each + 1]]
-        scores.append(doubles(retrieved.values()))
-        found += map(retrieved.get, judged, _NAN)
-    score = np.frombuffer(b"".join(scores))
-    if np.isnan(score).any():
+    for each, length, end, retrieved in zip(query, lengths, accumulate(lengths), docs, strict=True):
+        write_doubles(score, end - length, retrieved.values())
+        found += map(retrieved.get, judgments.given[offsets[each] : offsets[each + 1]], _NAN)
+    if math.isnan(np.minimum.reduce(score, initial=math.inf)):
         for each, retrieved in zip(query, docs, strict=True):
             check_numbers(judgments.query_ids[each], retrieved, "score")
-    start, end = np.zeros((2, judgments.n_queries), np.int64)
-    end[query] = np.cumsum(list(map(len, docs)))
-    start[query[1:]] = end[query[:-1]]
-    asked = np.zeros(judgments.n_queries, np.bool_)
-    asked[query] = True
-    of_judged = np.full(len(judgments.query), np.nan)
-    of_judged[asked[judgments.query]] = np.frombuffer(doubles(found))
+    n_docs, of_judged = np.array(lengths, np.int64), np.empty(len(found))
+    write_doubles(of_judged, 0, found)
+    if len(query) < judgments.n_queries:
+        n_docs, of_judged = _with_absent(judgments, query, n_docs, of_judged)
     of_judged = of_judged[judgments.order]
-    row = np.flatnonzero(~np.isnan(of_judged))
-    ids = partial(_ids_at, docs, start[query], end[query])
-    return ScoredHits(score, start, end, ids, row, of_judged[row])
+    [row] = (of_judged == of_judged).nonzero()  # NaN equals nothing
+    end_of: Ints = np.add.accumulate(n_docs)
+    return ScoredHits(score, end_of - n_docs, end_of, partial(_ids_at, docs), row, of_judged[row])
 
 
-_NAN = repeat(np.nan)
+def _with_absent(
+    judgments: Judgments, query: list[int], n_docs: Ints, of_judged: Floats
+) -> tuple[Ints, Floats]:
+    """Return documents per query and scores of the judged ones, with those of queries that the run lacks."""
+    n_of_all, of_all = np.zeros(judgments.n_queries, np.int64), np.full(len(judgments.query), np.nan)
+    n_of_all[query] = n_docs
+    is_in_run = np.zeros(judgments.n_queries, np.bool_)
+    is_in_run[query] = True
+    of_all[is_in_run[judgments.query]] = of_judged
+    return n_of_all, of_all
 
 
-def _ids_at(docs: list[Mapping[str, float]], start: Ints, end: Ints, position: Ints) -> list[str]:
+_NAN = repeat(math.nan)
+
+
+def _ids_at(docs: list[Mapping[str, float]], position: Ints) -> list[str]:
     """Return the documents at these places of all documents, of which each mapping has some."""
-    number = np.searchsorted(end, position, "right")
+    n_docs = np.array(list(map(len, docs)), np.int64)
+    end = n_docs.cumsum()
+    start, number = end - n_docs, np.searchsorted(end, position, "right")
     first = np.flatnonzero(np.diff(number, prepend=-1))
     within = np.split(position - start[number], first[1:])
     parts = zip(number[first].tolist(), within, strict=True)
@@ -198,8 +207,8 @@ def _of_frame(
     rows = ScoredHits(score, start, end, partial(_ids_of, frame["doc_id"]), row, hit_score)
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
-    ranks = ranks_of(rows, judgments, ties, depth)
-    return RankedHits(row, ranks, end - start, set(query_ids), some_ids, scores_differ(rows), grades)
+    ranks, differ = ranks_of(rows, judgments, ties, depth), depth is not None or scores_differ(rows)
+    return RankedHits(row, ranks, end - start, set(query_ids), some_ids, differ, grades)
 
 
 def _ids_of(column: pl.Series, position: Ints) -> list[str]:

@@ -33,12 +33,15 @@ RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
 large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in parts.
 
-A frame has the columns query_id, doc_id and score (or a rank), or other names of `NAMES`, its rows in any
-order; an iterable is consumed.
+A frame has the columns query_id, doc_id and score (or a rank), or other names of `NAMES`, its rows in
+any order; an iterable is consumed.
 
-Ids are strings or integers, and an integer is the same id as its text: both in one query are an error.
-Of a dict, which is the fast road, all ids are looked at where the first id of a query or that of a judged
-document is an integer. Any other integer takes up a rank of its own, beside its text.
+Ids are strings, or integers, which become strings. Another id is an error, and so are two ids of one query
+that become the same string. In every form but a dict all ids are checked. In a dict all query ids are, and
+the document ids of judged queries: all of them where fewer than twenty queries are judged. Where more are,
+that would take half as long again as the evaluation, and fewer are looked at: the first and the last of each
+query, and all of at least ten queries. If one of these is not a string, or no retrieved document is judged,
+all are checked. An integer that was not looked at matches no judgment.
 """
 
 openers: dict[str, Callable[[Any], Any]] = {}

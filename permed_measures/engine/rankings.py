@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.hits import RankedHits, find_in_frames, find_in_mapping
 from permed_measures.engine.inputs import QRELS_FIRST, Frames, RunLike, path_of
-from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query
+from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query, sums
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
@@ -61,6 +61,8 @@ class JudgedRankings:
         Queries of the run, judged or not; those that run and qrels have in common.
     scores_differ : bool
         Whether some query has two scores that differ; True where it is not known.
+    depth : int, optional
+        The rank that they are cut at, if they are.
     """
 
     judgments: Judgments
@@ -70,7 +72,8 @@ class JudgedRankings:
     n_run_queries: int
     n_shared: int
     scores_differ: bool = True
-    _relevant: dict[float, Relevant] = field(default_factory=dict, init=False, repr=False)
+    depth: int | None = None
+    _relevant: dict[tuple[float, int | None], Relevant] = field(default_factory=dict, init=False, repr=False)
     _within: dict[int, JudgedRankings] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -120,7 +123,11 @@ class JudgedRankings:
             found = find_in_spark(judgments, run, ties)
         n_shared = sum(map(found.query_ids.__contains__, judgments.query_ids))
         counts = found.retrieved, len(found.query_ids), n_shared, found.scores_differ
-        rankings = cls.of_hits(judgments, found.row, found.rank, *counts).within(depth)
+        row, rank = found.row, found.rank
+        if depth is not None:
+            [near] = (rank <= depth).nonzero()
+            row, rank = row[near], rank[near]
+        rankings = cls.of_hits(judgments, row, rank, *counts, depth)
         if found.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, path_of(run))
         if not len(rankings.row):
@@ -137,10 +144,11 @@ class JudgedRankings:
         n_run_queries: int,
         n_shared: int,
         scores_differ: bool = True,
+        depth: int | None = None,
     ) -> JudgedRankings:
         """Sort hits that have ranks already."""
-        order = np.argsort((judgments.query[row].astype(np.int64) << 32) | rank)
-        counts = n_run_queries, n_shared, scores_differ
+        order = ((judgments.query[row].astype(np.int64) << 32) | rank).argsort()
+        counts = n_run_queries, n_shared, scores_differ, depth
         return cls(judgments, row[order], rank[order].astype(np.int32), retrieved, *counts)
 
     @classmethod
@@ -183,33 +191,35 @@ class JudgedRankings:
         rank = position_in_query(kept.query, self.n_queries).astype(np.int32)
         return replace(kept, rank=rank, retrieved=np.diff(kept.offsets))
 
-    @cached_property
-    def ideal_of_qrels(self) -> JudgedRankings:
-        """The rankings that retrieve all judged documents, by grade descending."""
-        return JudgedRankings.ideal(self.judgments, self.judgments.grade)
-
     def relevant(self, rel: float, cutoff: int | None = None, judged_only: bool = False) -> Relevant:
         """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
         if judged_only:
             return self.condensed.relevant(rel, cutoff)
-        if cutoff is not None:
-            return self.within(cutoff).relevant(rel)
-        if rel not in self._relevant:
-            rows = self.keep(self.grade >= rel)
-            found = position_in_query(rows.query, self.n_queries)
-            self._relevant[rel] = Relevant(rows.query, rows.rank, rows.grade, found)
-        return self._relevant[rel]
+        cutoff = None if cutoff == self.depth else cutoff
+        if (rel, cutoff) not in self._relevant:
+            if cutoff is None:
+                [rows] = (self.grade >= rel).nonzero()
+                query = self.query[rows]
+                found = position_in_query(query, self.n_queries)
+                hits = Relevant(query, self.rank[rows], self.grade[rows], found)
+            else:
+                whole = self.relevant(rel)
+                [rows] = (whole.rank <= cutoff).nonzero()
+                hits = Relevant(whole.query[rows], whole.rank[rows], whole.grade[rows], whole.found[rows])
+            self._relevant[rel, cutoff] = hits
+        return self._relevant[rel, cutoff]
 
     def num_rel_ret(
         self, rel: float, cutoff: int | None = None, judged_only: bool = False
     ) -> NDArray[np.float64]:
         """Return how many documents with a grade of at least `rel` each query has within the cutoff."""
-        found = self.relevant(rel, cutoff, judged_only).query
-        return np.bincount(found, minlength=self.n_queries).astype(np.float64)
+        hits = self.relevant(rel, None, judged_only)
+        query = hits.query if cutoff is None else hits.query[hits.rank <= cutoff]
+        return sums(query, None, self.n_queries)
 
     def within(self, cutoff: int | None) -> JudgedRankings:
         """Return the rankings cut at rank k; many measures share them."""
-        if cutoff is None:
+        if cutoff in (None, self.depth):
             return self
         if cutoff not in self._within:
             self._within[cutoff] = self.keep(self.rank <= cutoff)

@@ -112,15 +112,18 @@ def ranks_of(
     query = judgments.query[rows.row]
     low, high = rows.start[query], rows.end[query]
     unsorted = _sort_queries(score, rows, query)
-    first = _bisect(score, low, high, wanted, np.less)
-    rank = first - low + 1
-    tied = (first + 1 < high) & (score.take(first + 1, mode="clip") == wanted)
+    first = _bisect(score, low, high if depth is None else np.minimum(high, low + depth), wanted, np.less)
+    second: Ints = first + _STEPS[0]
+    rank: Ints = second - low
+    tied = (second < high) & (score.take(second, mode="clip") == wanted)
     if mixed is not None:
         alike = np.flatnonzero(tied & ~mixed)
         alike = alike[np.argsort(first[alike], kind="stable")]
         _, start, which = np.unique(first[alike], return_index=True, return_inverse=True)
         rank[alike] += np.arange(len(alike)) - start[which]
         tied &= mixed
+    if not np.count_nonzero(tied):
+        return rank
     near = np.flatnonzero(tied if depth is None else tied & (rank <= depth))
     if len(near):
         rank[near] += _before_in_ties(rows, score, unsorted, first[near], rows.row[near], judgments, ties)
@@ -138,6 +141,9 @@ def spans_of(rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]
     return first - low + 1, last - low
 
 
+_NONE = np.zeros(0, np.int64)
+
+
 def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32]) -> Ints:
     """Sort the scores of each of these queries in place; return the queries that were not sorted.
 
@@ -147,8 +153,9 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
     falls[rows.start] = False  # the row before is of another query
-    queries = np.unique(query) if falls.any() else query[:0]
-    n_falls = np.cumsum(falls) if len(queries) else falls
+    if not np.count_nonzero(falls):
+        return _NONE
+    queries, n_falls = np.unique(query), np.cumsum(falls)
     unsorted = queries[n_falls[rows.end[queries] - 1] > n_falls[rows.start[queries]]].astype(np.int64)
     for start, end in zip(rows.start[unsorted].tolist(), rows.end[unsorted].tolist(), strict=True):
         score[start:end].sort()
@@ -157,12 +164,19 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
 
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
     """Return, for each hit, the first position between `low` and `high` whose score is not before its own."""
-    position = low.copy()
-    n_steps = int((high - low).max(initial=0)).bit_length()
-    for step in (1 << power for power in reversed(range(n_steps))):
-        last = position + (step - 1)  # of the next `step` rows: if it is before, all of them are
-        position += step * ((last < high) & before(score.take(last, mode="clip"), wanted))
-    return position
+    one = _STEPS[0]
+    last_before: Ints = low - one
+    end = high - one
+    n_steps = int(np.maximum.reduce(high - low, initial=0)).bit_length()
+    for step in reversed(_STEPS[:n_steps]):
+        last = np.minimum(last_before + step, end)  # of the next rows: if it is before, all of them are
+        np.copyto(last_before, last, where=before(score[last], wanted))
+    last_before += one
+    return last_before
+
+
+_STEPS = [np.array(1 << power) for power in range(63)]
+"""As arrays: to add Python's integers to a few numbers takes numpy twice as long."""
 
 
 def _before_in_ties(

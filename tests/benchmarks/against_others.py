@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 from measuring import Call, in_turns, peak_of_call, peak_of_command, running
 from synthetic import SHAPES, columns_of, make, write_qrels
-from tools import FORMS, MEASURES, TOOLS, commands_for, our_command
+from tools import FORMS, MEASURES, TOOLS, commands_for, evaluators, our_command
 
 import permed_measures as pm
 
@@ -43,6 +43,24 @@ def frames(shape: str, rounds: int, share: float) -> Iterator[Row]:
     for form in ("pandas", "polars"):
         both = {"ours": peaks["ours", form], "ir_measures": their_peak}
         yield _row(shape, form, {"ours": seconds[form], "ir_measures": theirs}, both)
+
+
+_CALLS = 200
+"""Of a query, to be timed together: one takes less than a clock tells."""
+
+
+def one_query(rounds: int, share: float) -> Iterator[Row]:  # noqa: ARG001 - there is one
+    """Yield a row for whole calls on one query, and one for evaluators that were made before."""
+    qrels, run = make(SHAPES["1x10"])
+    whole = {tool: TOOLS[tool](qrels, run) for tool in ("ours", "ir_measures", "pytrec_eval")}
+    for form, calls in (("dict", whole), ("dict, evaluator made before", evaluators(qrels, run))):
+        seconds = in_turns({tool: partial(_often, call) for tool, call in calls.items()}, rounds)
+        yield _row("1x10", form, {tool: [each / _CALLS for each in of] for tool, of in seconds.items()}, {})
+
+
+def _often(call: Call) -> None:
+    for _ in range(_CALLS):
+        call()
 
 
 def files(shape: str, rounds: int, share: float) -> Iterator[Row]:
@@ -115,7 +133,10 @@ ROWS = {
     "dict-3440x100": partial(dicts, "3440x100"),
     "frames-3440x100": partial(frames, "3440x100"),
     "files-3440x100": partial(files, "3440x100"),
+    "dict-3440x100-digits": partial(dicts, "3440x100-digits"),
     "dict-50x1000": partial(dicts, "50x1000"),
+    "dict-50x1000-digits": partial(dicts, "50x1000-digits"),
     "dict-50x1000-ties": partial(dicts, "50x1000-ties"),
+    "one-query": one_query,
     "labels": labels,
 }

@@ -34,7 +34,7 @@ def time_of(seconds: Sequence[float]) -> str:
     """Write the median of some times with two significant digits or more."""
     median = statistics.median(seconds)
     if median < 0.1:
-        return f"{median * 1000:.{0 if median >= 0.01 else 1}f} ms"
+        return f"{median * 1000:.{0 if median >= 0.01 else 1 if median >= 0.001 else 2}f} ms"
     return f"{median:.{2 if median < 10 else 1}f} s"
 
 

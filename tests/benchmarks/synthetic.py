@@ -21,6 +21,7 @@ class Shape(NamedTuple):
     most_hits: int  # judged documents that are retrieved, of one query
     mean_hits: float
     scores: int | None = None  # how many different ones a query has; all if None
+    digits: bool = False  # whether every other document id is a number as text
 
     def part(self, share: float) -> "Shape":
         """Return the same with a share of the queries."""
@@ -29,17 +30,23 @@ class Shape(NamedTuple):
     def __str__(self) -> str:
         """Describe it for a table."""
         scores = f", {self.scores} scores" if self.scores else ""
-        return f"{self.queries:,} \N{MULTIPLICATION SIGN} {self.depth:,}, {self.judged} judged{scores}"
+        digits = ", numbers as ids" if self.digits else ""
+        return (
+            f"{self.queries:,} \N{MULTIPLICATION SIGN} {self.depth:,}, {self.judged} judged{scores}{digits}"
+        )
 
 
 SHAPES = {
     "6980x1000": Shape(6980, 1000, 6, 6, 1),
     "3000x1000": Shape(3000, 1000, 6, 6, 1),
     "3440x100": Shape(3440, 100, 8, 6, 3),
+    "3440x100-digits": Shape(3440, 100, 8, 6, 3, digits=True),
     "50x1000": Shape(50, 1000, 500, 500, 400),
+    "50x1000-digits": Shape(50, 1000, 500, 500, 400, digits=True),
     "50x1000-ties": Shape(50, 1000, 500, 500, 400, 31),
+    "1x10": Shape(1, 10, 4, 4, 3),
 }
-"""As large as a run on MS MARCO's small development set, a part of it, MedCorpus, and a TREC track."""
+"""As large as a run on MS MARCO's small development set, a part of it, MedCorpus, a TREC track, one query."""
 
 DEPTH = 1000
 _CORPUS = 8_800_000
@@ -51,7 +58,21 @@ def make(shape: Shape) -> tuple[Nested, Nested]:
     rng = np.random.default_rng(1)
     hits = rng.binomial(shape.most_hits, shape.mean_hits / shape.most_hits, shape.queries).tolist()
     run = random_run(shape.queries, shape.depth, shape.scores)
-    return qrels_with_hits(run, hits, shape.judged), run
+    qrels = qrels_with_hits(run, hits, shape.judged)
+    return (_with_digits(qrels), _with_digits(run)) if shape.digits else (qrels, run)
+
+
+def _with_digits(nested: Nested) -> Nested:
+    """Return the same with ids such as 8841823 and m12, in strings of their own, as files give them."""
+    return {
+        query_id: {_digits(doc_id): number for doc_id, number in docs.items()}
+        for query_id, docs in nested.items()
+    }
+
+
+def _digits(doc_id: str) -> str:
+    number = int(doc_id[1:]) + (_CORPUS if doc_id[0] == "x" else 0)
+    return str(number) if number % 2 else f"m{number}"
 
 
 def random_run(queries: int, depth: int, scores: int | None = None, seed: int = 1) -> Nested:

@@ -58,6 +58,13 @@ def by_ranx(qrels: Any, run: Any, built: bool = False) -> Call:
     return lambda: ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), names)
 
 
+def evaluators(qrels: Any, run: Any) -> dict[str, Call]:
+    """Return the calls of evaluators that were made before: ours, and that of ir_measures."""
+    measures = [ir_measures.parse_measure(text) for text in MEASURES]
+    made = {"ours": pm.evaluator(measures, qrels), "ir_measures": ir_measures.evaluator(measures, qrels)}
+    return {tool: partial(evaluator.calc_aggregate, run) for tool, evaluator in made.items()}
+
+
 TOOLS: dict[str, Callable[[Any, Any], Call]] = {
     "ours": ours,
     "ir_measures": by_ir_measures,

@@ -202,6 +202,38 @@ def test_what_is_below_the_cutoff_makes_no_difference():
     assert cut > 20
 
 
+def test_an_evaluator_gives_the_same_each_time_and_whatever_is_asked_beside():
+    """What depends on the qrels alone is kept: it must be that of the same parameters."""
+    rng = random.Random(11)
+    n_compared = 0
+    for _ in range(effort(15, 150)):
+        (qrels, run), other = random_case(rng), random_case(rng)[1]
+        measures = [random_measure(rng, name) for name in ["VariantNDCG", "nDCG"] * 4]
+        measures = list(dict.fromkeys([*measures, "P@1", "P(rel=2)@1", "AP(rel=2)@3", "AP@3", "Rprec"]))
+        try:
+            evaluator = pm.evaluator(measures, qrels)
+        except pm.MeasureError:
+            continue
+        alone = [pm.calc_aggregate(measure, qrels, run) for measure in measures]
+        expected = {name: value for each in alone for name, value in each.items()}
+        assert evaluator.calc_aggregate(run) == expected
+        evaluator.calc_aggregate(other)
+        assert evaluator.calc_aggregate(run) == expected
+        assert evaluator.evaluate(run).aggregated == expected
+        n_compared += 1
+    assert n_compared > 5
+
+
+def test_of_a_run_with_few_queries_the_others_have_no_results():
+    qrels = {f"q{n}": {"a": 1, "b": n % 3} for n in range(9)}
+    for some in (["q0"], ["q8"], ["q3", "q7"], ["q1", "q2", "q4"]):
+        run = {query_id: {"x": 2.0, "b": 1.0, "a": 0.5} for query_id in some}
+        frame = pl.DataFrame(rows_of(run), schema=["query_id", "doc_id", "score"], orient="row")
+        values = values_of(["AP", "RR", "NumRet", "nDCG@2"], qrels, run)
+        assert values == values_of(["AP", "RR", "NumRet", "nDCG@2"], qrels, frame)
+        assert {query_id for query_id, value in values.items() if any(value)} == set(some)
+
+
 def test_integer_ids_meet_string_ids():
     frame = pl.DataFrame({"query_id": [7, 7], "doc_id": [11, 12], "score": [2, 1]})
     for run in (frame.to_pandas(), frame, frame.to_arrow(), {7: {11: 2.0, 12: 1.0}}):

@@ -15,6 +15,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.forms import FORMS
+from permed_measures.engine.judgments import Judgments
 
 QRELS = {"q1": {"a": 1, "b": 0, "1.0": 1}, "q2": {"c": 2}, "1.0": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
@@ -185,6 +186,95 @@ def test_an_integer_beside_its_text_is_one_document_listed_twice():
     for order in permutations(["1", 1, "b"]):
         with pytest.raises(pm.InputError, match=r"two document ids are the same as strings \(found '1'\)"):
             pm.calc_aggregate("RR", {"q": {"1": 1}}, {"q": dict.fromkeys(order, 1.0)})
+
+
+def long_run(docs, n_queries=400, place=201):
+    """Return qrels and a run: of a query in the middle these documents, of the others three."""
+    run = {f"q{n:03}": {"a": 3.0, "b": 2.0, "c": 1.0} for n in range(n_queries)}
+    run[f"q{place:03}"] = docs
+    return {query_id: {"7": 1, "b": 1} for query_id in run}, run
+
+
+OTHER_IDS = [
+    ({"c": 3.0, 7: 2.5, "7": 2.0, "a": 1.0}, r"two document ids are the same as strings \(found '7'\)"),
+    ({"c": 3.0, "7": 2.5, 7: 2.0, "a": 1.0}, r"two document ids are the same as strings \(found '7'\)"),
+    ({"c": 3.0, -12: 2.5, "-12": 2.0, "a": 1.0}, "two document ids are the same as strings"),
+    ({"c": 3.0, 7.0: 2.5, "a": 1.0}, r"query 'q', document 7\.0: an id must be a string or an integer"),
+    ({"c": 3.0, None: 2.5, "a": 1.0}, "query 'q', document None: an id must be a string or an integer"),
+    ({"c": 3.0, b"7": 2.5, "a": 1.0}, "query 'q', document b'7': an id must be a string or an integer"),
+    ({"c": 3.0, True: 2.5, "a": 1.0}, "query 'q', document True: an id must be a string or an integer"),
+    ({"c": 3.0, ("a", 1): 2.5, "a": 1.0}, "an id must be a string or an integer"),
+]
+
+
+@pytest.mark.parametrize(("docs", "message"), OTHER_IDS)
+@pytest.mark.parametrize("n_queries", [1, 2, 19])
+def test_an_id_among_strings_is_refused_in_a_dict_too(docs, message, n_queries):
+    others = {f"q{n}": {"a": 1.0} for n in range(n_queries - 1)}
+    qrels = {query_id: {"a": 1} for query_id in ["q", *others]}
+    for run in ({"q": docs, **others}, {**others, "q": docs}):
+        with pytest.raises(pm.InputError, match=message):
+            pm.calc_aggregate("RR", qrels, run)
+
+
+@pytest.mark.parametrize("docs", [docs for docs, _ in OTHER_IDS[:3]])
+def test_an_integer_beside_its_text_is_refused_in_a_frame_as_in_a_dict(docs):
+    data = pd.DataFrame({"query_id": "q", "doc_id": mixed(*docs), "score": [*docs.values()]})
+    with pytest.raises(pm.InputError, match="listed twice"):
+        pm.calc_aggregate("RR", {"q": {"a": 1}}, data)
+
+
+@pytest.mark.parametrize(
+    ("docs", "place", "expected"),
+    [
+        ({7: 3.0, "a": 2.0}, 201, 1.0),  # the first
+        ({"a": 3.0, "c": 2.0, 7: 1.0}, 201, 1 / 3),  # the last
+        ({"a": 3.0, 7: 2.0, "c": 1.0}, 0, 1 / 2),  # of a query of which all are looked at
+        ({"a": 3.0, 7: 2.0, "c": 1.0}, 360, 1 / 2),
+        ({"a": 3.0, 7: 2.0, "c": 1.0}, 201, 0.0),  # not looked at, and so not the 7 that is judged
+    ],
+)
+def test_of_many_queries_those_ids_are_looked_at_that_are_said_to_be(docs, place, expected):
+    qrels, run = long_run(docs, place=place)
+    values = {metric.query_id: metric.value for metric in pm.iter_calc(["RR"], qrels, run)}
+    assert values.pop(f"q{place:03}") == pytest.approx(expected)
+    assert set(values.values()) == {0.5}
+
+
+def test_all_ids_are_looked_at_where_no_document_is_judged():
+    qrels, run = long_run({"a": 3.0, 7.5: 2.0, "c": 1.0})
+    assert pm.calc_aggregate("P@1", qrels, run) == {pm.parse_measure("P@1"): 0.0}
+    strangers = {query_id: {"x": 1} for query_id in qrels}
+    with pytest.raises(pm.InputError, match=r"query 'q201', document 7\.5: an id must be a string"):
+        pm.calc_aggregate("P@1", strangers, run)
+
+
+@pytest.mark.parametrize("order", [("c", 7, "d"), ("c", "d", 7), (7, "c", "d"), (7, 8, 9)])
+def test_a_hint_about_ids_takes_integers(order):
+    run = {"q": {doc_id: -float(place) for place, doc_id in enumerate(order)}}
+    with pytest.warns(pm.PermedWarning, match="no retrieved document is judged: the run has '") as caught:
+        assert pm.calc_aggregate("P@1", {"q": {"a": 1}}, run) == {pm.parse_measure("P@1"): 0.0}
+    assert "of the qrels" not in str(caught[0].message)
+    with pytest.warns(pm.PermedWarning, match="'7' of the run may be 'd7' of the qrels: give both the same"):
+        pm.calc_aggregate("P@1", {"q": {"d7": 1}}, run)
+    same = {"q": {f"d{doc_id}" if doc_id == 7 else str(doc_id): score for doc_id, score in run["q"].items()}}
+    found = pm.calc_aggregate("RR", {"q": {"d7": 1}}, same)  # as the hint says
+    assert list(found.values()) == [1 / (order.index(7) + 1)]
+
+
+@pytest.mark.parametrize(
+    "grades",
+    [[2, 0, 1], [2.0, 0.0, 1.0], [2, 0.0, 1], [True, False, 1], np.array([2, 0, 1]), np.array([2.0, 0, 1])],
+)
+def test_grades_of_any_type_of_number_are_read(grades):
+    qrels = {"q": dict(zip("abc", grades, strict=True)), "r": {"a": 1}}
+    judgments = Judgments.of(qrels)
+    assert judgments.grade.tolist() == [*sorted(map(float, grades), reverse=True), 1.0]
+
+
+@pytest.mark.parametrize("grade", [2**53 + 1, 2**63, -(2**70)])
+def test_integers_beyond_exact_doubles_are_rounded_as_python_does(grade):
+    assert Judgments.of({"q": {"a": grade}}).grade.tolist() == [float(grade)]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "pyarrow"])

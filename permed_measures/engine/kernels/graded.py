@@ -107,13 +107,25 @@ def variant_ndcg(
     judged_only: bool,
 ) -> Floats:
     """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
-    ranked = rankings.condensed if judged_only else rankings
+    ranked, how = rankings.condensed if judged_only else rankings, (gain, discount, negative)
+    if ideal == "qrels":
+        best: Floats = rankings.judgments.once(_dcg_of_qrels, cutoff, *how)
+    else:
+        best = _dcg(IDEALS[ideal](ranked, cutoff), *how)
+    return divide(_dcg(ranked.within(cutoff), *how), best)
 
-    def dcg_of(rows: JudgedRankings) -> Floats:
-        grade = np.maximum(rows.grade, 0) if negative == "zero" else rows.grade
-        return dcg(rows, GAINS[gain](grade), DISCOUNTS[discount])
 
-    return divide(dcg_of(ranked.within(cutoff)), dcg_of(IDEALS[ideal](ranked, cutoff)))
+def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *how: str) -> Floats:
+    return _dcg(JudgedRankings.ideal(judgments, judgments.grade).within(cutoff), *how)
+
+
+def _dcg(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
+    return dcg(rows, rows.judgments.once(_gain_of_judgments, gain, negative)[rows.row], DISCOUNTS[discount])
+
+
+def _gain_of_judgments(judgments: Judgments, gain: str, negative: str) -> Floats:
+    grade = np.maximum(judgments.grade, 0) if negative == "zero" else judgments.grade
+    return GAINS[gain](grade)
 
 
 def dcg(rows: JudgedRankings, gain: Floats, discount: Callable[[NDArray[np.int32]], Floats]) -> Floats:
@@ -128,7 +140,7 @@ def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
     grade = rankings.grade[order]
     unjudged = rankings.retrieved - np.bincount(query, minlength=n)
     rank = position_in_query(query, n) + np.where(grade < 0, unjudged[query], 0)
-    return replace(rankings, row=rankings.row[order], rank=rank.astype(np.int32))
+    return replace(rankings, row=rankings.row[order], rank=rank.astype(np.int32), depth=None)
 
 
 def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
@@ -140,11 +152,10 @@ def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRank
 
 
 IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
-    "qrels": lambda rankings, cutoff: rankings.ideal_of_qrels.within(cutoff),
     "run": lambda rankings, cutoff: _ideal_of_run(rankings).within(cutoff),
     "cutoff": _ideal_of_cutoff,
 }
-"""The ideal lists that are made of judged documents."""
+"""The ideal lists that depend on what is ranked."""
 
 
 # --- other user models -----------------------------------------------------------------------------
