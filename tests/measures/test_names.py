@@ -129,7 +129,8 @@ def test_exact_names_come_first(name):
         ("all_trec", "Name the measures that you need, such as AP, nDCG and P@10"),
         (
             "ndcg.1=3.5,2=9",
-            "gains are a parameter (found 'ndcg.1=3.5,2=9', as trec_eval has it). Write nDCG(gains={1:3.5,2:9})",
+            "gains are a parameter (found 'ndcg.1=3.5,2=9', as trec_eval has it). "
+            "Write nDCG(gains={1:3.5,2:9})",
         ),
         ("relative_P", "there is no measure 'relative_P'. `permed-measures measures` lists all"),
         ("ndcg_cut_10@5", "there is no measure 'ndcg_cut_10'. "),
