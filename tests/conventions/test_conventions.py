@@ -1,5 +1,6 @@
 """Options and named conventions: what conventions.toml and a file of one's own say, and how one adds one."""
 
+import math
 import random
 import re
 from pathlib import Path
@@ -32,6 +33,7 @@ from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 
 GUIDE = Path(__file__).parents[2] / "notebooks" / "guide" / "adding-conventions.md"
+LOG3 = math.log2(3)
 QRELS, RUN = pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
 
 
@@ -230,6 +232,40 @@ def test_tools_that_people_use_have_a_name():
         *("MLflow", "LlamaIndex", "Haystack", "OpenSearch", "Quepid", "TruLens"),
     ):
         assert name in known
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "cutoff", "value"),
+    [
+        ("LitSearch repository", "nDCG", 2, (1 / (1 + 1 / 2 + 1 / 3) + 0 + 0 + 0) / 4),
+        ("LitSearch repository", "nDCG", 1, (1 / (1 + 1 / 2 + 1 / 3) + 0 + 0 + 0) / 4),
+        ("LitSearch repository", "R", 3, (2 / 3 + 0 + 0 + 0) / 4),
+        ("Microsoft Recommenders, map", "AP", 2, 1 / 3),
+        ("Microsoft Recommenders, map_at_k", "AP", 2, 1 / 2),
+        ("Microsoft Recommenders, map_at_k", "nDCG", 2, (1 / (1 + 1 / LOG3) + 0 + 0) / 3),
+        ("LlamaIndex", "RR", None, 1),
+        ("Haystack", "AP", None, (1 + 2 / 3) / 2 / 2),
+        ("Haystack 3.2", "AP", None, (1 + 2 / 3) / 3 / 3),
+        ("Quepid", "nDCG", 2, 1 / (1 + 1 / LOG3 + 1 / 2) / 3),
+        ("Quepid before 8.1", "nDCG", 2, 1 / (1 + 1 / LOG3) / 3),
+        ("Evidently", "nDCG", 2, 1 / (1 + 1 / LOG3)),
+        ("Evidently of October 2023", "nDCG", 2, 1),
+        ("allRank", "nDCG", 2, (1 / (1 + 1 / LOG3) + 1) / 2),
+        ("allRank", "RR", None, 1),
+        ("ml_metrics", "AP", 2, (1 / 2 + 0 + 0) / 3),
+        ("ml_metrics before August 2015", "AP", 2, (1 / 2 + 1 + 0) / 3),
+        ("CLPR evaluate_ablation", "R", 3, (2 / 3 + 0) / 2),
+        ("BEIR", "RR", None, 1 / 4),
+        ("BEIR", "R", 3, (2 / 3 + 0 + 0) / 3),
+    ],
+)
+def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
+    """Two of three found; nothing relevant; an empty list; no list."""
+    qrels = {"found": {"a": 1, "b": 1, "c": 1}, "nothing": {"d": 0}, "empty": {"a": 1}, "lacking": {"a": 1}}
+    run = {"found": {"a": 3.0, "x": 2.0, "b": 1.0}, "nothing": {"d": 2.0, "x": 1.0}, "empty": {}}
+    [named] = [each for each in NAMED if each.name == name]
+    quantity = Quantity("it", measure, (cutoff,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    assert quantity.value(named.at({"it": cutoff})) == pytest.approx(value)
 
 
 TREC_EVAL = next(named for named in NAMED if named.name == "trec_eval, pytrec_eval")

@@ -159,13 +159,15 @@ def ap(k=None, divisor="relevant", weight=lambda _: 1):
     return value
 
 
-def ndcg(k, gain="linear", discount="log2", ideal="qrels"):
+def ndcg(k, gain="linear", discount="log2", ideal="qrels", *, ideal_k=None, of_nothing=0):
+    """Return nDCG, `ideal_k` being where the ideal list is cut if not at k."""
+
     def dcg(grades):
-        return sum(GAINS[gain](g) / DISCOUNTS[discount](i) for i, g in enumerate(grades[:k], 1))
+        return sum(GAINS[gain](g) / DISCOUNTS[discount](i) for i, g in enumerate(grades, 1))
 
     def value(x, q):
-        best = dcg(IDEALS[ideal](x, q))
-        return dcg(x.grades.get(q, [])) / best if best > 0 else 0
+        best = dcg(IDEALS[ideal](x, q)[: ideal_k or k])
+        return dcg(x.grades.get(q, [])[:k]) / best if best > 0 else of_nothing
 
     return value
 
@@ -182,9 +184,9 @@ divided_by_found = ap(10, "found", lambda g: g / 2)
 means("PerMed, divided by the hits found", "both", PERMED | {"MAP@10": divided_by_found})
 undivided = ap(10, "one", lambda g: min(g / 2, 1))
 of_ablation = {"NDCG@10": PERMED["NDCG@10"], "MAP@10": undivided, "Recall@10": r(10), "P@1": p(1)}
-means("CLPR, evaluate_ablation.py", "both", of_ablation)
+means("CLPR, evaluate_ablation.py", "both, with list", of_ablation)
 
-of_litsearch = {"Recall@5": r(5), "Recall@20": r(20), "NDCG@10": ndcg(10, "binary", "zipf")}
+of_litsearch = {"Recall@5": r(5), "Recall@20": r(20), "NDCG@10": ndcg(10, "binary", "zipf", ideal_k=10**6)}
 means("LitSearch, utils.py", "qrels", of_litsearch)
 means("ScholarLoop, F1 of P@10 and R@20", "both", {"P@10": p(10), "R@20": r(20), "F1": f1(10, 20)})
 means("F1@10 per query", "both", {"P@10": p(10), "R@10": r(10), "F1@10": f1(10, 10)})

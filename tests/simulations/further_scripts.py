@@ -92,10 +92,11 @@ def cross_encoder_evaluator(qrels, run):
 def rank_of_best(x, q):
     grades = [max(g, 0) for g in x.grades[q]]
     first = grades.index(max(grades))
-    return 1 / (first + 1) if first < 10 and max(grades) > 0 else 0
+    return 1 / (first + 1) if first < 10 else 0  # where all are 0, the first has the highest label
 
 
-of_allrank = {f"ndcg@{k}": ndcg(k, "exp", ideal="list") for k in (5, 10)} | {"mrr@10": rank_of_best}
+of_allrank = {f"ndcg@{k}": ndcg(k, "exp", ideal="list", of_nothing=1) for k in (5, 10)}
+of_allrank |= {"mrr@10": rank_of_best}
 means("allRank", "both, with list", of_allrank)
 
 
@@ -135,8 +136,10 @@ means("TF-Ranking", "both, with list", of_tf)
 
 # evidentlyai/evidently, metrics/recsys: users without a click in their list are left out
 of_evidently = {"Precision@5": p(5, "returned"), "Recall@10": r(10, "in list"), "MAP@10": ap(10, "in list")}
-of_evidently |= {"NDCG@10": ndcg(10, ideal="first 10"), "MRR@10": rr(10), "HitRate@5": hit(5)}
+of_evidently |= {"NDCG@10": ndcg(10, ideal="list"), "MRR@10": rr(10), "HitRate@5": hit(5)}
 means("Evidently", "with hit", of_evidently)
+of_evidently |= {"NDCG@10": ndcg(10, ideal="first 10")}
+means("Evidently of October 2023", "with hit", of_evidently)
 
 
 # recommenders-team/recommenders, evaluation/python_evaluation.py: common users, but nDCG over all users
@@ -149,6 +152,13 @@ def recommenders(qrels, run):
         {"MAP@10": ap(10, "smaller"), "Precision@10": p(10), "Recall@10": r(10)},
     )
     return row | over(x, QUERIES["relevant"](x), {"nDCG@10": ndcg(10, "binary")})
+
+
+# the same file's `map`, which divides by all relevant items
+@script("Microsoft recommenders, map")
+def recommenders_map(qrels, run):
+    x = Lists(qrels, run)
+    return over(x, QUERIES["both, relevant, with list"](x), {"MAP@10": ap(10), "Precision@10": p(10)})
 
 
 # lyst/lightfm, lightfm/evaluation.py: users with interactions in the test set
