@@ -83,6 +83,20 @@ def test_the_small_case():
     assert "DCG@10" in str(caught.value)  # and named so, as advised, it is explained
 
 
+def test_other_runs_are_counted_as_the_claim_is_read_by_the_convention():
+    """DCG of 7.0 to 11.4, nearer to nDCG if read as percent; means of queries drawn again are often alike."""
+    qrels = {f"q{i}": {"a": 3, "b": 3, "c": 0} for i in range(4)}
+    qrels["q3"]["b"] = 0
+    run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in qrels}
+    value = mean_dcg(qrels, run, 10, lambda grade: 2**grade - 1)
+    result = pm.audit(qrels, run, {"nDCG@10": f"{value:.4f}"})
+    assert (result.ok, result.verdict) == (True, "may be chance")
+    assert [trial.claim.percent for trial in result.trials] == [True]
+    assert result.chance.n_values > 0
+    assert result.chance.n_others > result.chance.n_drawn / 3
+    assert result.to_polars()["printed"].to_list() == [f"{value:.4f}"]
+
+
 def test_a_dcg_may_be_above_100():
     qrels = {f"q{i}": {f"d{j}": (i + j) % 7 for j in range(40)} for i in range(20)}
     run = {query: {doc: (doc < "d3") + len(doc) / 9 for doc in docs} for query, docs in qrels.items()}
