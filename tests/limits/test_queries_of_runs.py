@@ -55,16 +55,19 @@ def test_a_mean_over_the_queries_of_a_run_is_refuted_only_if_no_queries_have_it(
     assert said_of(OF_RUN, qrels, claims) == of_run
 
 
-def test_queries_without_a_relevant_document_are_left_out_of_the_means_of_a_run_too():
+def test_queries_without_a_relevant_document_are_left_out_of_the_means_of_a_run_too(tmp_path):
+    file = tmp_path / "mine.toml"
+    options = '{ queries = "both_with_relevant" }'
+    file.write_text(f'[[convention]]\nname = "mine"\nsource = "notes"\noptions = {options}\n')
     qrels = {f"q{i}": {"a": int(i < 3)} for i in range(10)}
     for name, said in (
-        *(("sentence-transformers", ["not_refuted"]), ("Microsoft Recommenders", ["not_refuted"])),
+        *(("sentence-transformers", ["not_refuted"]), ("mine", ["not_refuted"])),
         *((ALL, ["refuted"]), (OF_RUN, ["not_refuted", "lacks"])),
     ):
-        assert said_of(name, qrels, {"P@1": "0.6667"}) == said
-    assert said_of("Microsoft Recommenders", qrels, {"P@1": "0.5000"}) == ["not_refuted", "lacks"]
-    assert said_of("Microsoft Recommenders", qrels, {"P@1": "0.2500"}) == ["refuted"]
-    assert said_of(OF_RUN, qrels, {"P@1": "0.2500"}) == ["not_refuted", "lacks"]
+        assert said_of(name, qrels, {"P@1": "0.6667"}, file) == said
+    assert said_of("mine", qrels, {"P@1": "0.5000"}, file) == ["not_refuted", "lacks"]
+    assert said_of("mine", qrels, {"P@1": "0.2500"}, file) == ["refuted"]
+    assert said_of(OF_RUN, qrels, {"P@1": "0.2500"}, file) == ["not_refuted", "lacks"]
 
 
 def test_the_best_means_of_some_queries_are_those_of_the_best_queries():
