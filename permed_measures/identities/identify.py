@@ -32,7 +32,6 @@ from permed_measures.identities.cases import (
     TIES,
     TRAITS,
     Case,
-    Form,
     Function,
     described,
     fraction,
@@ -64,7 +63,7 @@ class Answer:
     options: Options
     changes: list[str]
     _claimed: Claimed = field(repr=False)
-    _form: Form = field(repr=False)
+    _sees_queries: bool = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -97,7 +96,7 @@ class Answer:
         """Say how it is computed, as a paper would."""
         measure, ours = self._claimed.measure, self.options
         own = options_for(measure, ours)
-        told = self._form.queries or ours["queries"] != DEFAULT["queries"]
+        told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
         over = describe("queries", ours["queries"]) if told else ""
         return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
 
@@ -409,7 +408,7 @@ def _answers(search: Search, near: Codes) -> list[Answer]:
     for (named, base), codes in zip(bases, near, strict=True):
         ours, theirs = search.space.convention(codes), search.space.first(base)
         changes = changes_of({each: ours[each] for each in search.shown}, theirs)
-        found.append(Answer(named, ours, changes, search.claimed, search.form))
+        found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
     return found
 
 

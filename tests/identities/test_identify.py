@@ -158,7 +158,7 @@ def test_a_cutoff_that_no_name_has_is_named_rather_than_lists_that_are_cut():
 def test_no_measure_of_ours_says_that_lists_are_cut():
     claimed = Claimed("map", "AP", (None,))
     whole, cut = (
-        Answer(NAMED[0], {**claimed.default, "depth": depth}, [], claimed, FORMS["dicts"])
+        Answer(NAMED[0], {**claimed.default, "depth": depth}, [], claimed, True)
         for depth in ("whole", "first_100")
     )
     assert (whole.measure, cut.measure) == ("AP", None)
