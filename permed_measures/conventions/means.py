@@ -287,17 +287,17 @@ def rounded(values: Floats, digits: int, half: float = 0.5) -> Floats:
     return found
 
 
-_A_LITTLE = 1e-7
+HALVES = {"down": 0.5 - 1e-7, "up": 0.5 + 1e-7}
+"""The part of a unit from which numbers are rounded up, if the middle of a unit is rounded down or up."""
 DIGITS = range(2, 9)
 """To how many digits the values of queries are rounded by scripts."""
 ROUNDED: dict[Any, tuple[int, float]] = {
     "query_values": (2, 0.5),
-    **{(n, "down"): (n, 0.5 - _A_LITTLE) for n in DIGITS},
-    **{(n, "up"): (n, 0.5 + _A_LITTLE) for n in DIGITS},
+    **{(n, way): (n, half) for n in DIGITS for way, half in HALVES.items()},
 }
 """The roundings of the values of queries, by the option rounding; those of means are `FIRST_DIGITS`.
 
-Those of `identify` to any number of digits are pairs: what lies in the middle may be rounded down or up.
+Those of `identify` to any number of digits are pairs of digits and a key of `HALVES`.
 """
 
 

@@ -65,7 +65,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[each] for each in query]
     docs = [named[query_id] for query_id in query_ids]
-    are_strings = {*map(type, docs)} <= {dict} and _seem_strings(docs)
+    are_strings = {*map(type, docs)} <= {dict} and _seem_strings(judgments, query, docs)
     rows = scores_of(judgments, query, docs) if are_strings else None
     some_ids: list[str] = []
     if rows is None or not len(rows.row):
@@ -92,19 +92,36 @@ def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, f
     return with_string_ids(docs, "document ids", query_id=query_id)
 
 
-def _seem_strings(docs: list[Mapping[Any, float]]) -> bool:
-    """Return whether the ids that `RunLike` names are strings.
+def _seem_strings(judgments: Judgments, query: list[int], docs: list[Mapping[Any, float]]) -> bool:
+    """Return whether the ids that `RunLike` names are strings, those of judged documents among them.
 
     To look at all ids of a large run takes more than half as long as to read its scores.
     """
     first, last = map(next, map(iter, docs), _NO_ID), map(next, map(reversed, docs), _NO_ID)
     some = docs[:: len(docs) // _FEWEST or 1]
-    return {*map(type, chain(first, last, *some))} <= {str}
+    if not {*map(type, chain(first, last, *some))} <= {str}:
+        return False
+    if min(judgments.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
+        return True
+    integers, offsets = judgments.once(_integers), judgments.offsets.tolist()
+    return all(
+        retrieved.keys().isdisjoint(integers[offsets[each] : offsets[each + 1]])
+        for each, retrieved in zip(query, docs, strict=True)
+    )
 
 
+def _integers(judgments: Judgments) -> list[int | None]:
+    """Return the integers that a run may have in place of judged documents; None for those that are none."""
+    try:
+        return list(map(int, judgments.given))
+    except ValueError:
+        is_one = (each.removeprefix("-").isdecimal() and len(each) < _MOST_DIGITS for each in judgments.given)
+        return [int(each) if yes else None for each, yes in zip(judgments.given, is_one, strict=True)]
+
+
+_MOST_DIGITS = 1000
+"""Python makes no integers of a few thousand."""
 _NO_ID = repeat("")
-
-
 _FEWEST = 10
 """Queries of which all ids are looked at, if there are so many."""
 

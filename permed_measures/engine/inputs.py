@@ -40,8 +40,8 @@ Ids are strings, or integers, which become strings. Another id is an error, and 
 that become the same string. In every form but a dict all ids are checked. In a dict all query ids are, and
 the document ids of judged queries: all of them where fewer than twenty queries are judged. Where more are,
 that would take half as long again as the evaluation, and fewer are looked at: the first and the last of each
-query, and all of at least ten queries. If one of these is not a string, or no retrieved document is judged,
-all are checked. An integer that was not looked at matches no judgment.
+query, all of at least ten queries, and those of judged documents. If one of these is not a string, or no
+retrieved document is judged, all are checked. Another integer takes up a rank of its own, beside its text.
 """
 
 openers: dict[str, Callable[[Any], Any]] = {}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import DIGITS, NOTHING_IS_ONE, ROUNDED, rounded, sees_unjudged
+from permed_measures.conventions.means import DIGITS, HALVES, NOTHING_IS_ONE, ROUNDED, rounded, sees_unjudged
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.options import CUTOFF, DEFAULT, FIRST_DIGITS, OPTIONS_OF, Options, seen_by
 from permed_measures.conventions.runs import RunVariants, may_be, options_for
@@ -21,6 +21,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identities.cases import (
     EXCUSED,
+    FORMS,
     SHOWN_BY,
     Case,
     Form,
@@ -45,8 +46,6 @@ OF_QUERIES = ("queries", "averaged")
 APART = 1e-6
 """How far apart numbers are that single precision tells apart."""
 _NOISE = 1e-12
-_HALF = 1e-7
-"""How near to the middle of a unit of the last digit a number may be rounded up or down."""
 
 
 class Claimed(NamedTuple):
@@ -311,7 +310,7 @@ class Search:
         return InputError(
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
-            hint=f"It was called as {called}: the form says what a function takes",
+            hint=f"It was called as {called}. If it takes something else, name its form: {', '.join(FORMS)}",
         )
 
     # --- what is ruled out -----------------------------------------------------------------------------
@@ -409,10 +408,10 @@ class Search:
             off = np.abs(self._computed(each.quantity, near) - theirs)
         else:
             if self.reading.of_queries:
-                ends = [self._computed(each.rounded(digits, way), near) for way in ("down", "up")]
+                ends = [self._computed(each.rounded(digits, way), near) for way in HALVES]
             else:
                 values = self._computed(each.quantity, near)
-                ends = [rounded(values, digits, half) for half in (0.5 - _HALF, 0.5 + _HALF)]
+                ends = [rounded(values, digits, half) for half in HALVES.values()]
             off = np.maximum(np.maximum(ends[0] - theirs, theirs - ends[1]), 0.0)
         return np.asarray(np.nan_to_num(off, nan=np.inf))
 

@@ -393,6 +393,8 @@ def _notes(search: Search) -> Iterator[str]:
     for trait in search.excused:
         n = sum(trait in each.case.traits for each in search.used)
         yield f"not so on {counted(n, 'case')} with {trait}, which are left out"
+    if n := sum(len(group) for group in _by_error(search)[_ERRORS:]):
+        yield f"{counted(n, 'further case')} left out raise other errors"
     if search.is_constant:
         yield f"the function gives {search.used[0].value:g} on every case, which is no evidence"
 
@@ -474,13 +476,19 @@ _ERRORS = 5
 def _left_out(search: Search) -> Iterator[LeftOut]:
     """Yield the cases on which the function gives no number, by the type of the error and its line."""
     every = [each.case.traits for each in search.asked]
-    groups = grouped((each.raised, each) for each in search.asked if each.error)
-    for raised, group in sorted(groups.items(), key=lambda item: -len(item[1]))[:_ERRORS]:
+    for group in _by_error(search)[:_ERRORS]:
+        raised = group[0].raised
         here = [each.case.traits for each in group]
         traits = [trait for trait in TRAITS if 0 < every.count((trait,)) == here.count((trait,))]
         smallest = search.smallest(partial(_raises, raised)) or group[0]
         error = smallest.error or ValueError()
         yield LeftOut(len(group), error_text(error), raised[1], traits, smallest.case)
+
+
+def _by_error(search: Search) -> list[list[Asked]]:
+    """Return the cases without a number by the type of the error and its line, most first."""
+    groups = grouped((each.raised, each) for each in search.asked if each.error)
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def _raises(raised: tuple[str, str], each: Asked) -> bool:

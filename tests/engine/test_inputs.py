@@ -231,11 +231,17 @@ def test_an_integer_beside_its_text_is_refused_in_a_frame_as_in_a_dict(docs):
         ({"a": 3.0, "c": 2.0, 7: 1.0}, 201, 1 / 3),  # the last
         ({"a": 3.0, 7: 2.0, "c": 1.0}, 0, 1 / 2),  # of a query of which all are looked at
         ({"a": 3.0, 7: 2.0, "c": 1.0}, 360, 1 / 2),
-        ({"a": 3.0, 7: 2.0, "c": 1.0}, 201, 0.0),  # not looked at, and so not the 7 that is judged
+        ({"a": 3.0, 7: 2.0, "c": 1.0}, 201, 1 / 2),  # the 7 that is judged
+        ({"a": 3.0, 8: 2.5, "8": 2.0, 7: 1.0, "c": 0.5}, 201, None),  # twice, and all are looked at for the 7
+        ({"a": 3.0, 8: 2.5, "8": 2.0, "7": 1.0, "c": 0.5}, 201, 1 / 4),  # twice, and not looked at
     ],
 )
 def test_of_many_queries_those_ids_are_looked_at_that_are_said_to_be(docs, place, expected):
     qrels, run = long_run(docs, place=place)
+    if expected is None:
+        with pytest.raises(pm.InputError, match="two document ids are the same as strings"):
+            pm.calc_aggregate("RR", qrels, run)
+        return
     values = {metric.query_id: metric.value for metric in pm.iter_calc(["RR"], qrels, run)}
     assert values.pop(f"q{place:03}") == pytest.approx(expected)
     assert set(values.values()) == {0.5}
