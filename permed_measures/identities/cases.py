@@ -220,7 +220,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     for rank in (k, *others):
         small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
     for depth in filter(None, DEPTHS.values()):
-        small += [_small([0] * depth + [3], [3]), _small([None] * depth + [3, 0, 3], [3])]
+        small += _longer_than(depth)
     yield from drawn[:_N_PLAIN]
     yield from (each for each in small if form.takes(*each[:2]) and all(_seen(t, form) for t in each.traits))
     yield from drawn[_N_PLAIN:]
@@ -245,6 +245,15 @@ def _around(k: int) -> Iterator[Case]:
     yield _small([1], [1] * 120, RICH)
     yield _small([1, 2, 3] * k, [3, 1] * k, RICH)
     yield _small([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE)
+
+
+def _longer_than(depth: int) -> Iterator[Case]:
+    """Yield small cases on which it matters whether lists are cut to a depth, for the list or its ideal."""
+    yield _small([0] * depth + [3], [3])
+    yield _small([None] * depth + [3, 0, 3], [3])
+    for grade in (0, None):
+        yield _small([2, *[grade] * (depth - 1), 2])
+        yield _small([2, *[grade] * (depth - 1), 2], [3])
 
 
 def _query_sets(k: int) -> Iterator[Case]:

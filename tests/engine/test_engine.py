@@ -215,7 +215,8 @@ def test_an_evaluator_gives_the_same_each_time_and_whatever_is_asked_beside():
         except pm.MeasureError:
             continue
         alone = [pm.calc_aggregate(measure, qrels, run) for measure in measures]
-        expected = {name: value for each in alone for name, value in each.items()}
+        values = {name: value for each in alone for name, value in each.items()}
+        expected = pytest.approx(values, rel=0, abs=0, nan_ok=True)  # some have no query to average
         assert evaluator.calc_aggregate(run) == expected
         evaluator.calc_aggregate(other)
         assert evaluator.calc_aggregate(run) == expected
