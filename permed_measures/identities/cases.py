@@ -254,6 +254,9 @@ def _longer_than(depth: int) -> Iterator[Case]:
     for grade in (0, None):
         yield _small([2, *[grade] * (depth - 1), 2])
         yield _small([2, *[grade] * (depth - 1), 2], [3])
+    late = {f"x{n}": None for n in range(depth)}
+    for zeros in ({}, dict.fromkeys(late, 0)):
+        yield _between({"a": 3, **zeros}, {**late, "a": None}, (NOT_FOUND,))
 
 
 def _query_sets(k: int) -> Iterator[Case]:
@@ -277,14 +280,18 @@ def _query_sets(k: int) -> Iterator[Case]:
         (None, {"a": None}, (NOT_JUDGED,)),
         (None, {}, (NOT_JUDGED, NO_RESULTS)),
     ]
-    for grades, docs, traits in kinds:
-        qrels: Qrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
-        case = Case(qrels, {"c_1": _ranked("ab"), "d_1": _ranked("bxca")}, traits)
-        if grades is not None:
-            case.qrels["c_2"] = grades
-        if docs is not None:
-            case.run["c_2"] = _ranked(docs)
-        yield case
+    yield from (_between(*kind) for kind in kinds)
+
+
+def _between(grades: dict[str, float] | None, docs: Iterable[str] | None, traits: tuple[str, ...]) -> Case:
+    """Return a case of three queries, the second of them with these grades and documents."""
+    qrels: Qrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
+    case = Case(qrels, {"c_1": _ranked("ab"), "d_1": _ranked("bxca")}, traits)
+    if grades is not None:
+        case.qrels["c_2"] = grades
+    if docs is not None:
+        case.run["c_2"] = _ranked(docs)
+    return case
 
 
 def _ties(k: int) -> Iterator[Case]:

@@ -129,8 +129,12 @@ def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula |
     return None if needs_cutoff and formula.cutoff is None else formula
 
 
-OF_RUN = {"both": "qrels", "both_with_relevant": "with_relevant"}
-"""The query sets that leave out what a run lacks, and which they are where it lacks no query."""
+OF_RUN = {
+    "both": "qrels",
+    "both_with_relevant": "with_relevant",
+    "with_relevant_and_list": "with_relevant",
+}
+"""The sets of judged queries that leave out what a run lacks, and which they are where it lacks none."""
 _SHARED = {
     "labels": {"grades": "grades", "pool": "pool", "strict": "strict"},
     "queries": {each: each for pair in OF_RUN.items() for each in pair},

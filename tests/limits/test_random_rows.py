@@ -38,14 +38,14 @@ def counted(rows):
 
 def test_no_convention_with_a_name_is_refuted_that_printed_the_row():
     """Runs may lack queries, and some rows tell that they do."""
-    counts = counted(true_rows_by(random.Random(1), NAMED, effort(150, 2000)))
+    counts = counted(true_rows_by(random.Random(1), NAMED, effort(150, 500)))
     assert counts[True] > 0.02 * counts.total()
 
 
 def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
     """Each has some options for all measures, and one measure some more; half are of a run's queries."""
     rng, lines = random.Random(2), []
-    for number in range(effort(100, 1000)):
+    for number in range(effort(100, 300)):
         measure = rng.choice(MEASURES[:-1])
         lines.append(f"[[convention]]\nname = 'own {number}'\nsource = 'nobody'")
         for key, known in (("options", OPTIONS), (measure, (*SHARED, *OPTIONS_OF[measure]))):
@@ -55,7 +55,7 @@ def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
             lines.append(f"{key} = {{ {', '.join(values)} }}")
     (tmp_path / "own.toml").write_text("\n".join(lines))
     named = read_conventions(tmp_path / "own.toml")
-    counts = counted(true_rows_by(rng, named, effort(150, 2000), most=3))
+    counts = counted(true_rows_by(rng, named, effort(150, 400), most=3))
     assert counts[True] > 0
 
 
@@ -70,7 +70,7 @@ def values_for(option, measure):
 
 def test_the_whole_says_so_too():
     """`possible` reads the texts, tries all conventions, and writes those that are refuted."""
-    for row in true_rows_by(random.Random(3), NAMED, effort(10, 100), most=2):
+    for row in true_rows_by(random.Random(3), NAMED, effort(10, 40), most=2):
         result = pm.possible(row.made_by["qrels"], row.texts)
         said = json.loads(result.to("json"))["rows"][0]["named"]
         assert row.made_by["named"].name not in said["refuted"], row

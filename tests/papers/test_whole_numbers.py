@@ -142,7 +142,7 @@ def test_columns_below_different_headings_are_told_apart():
 @pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
 def test_numbers_that_were_cut_are_over_the_topics_of_the_heading(cutoff, topics, digits):
     """By rounded numbers the likeliest total was another one, of thousands of topics."""
-    for seed in range(effort(5, 50)):
+    for seed in range(effort(5, 25)):
         total = cutoff * topics
         values = counts(np.random.default_rng(seed), 60, total)
         for noise in (0, 1e-9):  # 0.29 * 100 is cut to 28
@@ -199,7 +199,7 @@ def test_nothing_is_said_where_the_numbers_do_not_tell(name, values, digits):
 def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
     """At most 1 of 1,000 may."""
     rng = np.random.default_rng(4)
-    for _ in range(effort(15, 150)):
+    for _ in range(effort(15, 75)):
         k, n, rows = (int(rng.choice(each)) for each in ([1, 5, 10], [43, 50, 200], [2, 5, 15, 60]))
         digits, low = int(rng.choice([2, 3, 4])), rng.uniform(0, 0.9)
         assert list(wholes_in(column(f"P@{k}", rng.random(rows), digits), n)) == []

@@ -494,7 +494,7 @@ def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(
 
 
 def test_intervals_hold_less_often_where_few_values_are_changed():
-    counts = simulation.held_by_changed(np.random.default_rng(0), effort(1, 3), effort(8, 25))
+    counts = simulation.held_by_changed(np.random.default_rng(0), effort(1, 2), effort(8, 15))
     few, many = (
         sum(each for changed, each in counts.items() if least <= changed <= most)
         for least, most in ((1, 1), (FEW_CHANGED, 200))

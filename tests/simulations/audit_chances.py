@@ -57,22 +57,21 @@ def kinds(rng, qrels, runs):
             values[name] = means(names, qrels, part)
         part = {query: runs[own][query] for query in qrels if query in runs[own]}
         result = pm.audit(qrels, part, dict(zip(names, texts_of(values[own], digits), strict=True)))
-    claims = result.trials
+    trials = result.trials
     yield "own", result.verdict
     for name in runs:
         if name != own:
-            yield "other run", verdict_of(claims, texts_of(values[name], digits))
+            yield "other run", verdict_of(trials, texts_of(values[name], digits))
     fewer = rng.sample(sorted(part), round(0.8 * len(part)))
     values["fewer"] = means(names, {query: qrels[query] for query in fewer}, part)
-    yield "fewer queries", verdict_of(claims, texts_of(values["fewer"], digits))
+    yield "fewer queries", verdict_of(trials, texts_of(values["fewer"], digits))
     moved = [min(max(value + rng.uniform(-NEAR, NEAR), 0), 1) for value in values[own]]
-    yield "arbitrary", verdict_of(claims, texts_of(moved, digits))
+    yield "arbitrary", verdict_of(trials, texts_of(moved, digits))
     texts, place = texts_of(values[own], digits), rng.randrange(len(names))
     digit = rng.randrange(2, len(texts[place]))
     other = rng.choice(sorted(set("0123456789") - {texts[place][digit]}))
     texts[place] = texts[place][:digit] + other + texts[place][digit + 1 :]
-    mistyped = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-    result = audit_of(mistyped)
+    result = audit_of(printed(trials, texts))
     status = result.to_polars()["status"][place]  # the others are true, and may be called certain
     verdicts = {"made differently": "certain", "explained": result.verdict}
     yield "typo", verdicts.get(status, "none")
@@ -88,10 +87,14 @@ def texts_of(values, digits):
     return [f"{value:.{digits}f}" for value in values]
 
 
-def verdict_of(claims, texts):
+def verdict_of(trials, texts):
     """Return what is said of a row with other numbers."""
-    row = [claim.printed_as(text) for claim, text in zip(claims, texts, strict=True)]
-    return audit_of(row).verdict
+    return audit_of(printed(trials, texts)).verdict
+
+
+def printed(trials, texts):
+    """Return the trials of a row with other numbers."""
+    return [trial.about(trial.claim.printed_as(text)) for trial, text in zip(trials, texts, strict=True)]
 
 
 if __name__ == "__main__":
