@@ -27,7 +27,7 @@ from permed_measures.engine.forms import as_mapping, with_string_ids
 from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, MeasureError
 from permed_measures.markup import counted, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import name_of, renamed
@@ -46,6 +46,20 @@ SetP SetR SetF IPrec@0.1"""
 
 DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
 """Measures that are checked by default: the presets, and what papers report most."""
+
+
+def default_measures(judgments: Judgments) -> list[Measure]:
+    """Return those of `DEFAULT_MEASURES` that can have these grades."""
+    return [each for each in DEFAULT_MEASURES if _may_have(each, judgments)]
+
+
+def _may_have(measure: Measure, judgments: Judgments) -> bool:
+    try:
+        PermedEvaluator([measure], judgments)
+    except MeasureError:
+        return False
+    return True
+
 
 Grades = Mapping[str, Mapping[str, int]]
 Scores = Mapping[str, Mapping[str, float]]
@@ -175,7 +189,7 @@ def crosscheck(
     labels = _with_string_ids(as_mapping(qrels, "relevance"))
     scores = with_path(_with_string_ids(as_mapping(run, "score")), path_of(run))
     judgments = Judgments.of(labels)
-    asked = measures_of(DEFAULT_MEASURES if measures is None else measures, rel)
+    asked = measures_of(default_measures(judgments) if measures is None else measures, rel)
     if not asked:
         raise InputError("there is no measure to compare", hint="Name one, such as 'nDCG@10'")
     evaluation = PermedEvaluator(asked, judgments).evaluate(scores)
