@@ -284,8 +284,9 @@ def _of_row(row: RowLimits) -> list[Section]:
         for limits in row.usual
         if not limits.refuted
     ]
-    headings = ["claim", "measure", "published", "given the others"]
-    caption = "What numbers can be if the others are as printed"
+    has_others = len(row.claims) > 1
+    headings = ["claim", "measure", "published", "given the others" if has_others else "can be"]
+    caption = f"What numbers can be{' if the others are as printed' if has_others else ''}"
     usual = {_name(each, row.conventions) for each in row.usual}
     names = (_name(each, row.conventions) for each in row.said(False) if not each.lacks_queries)
     others = [name for name in dict.fromkeys(names) if name not in usual]
@@ -295,11 +296,11 @@ def _of_row(row: RowLimits) -> list[Section]:
     return [Section(tables=tables, texts=also)] if tables or also else []
 
 
-_WIDE = 0.5
+_WIDE = 0.9
 
 
 def _telling(told: ClaimRange) -> Interval | None:
-    """Return a range that leaves out half of all numbers between 0 and 1; None if it does not."""
+    """Return a range that leaves out a tenth of all numbers between 0 and 1; None if it does not."""
     given = told.given
     return given if given and not given.is_empty and given.high - given.low <= _WIDE else None
 
