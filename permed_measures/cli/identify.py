@@ -42,14 +42,15 @@ def run(args: Namespace) -> int:
 
 @contextmanager
 def _run_as_python_would(path: Path) -> Iterator[None]:
-    """Find modules beside a script; what it prints is left out, as it would stand among the results."""
-    before = [*sys.path]
+    """Find modules beside a script, which was given no arguments; what it prints is left out."""
+    before, arguments = [*sys.path], [*sys.argv]
     sys.path.insert(0, str(path.resolve().parent))
+    sys.argv[:] = [str(path)]
     try:
         with redirect_stdout(io.StringIO()):
             yield
     finally:
-        sys.path[:] = before  # a script may have changed it too
+        sys.path[:], sys.argv[:] = before, arguments  # a script may have changed them too
 
 
 COMMAND = Command(

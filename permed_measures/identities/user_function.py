@@ -38,14 +38,19 @@ def load_function(text: str) -> Function:
     module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except SystemExit as error:
+        problem = f"the script ends when it is loaded (exit status {error.code!r})"
+        hint = "Put what it does by itself, such as reading arguments, under: if __name__ == '__main__':"
+        raise InputError(problem, where=error_location(error) or str(path), hint=hint) from error
+    except Exception as error:
         raise InputError(
             f"the script raises {error_text(error)}", where=error_location(error) or str(path)
         ) from error
     function = getattr(module, name, None)
     if not callable(function):
-        hint = nearest(name, [each for each, value in vars(module).items() if callable(value)])
-        raise InputError(f"there is no function {name!r}", where=str(path), hint=hint or _functions_of(path))
+        near = nearest(name, [each for each, value in vars(module).items() if callable(value)])
+        hint = f"{near} {_functions_of(path)}".strip()
+        raise InputError(f"there is no function {name!r}", where=str(path), hint=hint)
     return function  # type: ignore[no-any-return]
 
 

@@ -67,6 +67,36 @@ def test_the_packaged_script_is_found_by_its_name_unless_there_is_such_a_file(fo
     assert "script.py: there is no function 'mean'. Did you mean 'means'?" in run_main(*line)[2]
 
 
+READS_ARGUMENTS = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--k", type=int, default=5)
+parser.add_argument("qrels", nargs={nargs!r})
+args = parser.parse_args()
+def precision(qrels, run):
+    hits = [sum(qrels[q].get(d, 0) >= 1 for d in list(run.get(q, {{}}))[:args.k]) for q in qrels]
+    return sum(hits) / args.k / len(qrels)
+"""
+
+
+def test_a_script_that_reads_arguments_gets_none_and_one_that_needs_some_is_said_to_end(folder):
+    (folder / "optional.py").write_text(READS_ARGUMENTS.format(nargs="?"))
+    (folder / "needed.py").write_text(READS_ARGUMENTS.format(nargs=None))
+    arguments = [*sys.argv]
+    assert run_cli("identify", "optional.py:precision", "P@5")[0].startswith("P@5 is P@5; averaged over all ")
+    status, stdout, stderr = run_main("identify", "needed.py:precision", "P@5")
+    assert (status, stdout) == (2, "")
+    assert "error: needed.py:6: the script ends when it is loaded (exit status 2). Put what " in stderr
+    assert sys.argv == arguments
+    text = (
+        (folder / "needed.py")
+        .read_text()
+        .replace("args = parser", "if __name__ == '__main__': args = parser")
+    )
+    (folder / "needed.py").write_text(text.replace("args.k", "5"))  # what the message says
+    assert run_cli("identify", "needed.py:precision", "P@5")[0].startswith("P@5 is P@5; averaged over all ")
+
+
 @pytest.mark.thorough
 def test_the_measure_may_stand_without_its_option():
     assert run_cli("identify", "mine.py:precision", "P@5") == run_cli(
@@ -91,14 +121,17 @@ def test_a_script_that_is_not_known_has_status_1():
             "mine.py -m P@5",
             "mine.py: the function is missing. It has precision, of_query, of_five, broken: write mine.py:p",
         ),
-        ("mine.py:precison -m P@5", "mine.py: there is no function 'precison'. Did you mean 'precision'?"),
+        (
+            "mine.py:precison -m P@5",
+            "mine.py: there is no function 'precison'. Did you mean 'precision'? It has precision, ",
+        ),
         ("mine.py:K -m P@5", "mine.py: there is no function 'K'. "),
         (
             "mine.py:broken -m P@5",
             "mine.py:16: the function gives no number on any case: KeyError: 'no such query'",
         ),
         ("fails.py:f -m P@5", "fails.py:3: the script raises KeyError: 'NO SUCH VARIABLE'"),
-        ("ends.py:f -m P@5", "ends.py:2: the script raises SystemExit: 3"),
+        ("ends.py:f -m P@5", "ends.py:2: the script ends when it is loaded (exit status 3). Put what "),
         ("typo.py:f -m P@5", "typo.py:1: the script raises SyntaxError: invalid syntax"),
         ("notes.txt:f -m P@5", "notes.txt: is no Python file. Its name must end in .py"),
         ("mine.py:precision", "no measure is named. Say what it is to compute: -m MAP@10"),
