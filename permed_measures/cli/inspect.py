@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from permed_measures.cli.parsing import Command, argument
-from permed_measures.datasets.loading import existing, packaged_runs
+from permed_measures.inputs.door import packaged_runs, resolve
 from permed_measures.inputs.inspection import inspect_file, inspect_qrels
 
 
@@ -14,7 +14,7 @@ def run(args: Namespace) -> None:
     """Describe files and data sets."""
     names = [str(name) for path in args.paths for name in packaged_runs(path).values() or [path]]
     for number, name in enumerate(names, start=1):
-        found = existing(name, ["qrels", "run"])
+        found = resolve(name, ["qrels", "run"])
         said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
         print(said, end="\n\n" if number < len(names) else "\n")
 

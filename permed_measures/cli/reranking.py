@@ -21,7 +21,7 @@ def run(args: Namespace) -> None:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], None, inputs) if args.measure else "nDCG@10"
         result = reranking(
-            inputs.source,
+            inputs.qrels,
             *runs,
             chosen,
             args.top,

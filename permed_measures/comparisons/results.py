@@ -10,7 +10,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
-from permed_measures.datasets.loading import loaded_qrels
+from permed_measures.datasets import find
 from permed_measures.errors import InputError, check_choice, whole_number
 from permed_measures.intervals import check_level, percent
 from permed_measures.markup import counted
@@ -178,7 +178,7 @@ class Comparison(Result):
     by: str = ""
     groups: dict[Any, Comparison] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
-    qrels: Any = field(default=None, repr=False)
+    dataset: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
     agreement: Agreement | None = None
@@ -188,13 +188,12 @@ class Comparison(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""
-        is_dataset = hasattr(self.qrels, "dataset_id")
-        return {**vars(self), "qrels": self.qrels.dataset_id() if is_dataset else self.qrels}
+        return {**vars(self), "dataset": self.dataset.dataset_id() if self.dataset else None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled."""
-        qrels = state["qrels"]
-        vars(self).update(state, qrels=loaded_qrels(qrels) if isinstance(qrels, str) else qrels)
+        dataset = state["dataset"]
+        vars(self).update(state, dataset=find(dataset) if dataset else None)
 
     @property
     def n_queries(self) -> int:

@@ -16,11 +16,12 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.datasets import SAMPLE_FOLDER
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, nearest, shown
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import lazy_runs, runs_by_name
 from permed_measures.inputs.write import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
@@ -154,11 +155,9 @@ def recorded(
     created: bool,
 ) -> Record:
     """Return the record of runs that have names; see `record`."""
-    loaded = loaded_qrels(qrels)
+    loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures), loaded)
-    evaluations, _ = evaluate_all(
-        evaluator, loaded_runs(runs, order=order, rewriting=query_ids, qrels=loaded)
-    )
+    evaluations, _ = evaluate_all(evaluator, lazy_runs(runs, order, rewriting=query_ids, qrels=loaded))
     found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
     return record_of(found, order, query_ids, created)
 
