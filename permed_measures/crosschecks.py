@@ -25,7 +25,7 @@ from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggreg
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
-from permed_measures.errors import InputError
+from permed_measures.errors import InputError, MeasureError
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.runs import runs_by_name
@@ -47,6 +47,20 @@ SetP SetR SetF IPrec@0.1"""
 
 DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
 """Measures that are checked by default: the presets, and what papers report most."""
+
+
+def default_measures(judgments: Judgments) -> list[Measure]:
+    """Return those of `DEFAULT_MEASURES` that can have these grades."""
+    return [each for each in DEFAULT_MEASURES if _may_have(each, judgments)]
+
+
+def _may_have(measure: Measure, judgments: Judgments) -> bool:
+    try:
+        PermedEvaluator([measure], judgments)
+    except MeasureError:
+        return False
+    return True
+
 
 Grades = Mapping[str, Mapping[str, int]]
 Scores = Mapping[str, Mapping[str, float]]
@@ -176,7 +190,7 @@ def crosscheck(
         _with_string_ids(read_nested(data, column)) for data, column in ((qrels, "relevance"), (run, "score"))
     )
     judgments = Judgments.of(labels)
-    asked = measures_of(DEFAULT_MEASURES if measures is None else measures, rel)
+    asked = measures_of(default_measures(judgments) if measures is None else measures, rel)
     if not asked:
         raise InputError("there is no measure to compare", hint="Name one, such as 'nDCG@10'")
     evaluation = PermedEvaluator(asked, judgments).evaluate(scores)

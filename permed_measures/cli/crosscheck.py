@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 
 from permed_measures.cli.arguments import ASKED_MEASURES, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
-from permed_measures.crosschecks import crosscheck, crosscheck_report
+from permed_measures.crosschecks import DEFAULT_MEASURES, crosscheck, crosscheck_report, default_measures
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.markup import counted
+from permed_measures.engine.judgments import Judgments
+from permed_measures.markup import counted, listed
 
 
 def run(args: Namespace) -> int:
@@ -19,11 +21,20 @@ def run(args: Namespace) -> int:
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
         chosen = chosen_measures(args, inputs)
+        if chosen is None:
+            inputs.notes.extend(_left_out(inputs.judgments))
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}
     report = crosscheck_report(results, origin_of(args, files))
     write_report(report, form, args, counted(len(files), "run"))
     return int(not all(result.ok for result in results.values()))
+
+
+def _left_out(judgments: Judgments) -> Iterator[str]:
+    """Say which measures of the default cannot have these grades."""
+    left_out = [str(each) for each in DEFAULT_MEASURES if each not in default_measures(judgments)]
+    if left_out:
+        yield f"no measure was named; left out for grades up to {judgments.grade.max():g}: {listed(left_out)}"
 
 
 COMMAND = Command(

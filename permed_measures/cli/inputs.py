@@ -14,8 +14,9 @@ from ir_measures.measures import Measure
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.datasets import NAMES
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import InputError, PermedError
+from permed_measures.errors import InputError, PermedError, warnings_about
 from permed_measures.inputs.door import packaged_runs, read, resolve
 from permed_measures.inputs.read import Cleaning
 from permed_measures.inputs.runs import LazyRuns, run_name
@@ -57,12 +58,40 @@ def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> 
 
 
 def measures_asked(args: Namespace, inputs: Inputs) -> list[Measure]:
-    """Return the measures that were named, or those of the benchmark whose grades these are."""
+    """Return the measures that were named, or those that the labels choose, with a note that says why."""
     if chosen := chosen_measures(args, inputs):
         return chosen
-    name = "medcorpus" if _is_graded(inputs) else "litsearch"
-    inputs.notes.append(f"no measure was named; using -m {name}")
-    return measures_of(name, args.rel)
+    names, why = measures_by_labels(inputs)
+    inputs.notes.append(f"no measure was named; using -m {' -m '.join(names)}, as {why}")
+    return measures_of(names if len(names) > 1 else names[0], args.rel)
+
+
+def measures_by_labels(inputs: Inputs) -> tuple[list[str], str]:
+    """Return the names of the measures for labels such as these, and why; of one preset its name.
+
+    Grades up to 2 are those of MedCorpus, binary ones those of LitSearch. Others get what TREC reports, with
+    recall at a depth that all runs have.
+    """
+    grades = inputs.judgments.grade
+    if (fractions := grades[grades % 1 != 0]).size:
+        why = f"some grades are no whole numbers, such as {fractions[0]:g}"
+    elif not _is_graded(inputs):
+        return ["litsearch"], "the labels are binary"
+    elif grades.max() <= 2:
+        return ["medcorpus"], "the grades go up to 2"
+    else:
+        why = f"the grades go up to {grades.max():g}"
+    with warnings_about(None):  # they are shown when the runs are evaluated
+        depths = [
+            int(JudgedRankings.of(inputs.judgments, inputs.runs[name], depth=1).retrieved.max(initial=0))
+            for name in inputs.runs
+        ]
+    depth = next((each for each in _DEPTHS if each <= min(depths, default=0)), _DEPTHS[-1])
+    return ["nDCG@10", "AP", "RR", "P@10", f"R@{depth}"], why
+
+
+_DEPTHS = (100, 20, 10)
+"""The ranks at which recall is reported, of the first of them that all runs have."""
 
 
 def _is_graded(inputs: Inputs) -> bool:

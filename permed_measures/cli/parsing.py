@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.cli.messages import print_message
-from permed_measures.errors import InputError, PermedError
+from permed_measures.errors import InputError, PermedError, nearest
 
 PROGRAM = "permed-measures"
 
@@ -121,7 +121,7 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
         for word in filter(_is_number_of_a_measure, found):
             parser.error(f"a number of a measure is an option: --{taking} {word}")
     if left:
-        parser.error(f"unrecognized arguments: {' '.join(left)}")
+        raise _unrecognized(parser, command, left)
     parsed.command, parsed.line = name, shlex.join([PROGRAM, name, *words])
     return parsed
 
@@ -137,6 +137,7 @@ _ELSEWHERE = {
     "-J": ("--measure", "is judged_only=True of a measure, as -m 'AP(judged_only=True)'"),
     "-p": ("--digits", "is --digits {}"),
     "--places": ("--digits", "is --digits {}"),
+    "-o": ("--format", "is --format {}"),
     "--output_format": ("--format", "is --format {}"),
     "--provider": ("--measure", "is not needed: this command computes all measures itself (leave it out)"),
     "-m all_trec": ("--measure", "is each measure by its name, as -m AP -m nDCG -m P@10"),
@@ -158,6 +159,36 @@ def _options_elsewhere(command: Command, words: Sequence[str]) -> Iterator[tuple
         if found and option not in ours and needed in ours:
             value = found[2] or found[3] or following or "N"
             yield (f"{option} {value}", what.format(value)) if "{}" in what else (option, what)
+
+
+def _unrecognized(parser: _Parser, command: Command, left: Sequence[str]) -> InputError:
+    """Return the error for what no argument takes: an option of another name, or a file too many."""
+    problem = f"unrecognized arguments: {' '.join(left)}"
+    ours = [name for each in (*command.arguments, *_EVERYWHERE) for name in each.names if name[0] == "-"]
+    for word in (word.partition("=")[0] for word in left if word.startswith("-")):
+        option, what = _SYNONYMS.get(word, ("", ""))
+        hint = f"Here it is {what}" if option in ours else nearest(word.replace("_", "-"), ours, _TYPO)
+        if hint:
+            return InputError(problem, hint=hint)
+    if not any(word.startswith("-") for word in left):
+        *_, last = (each for each in command.arguments if each.names[0].isalpha())
+        if not last.keywords.get("nargs"):
+            problem = f"only one {last.keywords['metavar']} can be named (found also {' '.join(left)})"
+    return InputError(problem, hint=f"See {parser.prog} --help")
+
+
+_SYNONYMS = {
+    "--alpha": ("--level", "--level, which is 1 - alpha"),
+    "--metric": ("--measure", "-m"),
+    "--metrics": ("--measure", "-m, once for each measure"),
+    **{
+        f"--{form}": ("--format", f"--format {form}") for form in ("json", "csv", "html", "latex", "markdown")
+    },
+}
+"""What options are called elsewhere: the option that our command must have, and how it is written here."""
+
+_TYPO = 0.7
+"""How like two options are (by difflib) that may be meant for each other."""
 
 
 def _with_measures_apart(

@@ -5,11 +5,21 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
+from ir_measures.measures import Measure
+
 from permed_measures.cli.arguments import QRELS, READING, WRITING
-from permed_measures.cli.inputs import named_run, origin_of, reading, understood_measures
+from permed_measures.cli.inputs import (
+    Inputs,
+    measures_by_labels,
+    named_run,
+    origin_of,
+    reading,
+    understood_measures,
+)
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import MEASURES, OUTPUT, Command, argument, option
 from permed_measures.comparisons.reranking import reranking
+from permed_measures.measures.parsing import measures_of
 
 
 def run(args: Namespace) -> None:
@@ -19,7 +29,7 @@ def run(args: Namespace) -> None:
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
         runs = inputs.runs[first], inputs.runs[second]
-        chosen = understood_measures([args.measure], None, inputs) if args.measure else "nDCG@10"
+        chosen = understood_measures([args.measure], None, inputs) if args.measure else _first(inputs)
         result = reranking(
             inputs.qrels,
             *runs,
@@ -33,13 +43,25 @@ def run(args: Namespace) -> None:
     write_report(result.report(), form, args, "a reranking")
 
 
+def _first(inputs: Inputs) -> list[Measure]:
+    """Return the first of the measures that the labels choose, with a note."""
+    names, why = measures_by_labels(inputs)
+    first = measures_of(names[0])[0]
+    inputs.notes.append(f"no measure was named; using {first}, as {why}")
+    return [first]
+
+
 COMMAND = Command(
     run,
     [
         QRELS,
         argument("before", "BEFORE", "The run that was reranked: FILE or NAME=FILE."),
         argument("after", "AFTER", "The reranked run."),
-        option(MEASURES, "-m, --measure MEASURE", "The measure of gains and losses; by default nDCG@10."),
+        option(
+            MEASURES,
+            "-m, --measure MEASURE",
+            "The measure of gains and losses; by default the first of evaluate's.",
+        ),
         option(
             MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
         ),

@@ -13,10 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ir_datasets
-from ir_datasets.util import Download, DownloadConfig, RequestsDownload
-from ir_datasets.util.download import LocalDownload
-
 from permed_measures.datasets import load
 from permed_measures.errors import InputError, no_folder, reason_of
 from permed_measures.inputs.sources import cached
@@ -26,6 +22,8 @@ _HUB = "https://huggingface.co"
 
 def home() -> Path:
     """Return the folder of ir_datasets, where downloaded files are kept."""
+    import ir_datasets  # whose import loads the catalogue, which needs this module as a whole
+
     return Path(ir_datasets.util.home_path())
 
 
@@ -79,6 +77,8 @@ class RemoteFile:
     def _download(self, path: Path) -> None:
         if not _MAY_DOWNLOAD.get():
             raise _not_here(f"{self.name} is", str(path))
+        from ir_datasets.util import Download, RequestsDownload
+
         url = self.url.replace(_HUB, (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +151,9 @@ def _is_missing(part: Any, seen: set[int]) -> bool:
 
     Its files are objects that hold each other: what is unpacked holds the archive, the archive its addresses.
     """
+    from ir_datasets.util import Download, DownloadConfig
+    from ir_datasets.util.download import LocalDownload
+
     if id(part) in seen or isinstance(part, (str, bytes, Path, type)) or part is None:
         return False
     seen.add(id(part))

@@ -69,8 +69,8 @@ def possible(
     ties), P, R, RR and Success; what has none is left out, and ``not_known`` of a row says
     which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
     best rankings for its solution; what is not may be possible, or not. By a convention that leaves out the
-    queries that a run lacks, the mean may be that of any queries: where only a run that lacks some may have
-    the numbers, its ``lacks_queries`` says so. Rounding half up and half to even,
+    queries that a run lacks, the mean may be that of any queries: where only a run that lacks some, or has
+    no results for them, may have the numbers, its ``lacks_queries`` says so. Rounding half up and half to even,
     digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and recall
     where few numbers of relevant documents occur, must also be whole numbers of hits.
 

@@ -352,7 +352,7 @@ def _assumed(result: Possible) -> list[str]:
     ]
     if any(row.lacking for row in result.rows):
         lines.append(
-            "What is not refuted only if the run lacks queries is refuted for every run that has all."
+            "What is not refuted only if the run lacks queries is refuted for every run with results for all."
         )
     if any(row.said(None) for row in result.rows):
         lines.append("What was not checked has more lists than can be looked at in some seconds.")

@@ -98,8 +98,8 @@ class ConventionLimits:
     names : list of str
         The conventions with a name that are this one, or alike.
     lacks_queries : bool
-        Whether only a run that lacks queries may have the numbers, as the mean leaves these out: for every
-        other run they are refuted.
+        Whether only a run that lacks queries, or has no results for some, may have the numbers, as the mean
+        leaves these out: for every other run they are refuted.
     """
 
     convention: Options

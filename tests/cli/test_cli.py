@@ -31,7 +31,46 @@ def test_json_holds_the_numbers_of_the_library():
 def test_without_measures_the_labels_decide_which_preset(qrels, name):
     stdout, stderr = run_cli("evaluate", qrels, "run.trec", "--format", "json")
     assert list(json.loads(stdout)[0]["metrics"]) == list(map(str, getattr(pm, name.upper())))
-    assert f"note: no measure was named; using -m {name}" in stderr
+    assert f"note: no measure was named; using -m {name}, as the " in stderr
+
+
+OF_TREC = ["nDCG@10", "AP", "RR", "P@10"]
+COMMANDS = ("evaluate", "compare", "crosscheck", "leaderboard", "uncertainty", "reranking")
+
+
+@pytest.mark.parametrize(
+    ("grades", "depth", "chosen", "why"),
+    [
+        ([1, 0, 3], 10, [*OF_TREC, "R@10"], "the grades go up to 3"),
+        ([1, 0, 3], 20, [*OF_TREC, "R@20"], "the grades go up to 3"),
+        ([4, 0, 3], 100, [*OF_TREC, "R@100"], "the grades go up to 4"),
+        ([1, 0, 3], 3, [*OF_TREC, "R@10"], "the grades go up to 3"),
+        ([1, 0, 0.5], 20, [*OF_TREC, "R@20"], "some grades are no whole numbers, such as 0.5"),
+        ([1, -1, 2], 20, list(map(str, pm.MEDCORPUS)), "the grades go up to 2"),
+        ([1, -1, 0], 20, list(map(str, pm.LITSEARCH)), "the labels are binary"),
+    ],
+)
+def test_labels_choose_the_same_measures_in_every_command(files, grades, depth, chosen, why):
+    """None ends in an error about a measure that nobody asked for; all runs have the depth of recall."""
+    (files / "graded").write_text("".join(f"q{n} 0 d{n} {g}\n" for n, g in enumerate(grades)))
+    for name, step in (("one", 1), ("two", -1)):
+        lines = (f"q{q} Q0 d{d} {d} {step * d} x\n" for q in range(3) for d in range(depth + (step > 0)))
+        (files / f"{name}.trec").write_text("".join(lines))
+    for command in COMMANDS:
+        stdout, stderr = run_cli(command, "graded", "one.trec", "two.trec", "--format", "json")
+        if command == "evaluate":
+            assert list(json.loads(stdout)[0]["metrics"]) == chosen
+        note = f"note: no measure was named; using {'' if command == 'reranking' else '-m '}"
+        notes = [each for each in stderr.splitlines() if each.startswith("note: no measure")]
+        if command == "crosscheck":
+            left_out = "no measure was named; left out for grades up to"
+            assert all(each.startswith(f"note: {left_out}") for each in notes)
+            assert bool(notes) == (max(grades) > 2)
+            continue
+        [said] = notes
+        assert said.startswith(note)
+        assert said.endswith(f", as {why}")
+        assert command != "reranking" or said == f"{note}{chosen[0]}, as {why}"
 
 
 def test_labels_as_run_and_reordered_lists_are_said(files):

@@ -108,14 +108,14 @@ def test_the_line_is_kept_as_it_was_typed():
     ("line", "message"),
     [
         ("compare", "the following arguments are required: QRELS, RUN. See permed-measures compare --help"),
-        ("gate q r s", "unrecognized arguments: s. See permed-measures gate --help"),
+        ("gate q r s", "only one RUN can be named (found also s). See permed-measures gate --help"),
         ("gate q r P@1=0.5", "a number of a measure is an option: --min P@1=0.5. See permed-measures gate"),
         ("audit q r mrr=64%", "a number of a measure is an option: --claim mrr=64%. See"),
         ("possible q P@1=.5", "a number of a measure is an option: --claim P@1=.5. See"),
         ("audit q bm25=7 --claim P@1=1", "7: No such file or directory"),
         ("evalute q r", "no such command: evalute. Did you mean 'evaluate'?"),
         ("--foo", "no such option: --foo. See permed-measures --help"),
-        ("evaluate q r --form json", "unrecognized arguments: --form json. See"),  # not abbreviated
+        ("evaluate q r --form json", "unrecognized arguments: --form json. Did you mean"),  # not abbreviated
         ("evaluate q r -m --by-query", "-m/--measure: expected one argument. See permed-measures evaluate"),
         ("evaluate q r --digits 18", "--digits: invalid choice: 18 (choose from 0, 1, "),
         ("compare q r --resamples x", "--resamples: invalid int value: 'x'. See"),

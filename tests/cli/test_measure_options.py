@@ -239,7 +239,8 @@ def test_several_of_them_are_named_at_once():
     ("line", "problem"),
     [
         ("convert -q run.trec out.json", "unrecognized arguments: -q. See"),  # has nothing of the kind
-        ("evaluate qrels run.trec -quiet", "unrecognized arguments: -quiet. See"),
+        ("evaluate qrels run.trec --verbose", "unrecognized arguments: --verbose. See"),
+        ("evaluate qrels run.trec --alpha 0.05", "unrecognized arguments: --alpha 0.05. See"),  # no intervals
         ("compare qrels run.trec other.trec -q", "unrecognized arguments: -q. See"),
         ("evaluate qrels run.trec -- -c", "-c: No such file or directory"),
         ("evaluate qrels run.trec -m all_trecs", "there is no measure 'all_trecs'. "),
@@ -248,6 +249,42 @@ def test_several_of_them_are_named_at_once():
 def test_where_a_command_has_nothing_of_the_kind_nothing_is_said(line, problem):
     with pytest.raises(pm.PermedError, match=f"^{re.escape(problem)}"):
         run_cli(*line.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("compare qrels run.trec other.trec --test t-test", "--test t-test. Did you mean '--tests'?"),
+        ("compare qrels run.trec other.trec --cluster (q)", "--cluster (q). Did you mean '--clusters'?"),
+        ("evaluate qrels run.trec --out x.json", "--out x.json. Did you mean '--output'?"),
+        ("evaluate qrels run.trec --query_ids permed", "--query_ids permed. Did you mean '--query-ids'?"),
+        ("evaluate qrels run.trec --by-queries", "--by-queries. Did you mean '--by-query'?"),
+        ("evaluate qrels run.trec -quiet", "-quiet. Did you mean '--quiet'?"),
+        (
+            "compare qrels run.trec other.trec --alpha 0.05",
+            "--alpha 0.05. Here it is --level, which is 1 - alpha",
+        ),
+        ("evaluate qrels run.trec --metrics P@1", "--metrics P@1. Here it is -m, once for each measure"),
+        ("evaluate qrels run.trec --json", "--json. Here it is --format json"),
+    ],
+)
+def test_an_option_of_another_name_has_a_hint(line, message):
+    with pytest.raises(pm.InputError) as error:
+        run_cli(*line.split())
+    assert str(error.value) == f"unrecognized arguments: {message}"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("gate qrels run.trec other.trec --min P@1=0", "only one RUN can be named (found also other.trec)"),
+        ("reranking qrels run.trec other.trec c", "only one AFTER can be named (found also c)"),
+    ],
+)
+def test_a_run_too_many_is_said_to_be_one(line, problem):
+    with pytest.raises(pm.InputError) as error:
+        run_cli(*line.split())
+    assert error.value.problem == problem
 
 
 def test_what_is_said_of_them_gives_trec_evals_numbers():
@@ -279,7 +316,7 @@ def test_a_reranking_has_one_measure():
         (["run.trec", "other.trec", "P@1", "P@2"], "only one measure can be named"),
         (["run.trec", "other.trec", "-m", "RR", "P@1"], "only one measure can be named (found also P@1)"),
         (["run.trec", "P@1"], "the following arguments are required: AFTER"),
-        (["run.trec", "other.trec", "third.trec"], "unrecognized arguments: third.trec"),
+        (["run.trec", "other.trec", "third.trec"], "only one AFTER can be named (found also third.trec)"),
         (["run.trec", "other.trec", "P@1", "--typo"], "unrecognized arguments: P@1 --typo"),
     ):
         with pytest.raises(pm.InputError, match=re.escape(problem)):

@@ -257,6 +257,18 @@ def test_tools_that_people_use_have_a_name():
         ("CLPR evaluate_ablation", "R", 3, (2 / 3 + 0) / 2),
         ("BEIR", "RR", None, 1 / 4),
         ("BEIR", "R", 3, (2 / 3 + 0 + 0) / 3),
+        ("gdeval", "nDCG", 2, 1 / (1 + 1 / LOG3)),
+        ("XGBoost", "AP", 1, (1 + 1 + 1) / 3),
+        ("XGBoost", "P", 5, (2 / 3 + 0) / 2),
+        ("XGBoost before 2.0", "AP", 1, (1 / 2 + 1 + 1) / 3),
+        ("XGBoost before 2.0", "P", 5, (2 / 5 + 0 + 0) / 3),
+        ("TruLens", "R", 3, (2 / 3 + 0) / 2),
+        ("TruLens", "RR", None, (1 + 0) / 2),
+        ("TruLens before October 2024", "R", 3, (2 / 2 + 0 + 0) / 3),
+        ("LensKit", "AP", 2, 1 / 2),
+        ("LensKit", "P", 2, (1 / 2 + 0) / 2),
+        ("LensKit", "R", 2, (1 / 2 + 0) / 2),
+        ("pyvespa, graded relevance", "nDCG", 2, (1 / (1 + 1 / LOG3) + 0 + 0 + 0) / 4),
     ],
 )
 def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
@@ -266,6 +278,28 @@ def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
     [named] = [each for each in NAMED if each.name == name]
     quantity = Quantity("it", measure, (cutoff,), RunVariants(label_policies(Judgments.of(qrels)), run))
     assert quantity.value(named.at({"it": cutoff})) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "scores", "value"),
+    [
+        ("gdeval", "nDCG", {"a": 1 + 1e-12, "x": 1.0}, 1),
+        ("MTEB", "RR", {"a": 1 + 1e-12, "x": 1.0}, 1),
+        ("MTEB", "P", {"a": 1 + 1e-12, "x": 1.0}, 0),
+        ("MTEB before 2.18.19", "RR", {"x": 1.0, "a": 1.0}, 0),
+        ("LightFM", "RR", {"a": 1.0, "x": 1.0}, 0),
+        ("sentence-transformers, RerankingEvaluator", "RR", {"x": 1.0, "a": 1.0}, 1),
+        ("sentence-transformers, CrossEncoderRerankingEvaluator", "RR", {"x": 1.0, "a": 1.0}, 1),
+        ("torchmetrics", "nDCG", {"a": -1.0, "x": -2.0}, 1),
+        ("torchmetrics", "Success", {"a": -1.0, "x": -2.0}, 1),
+        ("torchmetrics", "RR", {"a": -1.0, "x": -2.0}, 0),
+    ],
+)
+def test_tools_rank_as_their_sources_say(name, measure, scores, value):
+    """The relevant one of two documents at rank 1: near scores, ties, scores below 0."""
+    [named] = [each for each in NAMED if each.name == name]
+    judged = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": scores})
+    assert Quantity("it", measure, (1,), judged).value(named.at({"it": 1})) == value
 
 
 TREC_EVAL = next(named for named in NAMED if named.name == "trec_eval, pytrec_eval")

@@ -23,15 +23,17 @@ ORDERS = [
     "import ir_datasets, permed_measures",
     "import permed_measures, ir_datasets",
     "import permed_measures.datasets.catalogue, ir_datasets",
+    "import permed_measures.datasets.downloads, ir_datasets",
     "import permed_measures, importlib.util; importlib.util.find_spec('ir_datasets'); import ir_datasets",
 ]
 
 
 @pytest.mark.parametrize(
-    "imports", [ORDERS[0], *(pytest.param(imports, marks=pytest.mark.thorough) for imports in ORDERS[1:])]
+    "imports",
+    [*ORDERS[-2:], *(pytest.param(imports, marks=pytest.mark.thorough) for imports in ORDERS[:-2])],
 )
 def test_the_data_sets_are_registered_in_whichever_order_things_are_imported(imports):
-    assert run_python(imports + LOADED) == ALL_LOADED
+    assert run_python(f"import warnings; warnings.simplefilter('error')\n{imports}{LOADED}") == ALL_LOADED
 
 
 BROKEN = """

@@ -234,7 +234,7 @@ def test_queries_without_a_relevant_document_may_be_left_out():
     assert result.rows[0].conventions[0].refuted
     grades = [each for each in result.possible if each.convention["labels"] == "grades"]
     assert {each.convention["queries"] for each in grades if not each.lacks_queries} == {
-        *("with_relevant", "both_with_relevant")
+        *("with_relevant", "both_with_relevant", "with_relevant_and_list")
     }
     said = "Not refuted either: nDCG(dcg='exp-log2')@10, queries with at least one relevant document; "
     assert said in " ".join(str(result).split())

@@ -235,7 +235,7 @@ of_elastic = {"Precision@5": p(5, "returned"), "Recall@20": r(20), "MRR@10": rr(
 of_elastic["nDCG@10"] = ndcg(10, "exp", ideal="as long as returned")
 means("Elasticsearch, _rank_eval", "both", of_elastic)
 of_gdeval = {f"nDCG@{k}": ndcg(k, "exp") for k in (5, 10, 20)}
-means("gdeval.pl", "both, relevant", of_gdeval, order=by_score_and_id)
+means("gdeval.pl", "both, relevant, with list", of_gdeval, order=by_score_and_id)
 of_recbole = {"Recall@10": r(10), "MRR@10": rr(10), "NDCG@10": ndcg(10, "binary"), "Hit@10": hit(10)}
 of_recbole |= {"Precision@10": p(10), "MAP@10": ap(10, "smaller")}
 means("RecBole", "relevant", of_recbole)

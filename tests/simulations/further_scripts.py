@@ -11,14 +11,18 @@ of_vespa |= {"ndcg@10": ndcg(10, "binary"), "map@100": ap(100, "smaller")}
 means("pyvespa", "relevant", of_vespa)
 
 
-# the same, with graded relevance: MAP sums the relevance over the rank, divided by min(R, k)
+# the same, with graded relevance: all queries that have some, and nDCG only
+means("pyvespa, graded", "qrels", {"ndcg@10": ndcg(10)})
+
+
+# its code for MAP there, which is not reached: the summed relevance over the rank, divided by min(R, k)
 def graded_ap(x, q):
     top = max(max(docs.values()) for docs in x.qrels.values())
     total = sum(max(g, 0) / top / i for i, g in enumerate(x.grades.get(q, [])[:10], 1))
     return total / min(10, len(x.relevant[q]))
 
 
-means("pyvespa, graded MAP", "relevant", {"ndcg@10": ndcg(10), "map@10": graded_ap})
+means("graded MAP of 1/rank", "relevant", {"map@10": graded_ap})
 
 
 # run-llama/llama_index, core/evaluation/retrieval/metrics.py: use_granular_hit_rate, use_granular_mrr
@@ -66,14 +70,16 @@ def reranking_scores(scores, relevant, order):
     return average_of_ties(scores, relevant), rr, ndcg_of_ties(scores, relevant, 10)
 
 
-# UKPLab/sentence-transformers, evaluation/RerankingEvaluator.py: positives and negatives are both needed
+# UKPLab/sentence-transformers, evaluation/RerankingEvaluator.py: positives and negatives are both needed, and
+# stand in this order; scores are single precision
 @script("sentence-transformers, RerankingEvaluator")
 def reranking_evaluator(qrels, run):
     rows = []
     for scores, grades in listed(qrels, run):
         relevant = (grades > 0).astype(int)
         if 0 < relevant.sum() < len(relevant):
-            rows.append(reranking_scores(scores, relevant, np.argsort(-scores, kind="stable")))
+            order = np.lexsort((-relevant, -scores.astype(np.float32)))
+            rows.append(reranking_scores(scores, relevant, order))
     return dict(zip(("MAP", "MRR@10", "NDCG@10"), map(mean, zip(*rows, strict=True)), strict=True))
 
 
@@ -101,12 +107,13 @@ means("allRank", "both, with list", of_allrank)
 
 
 # catboost/catboost, libs/metrics/dcg.cpp, precision_recall_at_k.cpp: ties with the lower target first
+def lower_first(docs, judged):
+    return dict(sorted(docs.items(), key=lambda each: judged.get(each[0], 0)))
+
+
 @script("CatBoost")
 def catboost(qrels, run):
-    def lower_first(q):
-        return dict(sorted(run[q].items(), key=lambda each: qrels.get(q, {}).get(each[0], 0)))
-
-    x = Lists(qrels, {q: lower_first(q) for q in run})
+    x = Lists(qrels, run, kept=lower_first)
     gains = ndcg(10, ideal="list")
     row = {
         "NDCG@10": lambda x, q: gains(x, q) if max(x.grades[q]) > 0 else 1,
@@ -161,18 +168,25 @@ def recommenders_map(qrels, run):
     return over(x, QUERIES["both, relevant, with list"](x), {"MAP@10": ap(10), "Precision@10": p(10)})
 
 
-# lyst/lightfm, lightfm/evaluation.py: users with interactions in the test set
-means("LightFM", "relevant", {"precision@10": p(10), "recall@10": r(10), "MRR": rr()})
+def single_lower_first(docs, judged):
+    return lower_first({d: np.float32(score) for d, score in docs.items()}, judged)
 
 
-# lenskit/lkpy, src/lenskit/metrics/ranking: recall over min(R, n), AP over min(R, list), ranks clipped at 2
-of_lenskit = {
-    "Precision@10": p(10, "returned"),
-    "Recall@10": r(10, "smaller"),
-    "MAP@10": ap(10, "smaller or returned"),
-}
-of_lenskit["NDCG@10"] = ndcg(10, "binary", "jk")
-means("LensKit", "both, relevant, with list", of_lenskit)
+# lyst/lightfm, lightfm/evaluation.py: users with interactions in the test set; ties count against an item
+of_lightfm = {"precision@10": p(10), "recall@10": r(10), "MRR": rr()}
+means("LightFM", "relevant", of_lightfm, kept=single_lower_first)
+
+
+# lenskit/lkpy, src/lenskit/metrics/ranking: recall over min(R, n), AP over min(R, list), ranks clipped at 2;
+# a list for which a measure is not defined is left out
+@script("LensKit")
+def lenskit(qrels, run):
+    x = Lists(qrels, run)
+    row = over(x, QUERIES["both, with list"](x), {"Precision@10": p(10, "returned")})
+    row |= over(x, QUERIES["both, relevant, with list"](x), {"MAP@10": ap(10, "smaller or returned")})
+    of_all = {"Recall@10": r(10, "smaller"), "NDCG@10": ndcg(10, "binary", "jk")}
+    return row | over(x, QUERIES["both, relevant"](x), of_all)
+
 
 # KevinMusgrave/pytorch-metric-learning, utils/accuracy_calculator.py: AP of the hits found
 of_metric_learning = {"P@1": p(1), "R-Precision": rprec, "MAP": ap(None, "found")}

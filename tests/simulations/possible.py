@@ -78,7 +78,7 @@ def printed(rng, value, digits, five_digits=False):
 class TrueRow(NamedTuple):
     """A row as it is printed, what it was made by, and whether that is refuted.
 
-    `lacks_queries` is whether it is for every run that has all queries.
+    `lacks_queries` is whether it is for every run with results for all queries.
     """
 
     refuted: bool | None
