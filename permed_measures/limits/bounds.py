@@ -82,7 +82,7 @@ class Rankings:
     @classmethod
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
         """Prepare the measures; None if there are too many states."""
-        depth, least = _depth(formulas), _losing_to(formulas)
+        depth, least = depth_of(formulas), _losing_to(formulas)
         while depth >= least:
             limits, like = _counted(classes, formulas, depth)
             if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
@@ -158,7 +158,7 @@ class Rankings:
         return total
 
 
-def _depth(formulas: Sequence[Formula]) -> int:
+def depth_of(formulas: Sequence[Formula]) -> int:
     """Return how many ranks must be looked at one by one.
 
     One measure may go on below, unless documents lose: what it gains there, from 0 on, is no matter of the

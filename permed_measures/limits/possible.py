@@ -70,9 +70,9 @@ def possible(
     which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
     best rankings for its solution; what is not may be possible, or not. By a convention that leaves out the
     queries that a run lacks, the mean may be that of any queries: where only a run that lacks some, or has
-    no results for them, may have the numbers, its ``lacks_queries`` says so. Rounding half up and half to even,
-    digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and recall
-    where few numbers of relevant documents occur, must also be whole numbers of hits.
+    no results for them, may have the numbers, its ``lacks_queries`` says so. Rounding half up and half to
+    even, digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and
+    recall where few numbers of relevant documents occur, must also be whole numbers of hits.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def possible(
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     limits = tried.limits({name: row for name, row in bounded.items() if row})
-    counts = map(str, wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
-    return Possible(limits, judgments.n_queries, skipped, notes, list(counts), Origin.of(qrels, {}))
+    counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
+    return Possible(limits, judgments.n_queries, skipped, notes, counts, Origin.of(qrels, {}))
 
 
 def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:

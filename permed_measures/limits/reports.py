@@ -15,6 +15,7 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.row_conventions import OF_RUN
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
+from permed_measures.papers.arithmetic import Whole
 from permed_measures.papers.claims import EXACT
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
@@ -42,7 +43,7 @@ class Possible(Result):
         The claims that cannot be bounded.
     notes : list of str
         What was left out of a printed table.
-    counts : list of str
+    counts : list of Whole
         Of what columns of hits are whole numbers: of which cutoff, over how many topics.
     origin : Origin or None
         The command and its files.
@@ -52,7 +53,7 @@ class Possible(Result):
     n_queries: int
     skipped: list[str]
     notes: list[str]
-    counts: list[str]
+    counts: list[Whole]
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -90,7 +91,8 @@ class Possible(Result):
         """Return what is refuted and why, then what is not; of one row the ranges by usual conventions."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         skipped = [f"No bounds are known for {', '.join(self.skipped)}."] if self.skipped else []
-        counts = self.counts
+        others = [f"{each}." for each in self.counts if not each.is_as_said]
+        counts = [str(each) for each in self.counts if each.is_as_said]
         if len(self.rows) == 1:
             finding, main = _finding(self.rows[0]), _of_row(self.rows[0])
             counts = [*counts, *_hits(self.rows[0])]
@@ -98,7 +100,7 @@ class Possible(Result):
             finding, main = _finding_of_rows(self.rows), _of_rows(self.rows)
         return Report(
             f"{qrels}{counted(len(self.rows), 'row')} without a run",
-            [*finding, *_read_in_percent(self.rows)],
+            [*others, *finding, *_read_in_percent(self.rows)],
             [
                 *main,
                 *([Section("Counts", texts=counts)] if counts else []),
@@ -120,7 +122,7 @@ _MOST_NAMED = 6
 def _finding(row: RowLimits) -> list[str]:
     """Say what the numbers cannot be and why, what they can be, and by which conventions with a name."""
     n, of, left = len(row.said(False)), counted(len(row.conventions), "convention"), len(row.said(None))
-    lines = [f"{line}." for line in _cannot(row)] or [f"Not {reason}." for reason in _refuted(row)]
+    lines = [f"{line}." for line in [*_cannot(row)] or _refuted(row)]
     for refuted, said in ((False, "not refuted"), (None, "not checked")):
         those = [_name(each, row.usual) for each in row.usual if each.refuted is refuted]
         lines += [f"{'; '.join(those)}: {said}."] if those else []
@@ -195,14 +197,14 @@ def _missed(told: ClaimRange) -> Interval | None:
 
 def _finding_of_rows(rows: list[RowLimits]) -> list[str]:
     """Say in how many rows a number cannot be what it is usually, and what all rows can be."""
-    n_ok = sum(row.ok for row in rows)
+    n_ok = sum(bool(row.said(False)) for row in rows)
+    n_open = sum(row.ok for row in rows) - n_ok
     said = Counter(line for row in rows for line in _cannot(row, with_why=False))
     lines = [f"In {n:,} of {len(rows):,} rows {line}." for line, n in said.items()]
     verdict = f"{n_ok} of {len(rows)} rows not refuted for some convention"
-    n_lacking = sum(
-        row.ok and all(each.lacks_queries or each.refuted for each in row.conventions) for row in rows
-    )
-    lines.append(f"{verdict}, {n_lacking} of them {_IF_LACKING}." if n_lacking else f"{verdict}.")
+    n_lacking = sum(bool(row.said(False)) and len(row.said(False)) == len(row.lacking) for row in rows)
+    verdict += f", {n_lacking} of them {_IF_LACKING}" if n_lacking else ""
+    lines.append(f"{verdict}; {n_open} not refuted, as not all was checked." if n_open else f"{verdict}.")
     everywhere = [name for name in rows[0].named(False) if all(name in row.named(False) for row in rows[1:])]
     lacking = {name for row in rows for name in _named_if_lacking(row)}
     anyhow = [name for name in everywhere if name not in lacking]
@@ -223,9 +225,12 @@ def _read_in_percent(rows: list[RowLimits]) -> list[str]:
 
 
 def _refuted(row: RowLimits) -> list[str]:
-    """Say which of the usual conventions are refuted, and why."""
+    """Say why usual conventions are refuted, and which, unless one reason is that of all."""
     names = grouped((_reason(each), _name(each, row.usual)) for each in row.usual if each.refuted)
-    return [f"{', '.join(those)}: {reason}" for reason, those in names.items()]
+    return [
+        reason if len(those) == len(row.usual) else f"{reason} (as {' or '.join(those)})"
+        for reason, those in names.items()
+    ]
 
 
 def _name(limits: ConventionLimits, among: list[ConventionLimits]) -> str:
@@ -243,13 +248,13 @@ def _reason(limits: ConventionLimits) -> str:
     """Say why a convention is refuted: a number that is no count, or not what it can be given the others."""
     for each in limits.ranges:
         if not each.is_count:
-            return f"{each.claim.name} {each.claim.text} is no whole number of {each.total:,}"
+            return f"{each.claim.name} {each.claim.text} is not a multiple of 1/{each.total:,}"
     apart = [(each, missed) for each in limits.ranges if (missed := _missed(each)) is not None]
     if not apart:
         return "these numbers are not possible together"
     told, missed = max(apart, key=lambda each: each[0].claim.measure in ("AP", "nDCG"))
-    given = "given the others, " if len(limits.ranges) > 1 else ""
-    return f"{given}{told.claim.name} is {_shown(told, missed)}, not {told.claim.text}"
+    given = "given the others it is" if len(limits.ranges) > 1 else "it is"
+    return f"{told.claim.name} cannot be {told.claim.text}: {given} {_shown(told, missed)}"
 
 
 def _hits(row: RowLimits) -> Iterator[str]:
@@ -306,13 +311,20 @@ def _of_rows(rows: list[RowLimits]) -> list[Section]:
             row.name,
             "; ".join(_refuted(row)) or NONE,
             _survivors(row),
-            Cell(f"{len(row.said(False))} of {len(row.conventions)}", value=len(row.said(False))),
+            _n_left(row),
         ]
         for row in rows
     ]
     caption = "What the usual conventions cannot be, what they can be, and how many of all conventions can"
-    headings = ["row", "cannot be", "can be", "not refuted"]
+    headings = ["row", "why not", "can be", "not refuted"]
     return [Section(tables=[Table.of(headings, lines, 3, caption=caption, label="possible")])]
+
+
+def _n_left(row: RowLimits) -> Cell:
+    """Say how many conventions are not refuted, and how many were not checked."""
+    n, left = len(row.said(False)), len(row.said(None))
+    text = f"{n} of {len(row.conventions)}" + (f", {left} not checked" if left else "")
+    return Cell(text, value=n)
 
 
 _NAMED_IN_A_ROW = 3
@@ -320,7 +332,7 @@ _NAMED_IN_A_ROW = 3
 
 def _survivors(row: RowLimits) -> str:
     """Name the usual conventions that are not refuted, and those with a name; if there are none, others."""
-    usual = [_name(each, row.usual) for each in row.usual if not each.refuted]
+    usual = [_name(each, row.usual) for each in row.usual if each.refuted is False]
     named = [f"as {_some(names, _NAMED_IN_A_ROW)}"] if (names := _named_anyhow(row)) else []
     lacking = (
         [f"{_IF_LACKING}, as {_some(names, _NAMED_IN_A_ROW)}"] if (names := _named_if_lacking(row)) else []
@@ -344,9 +356,10 @@ def _end(told: ClaimRange, value: float, up: bool = True) -> str:
 
 
 def _assumed(result: Possible) -> list[str]:
-    n = f"{result.n_queries:,}"
+    n = result.n_queries
+    queries = f"all {n:,} queries" if n > 1 else "the one query"
     lines = [
-        f"The mean is taken over all {n} queries of the qrels; one that the run lacks scores 0, or by some "
+        f"The mean is taken over {queries} of the qrels; one that the run lacks scores 0, or by some "
         "conventions is left out. A run may rank any documents, and return as few as it likes.",
         "What is refuted is proved: no run has these numbers. What is not refuted may be possible, or not.",
     ]
@@ -372,6 +385,7 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
         for number, limits in enumerate(row.conventions, start=1):
             for each in limits.ranges:
                 low, high = each.given if each.given and not each.given.is_empty else (None, None)
+                low = 0.0 if low is not None and -_NOISE < low < 0 else low
                 yield {
                     "row": row.name,
                     "convention": number,
@@ -399,7 +413,7 @@ def _content(result: Possible) -> dict[str, Any]:
         "n_queries": result.n_queries,
         "skipped": result.skipped,
         "notes": result.notes,
-        "counts": result.counts,
+        "counts": list(map(str, result.counts)),
         "rows": [
             {
                 "row": row.name,

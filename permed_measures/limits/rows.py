@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options, describe
 from permed_measures.conventions.values import Labels
-from permed_measures.limits.bounds import Interval, Rankings, Search
+from permed_measures.limits.bounds import Interval, Rankings, Search, depth_of
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
 from permed_measures.limits.row_conventions import (
     OF_RUN,
@@ -223,6 +224,8 @@ class Row:
         self.readings += [each for each in (_read(claims, False), _read(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
         self._has_prepared = False
+        self._of_parts: dict[object, bool] = {}
+        self._effort_of_parts: float = MOST_EFFORT
 
     def limits(self, group: Group) -> list[ConventionLimits]:
         """Find whether conventions are refuted, by every reading of the numbers: those of all queries first.
@@ -265,6 +268,8 @@ class Row:
                 given = search.ranges([10.0**-claim.decimals for claim in claims], MOST_EFFORT / 8)
                 ranges = [each._replace(given=one) for each, one in zip(ranges, given, strict=True)]
                 refuted = True if not all(each.possible for each in ranges) else refuted
+        if refuted is None:
+            refuted = self._refuted_in_part(group, [each.interval for each in ranges], 1.0)
         return ConventionLimits(group.conventions[0], ranges, [], group.usual, refuted)
 
     def _of_some(self, group: Group, claims: list[Claim]) -> ConventionLimits:
@@ -277,13 +282,40 @@ class Row:
         steps = tuple((each.claim.anyhow, each.total // n) for each in ranges if each.total is not None)
         fewest = _fewest(steps, n - 1)
         refuted = None if fewest is not None else True
-        rankings = self._rankings(group) if fewest is not None else None
-        if rankings is not None and fewest is not None:
+        if fewest is not None:
             intervals = [Interval(*claim.anyhow.ends) for claim in claims]
-            search = Search(rankings.of_at_least(fewest / n), intervals)
-            refuted = search.refuted(self.effort)
-            self.effort = search.effort
+            if (rankings := self._rankings(group)) is not None:
+                search = Search(rankings.of_at_least(fewest / n), intervals)
+                refuted = search.refuted(self.effort)
+                self.effort = search.effort
+            if refuted is None:
+                refuted = self._refuted_in_part(group, intervals, fewest / n)
         return ConventionLimits(group.conventions[0], ranges, [], False, refuted)
+
+    def _refuted_in_part(self, group: Group, intervals: list[Interval], share: float) -> bool | None:
+        """Return whether some of the numbers are refuted by themselves: with more of them the row is too.
+
+        Many conventions compute a few of the numbers alike, and few measures have few lists: those of the
+        first ranks are looked at first.
+        """
+        numbers = range(len(intervals))
+        parts = [some for n in numbers[1:] for some in combinations(numbers, n)]
+        for part in sorted(parts, key=lambda some: depth_of([group.formulas[j] for j in some])):
+            formulas, within = [group.formulas[j] for j in part], [intervals[j] for j in part]
+            known = *(each.essence(group.classes) for each in formulas), *within
+            key = (id(group.classes), share, known)
+            if key not in self._of_parts and self._effort_of_parts > 0:
+                rankings = Rankings.of(group.classes, formulas)
+                if rankings is None:
+                    self._of_parts[key] = False
+                    continue
+                search = Search(rankings.of_at_least(share), within)
+                self._effort_of_parts -= rankings.n_steps * _PREPARING
+                self._of_parts[key] = bool(search.refuted(self._effort_of_parts))
+                self._effort_of_parts = search.effort
+            if self._of_parts.get(key):
+                return True
+        return None
 
     def _rankings(self, group: Group) -> Rankings | None:
         """Return the rankings of a group, which take some of the effort; None if too little is left."""

@@ -78,6 +78,54 @@ def test_the_whole_says_so_too():
         assert result.ok
 
 
+FURTHER = {"MAP": "0.31", "R@100": "0.45", "nDCG": "0.5", "P@20": "0.4", "MRR": "0.7", "R@20": "0.3"}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(2))
+def test_further_numbers_keep_a_row_refuted(seed):
+    """Also where all of them together have more lists than can be looked at."""
+    rng = random.Random(seed)
+    qrels = {
+        f"q{i}": {f"d{j}": rng.choice((0, 0, 1, 1, 2, 3)) for j in range(rng.choice((3, 40, 150)))}
+        for i in range(rng.choice((5, 30)))
+    }
+    claims = rng.choice(
+        (
+            {"nDCG@10": "0.981", "P@1": "0.2000"},
+            {"P@1": "0.0000", "P@5": "0.9000"},
+            {"P@1": "0.2000", "P@5": "0.9600"},
+            {"MRR@10": "0.2000", "P@1": "0.4000"},
+        )
+    )
+    before = pm.possible(qrels, claims)
+    assert not before.ok
+    for n in (1, 2, 4):
+        further = dict(rng.sample(list(FURTHER.items()), n))
+        row = {**claims, **further} if rng.random() < 0.5 else {**further, **claims}
+        after = pm.possible(qrels, row)
+        assert not after.ok, row
+        assert str(after).count("not checked") == 0
+        table = pm.possible(qrels, {"a": row, "b": {"P@5": "0.0000"}})
+        assert "1 of 2 rows not refuted" in str(table)
+        assert [each.ok for each in table.rows] == [False, True]
+
+
+def test_what_was_not_checked_is_neither_refuted_nor_possible(monkeypatch):
+    """With no effort at all nothing is checked: that is said in the headline, the table and the status."""
+    monkeypatch.setattr("permed_measures.limits.rows.MOST_EFFORT", 0)
+    qrels = {"q": {"a": 1, "b": 1, "c": 2}}
+    rows = {"a": {"nDCG@10": "0.981", "MAP@10": "0.2"}, "b": {"P@1": "0.5"}}
+    result = pm.possible(qrels, rows)
+    text = " ".join(str(result).split())
+    assert [row.ok for row in result.rows] == [True, False]
+    assert "0 of 2 rows not refuted for some convention; 1 not refuted, as not all was checked." in text
+    n_open = len(result.rows[0].said(None))
+    assert n_open == len(result.rows[0].conventions)
+    assert f" a — — 0 of {n_open}, {n_open} not checked b P@1 0.5 is not a multiple of 1/1 — 0 of " in text
+    assert pm.possible(qrels, rows["a"]).ok
+
+
 def test_a_row_with_a_sum_above_1_is_read_as_it_stands():
     """The sum of precisions is 3 where three relevant documents are first: no percentage, as P@1 is none."""
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(4)}
