@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import warn
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read, read_both
+from permed_measures.inputs.door import read
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of, parse_measure
 
@@ -128,7 +128,8 @@ def _scorer_and_run(
     if isinstance(qrels, (str, os.PathLike)) and isinstance(run, (str, os.PathLike)):
         measures = measures_of(measures, rel)  # before anything is read
         if os.fspath(qrels) == os.fspath(run):
-            qrels, run = read_both(qrels)
+            qrels = read(qrels, "relevance")
+            run = read(run, "score", labels=qrels)
     return evaluator(measures, qrels, rel), run
 
 

@@ -15,7 +15,7 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.datasets import NAMES
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.tables import dataset_of, file_of
 from permed_measures.errors import InputError, PermedError, warnings_about
 from permed_measures.inputs.door import packaged_runs, read, resolve
 from permed_measures.inputs.read import Cleaning
@@ -214,12 +214,12 @@ def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iter
     qrels, given = qrels or args.qrels, vars(args)
     with warnings_as_notes():
         rows = _read_qrels(qrels)
-        judgments, is_file = Judgments.of(rows), isinstance(rows, dict) and dataset_of(rows) is None
+        judgments = Judgments.of(rows)
         how = {"order": given.get("order", "score"), "cleaning": cleaning_of(args)}
 
         def read_run(file: Path) -> Any:
             path = resolve(file)
-            labels = rows if is_file and qrels != "-" and path.samefile(qrels) else None
+            labels = rows if file_of(rows) and qrels != "-" and path.samefile(qrels) else None
             return read(path, "score", given.get("query_ids"), judgments, labels=labels, **how)
 
         inputs = Inputs(rows, judgments, LazyRuns(files, read_run), [])

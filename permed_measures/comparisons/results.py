@@ -192,7 +192,7 @@ class Comparison(Result):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled."""
-        dataset = state["dataset"]
+        dataset = state.get("dataset")
         vars(self).update(state, dataset=find(dataset) if dataset else None)
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import NAMES, OURS, SAMPLES, find
-from permed_measures.engine.tables import Nested, Table, dataset_of
+from permed_measures.engine.tables import Nested, Table
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown
 from permed_measures.measures.parsing import parse_measure
 
@@ -44,8 +44,8 @@ def read(
     Returns
     -------
     mapping, Table or PySpark frame
-        A mapping is returned as it is; it and a table may list documents twice, and errors in rows are raised
-        when these are read. Only a run can be a PySpark frame.
+        A mapping is returned as it is. What is wrong in a row of a table is raised when the row is read, and
+        a document that is listed twice when the table is evaluated. Only a run can be a PySpark frame.
 
     Raises
     ------
@@ -75,13 +75,6 @@ def opened(data: Any, column: str, **how: Any) -> Any:
     kind: Kind = "run" if column == "score" else "qrels"
     found = resolve(data, [kind])
     return load(found, kind, **how) if isinstance(found, Path) else found
-
-
-def read_both(name: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """Return the qrels and the run of a file that is both; it is read once."""
-    qrels = read(name, "relevance")
-    is_read = isinstance(qrels, dict) and dataset_of(qrels) is None
-    return qrels, read(name, "score", labels=qrels if is_read else None)
 
 
 def read_nested(data: Any, column: str, **how: Any) -> Nested:

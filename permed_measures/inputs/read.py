@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.tables import NamedDict, Table, location, number, with_string_ids
+from permed_measures.engine.tables import NamedDict, Nested, Table, location, number, with_string_ids
 from permed_measures.errors import InputError, check_choice, shown, warn
 from permed_measures.inputs.formats import NO_RANK, Kind
 from permed_measures.inputs.order import contradicted, note_of, scores_by_order
@@ -132,7 +132,7 @@ def load(
     kind: Kind,
     *,
     order: str = "score",
-    labels: Qrels | None = None,
+    labels: Nested | Table | None = None,
     cleaning: Cleaning = Cleaning(),  # noqa: B008 - it cannot be changed
     says_labels: bool = True,
 ) -> NamedDict | Table:
@@ -183,9 +183,9 @@ def _load_qrels(source: Source) -> NamedDict | Table:
     return _noted(table, file.notes, source)
 
 
-def _load_labels(file: TextFile, labels: Qrels | None, says_labels: bool) -> NamedDict | Table:
+def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: bool) -> NamedDict | Table:
     """Return the order of labels as a run."""
-    table = file.table()[0] if labels is None else labels
+    table = labels if isinstance(labels, Mapping) else file.table()[0]
     run = {query_id: scores_by_order(documents) for query_id, documents in table.items()}
     lines = "lists" if file.format.lists else "lines"
     note = f"{file.source.path} holds {file.format.name}: the order of its {lines} is taken as the run"

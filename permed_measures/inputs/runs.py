@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from permed_measures.errors import check_choice
-from permed_measures.inputs.door import packaged_runs, read
-from permed_measures.provenance import ORDERS
+from permed_measures.inputs.door import packaged_runs
 
 _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
 
@@ -53,12 +50,6 @@ def runs_by_name(runs: Any) -> Mapping[str, Any]:
 def _packaged(run: object) -> dict[str, Path]:
     """Return the packaged runs that a name stands for."""
     return packaged_runs(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else {}
-
-
-def lazy_runs(runs: Mapping[str, Any], order: str, **how: Any) -> Mapping[str, Any]:
-    """Return runs by name, each read as `read` does when it is asked for."""
-    check_choice("order", order, ORDERS)
-    return LazyRuns(runs, partial(read, column="score", order=order, **how))
 
 
 class LazyRuns(Mapping[str, Any]):

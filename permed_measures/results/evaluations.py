@@ -51,12 +51,12 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def evaluate_all(
-    evaluator: PermedEvaluator, runs: Mapping[str, RunLike]
+    evaluator: PermedEvaluator, runs: Mapping[str, RunLike], **how: Any
 ) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
-    """Evaluate runs, one after the other; return what `run_notes` says of each too."""
+    """Read and evaluate runs, one after the other; return what `run_notes` says of each too."""
     evaluations, notes = {}, {}
     for name, run in tracked(runs.items(), "runs"):
-        found = evaluator.evaluate(read(run, "score"))
+        found = evaluator.evaluate(read(run, "score", **how))
         rankings = replace(found.rankings)  # without what the measures shared
         evaluations[name], notes[name] = found._replace(rankings=rankings), run_notes(name, rankings)
     return evaluations, notes
