@@ -150,8 +150,8 @@ class Comparison(Result):
         The comparison on each group of queries, the p-values of all groups corrected together.
     origin : Origin or None
         Where the qrels and the runs come from.
-    qrels : any form of qrels
-        What was given, for the queries of a data set.
+    dataset : optional
+        The data set of ir_datasets that the qrels are of: its queries have texts and fields.
     runs : mapping of str to run
         What was given, to look at their documents.
     digits : int or None
@@ -188,12 +188,13 @@ class Comparison(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""
-        return {**vars(self), "dataset": self.dataset.dataset_id() if self.dataset else None}
+        has_id = hasattr(self.dataset, "dataset_id")
+        return {**vars(self), "dataset": self.dataset.dataset_id() if has_id else self.dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled."""
-        dataset = state.get("dataset")
-        vars(self).update(state, dataset=find(dataset) if dataset else None)
+        dataset = state["dataset"]
+        vars(self).update(state, dataset=find(dataset) if isinstance(dataset, str) else dataset)
 
     @property
     def n_queries(self) -> int:
