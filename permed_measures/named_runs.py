@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import headings_of
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.provenance import OF_QRELS
 
 
@@ -54,7 +54,7 @@ def check_given(
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:
-    """Note how many queries a run retrieves nothing for, and how many have no judgments."""
+    """Note how many queries a run retrieves nothing for, how many have no judgments, and where lists end."""
     query_ids, lacking = rankings.judgments.query_ids, np.flatnonzero(rankings.retrieved == 0)
     notes = []
     if len(lacking):
@@ -65,7 +65,21 @@ def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = 
         )
     if beyond := rankings.n_run_queries - rankings.n_shared:
         notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
-    return notes
+    return [*notes, *_deeper_than_lists(name, rankings, list(measures))]
+
+
+def _deeper_than_lists(name: str, rankings: JudgedRankings, measures: Sequence[Measure]) -> Iterator[str]:
+    """Say that lists were cut above the cutoff of measures: half of them or more have the same length."""
+    longest = int(rankings.retrieved.max(initial=0))
+    n_cut = int((rankings.retrieved == longest).sum())
+    deeper = [each for each in measures if (cutoff_of(each) or 0) > longest]
+    if deeper and longest >= _CUT and n_cut >= (rankings.retrieved > 0).sum() / 2:
+        lists = f"its lists end at rank {longest:,}, and {listed(headings_of(deeper))}"
+        yield f"run {name!r}: {lists} {'sees' if len(deeper) == 1 else 'see'} no deeper"
+
+
+_CUT = 10
+"""Lists that end above this rank are short, and not cut."""
 
 
 def scored_without_results(measures: Iterable[Measure]) -> str:

@@ -166,13 +166,14 @@ def _files(argument: str) -> tuple[str, list[tuple[str, Path]]]:
     if packaged := packaged_runs(place):
         return given, list(packaged.items())
     if Path(place).is_dir() and not parquet_parts(Path(place)):
-        files = _in_folder(Path(place))
+        files = files_in(Path(place))
     else:
         files = [resolve(place)]
     return given, [(run_name(path), path) for path in files]
 
 
-def _in_folder(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of a folder by name; a note says what is ignored."""
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     files = [path for path in inside if path.is_file() or (path.is_dir() and parquet_parts(path))]
     if not files:

@@ -5,22 +5,43 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
+from permed_measures.cli.inputs import files_in
+from permed_measures.cli.messages import print_message
 from permed_measures.cli.parsing import Command, argument
+from permed_measures.errors import PermedError
 from permed_measures.inputs.door import packaged_runs, resolve
 from permed_measures.inputs.inspection import inspect_file, inspect_qrels
+from permed_measures.inputs.sources import parquet_parts
 
 
-def run(args: Namespace) -> None:
-    """Describe files and data sets."""
-    names = [str(name) for path in args.paths for name in packaged_runs(path).values() or [path]]
+def run(args: Namespace) -> int:
+    """Describe files and data sets; of several, one that cannot be read is said, and the next is read."""
+    names = [name for path in args.paths for name in _names(path)]
+    status = 0
     for number, name in enumerate(names, start=1):
-        found = resolve(name, ["qrels", "run"])
-        said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
-        print(said, end="\n\n" if number < len(names) else "\n")
+        try:
+            found = resolve(name, ["qrels", "run"])
+            said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
+        except (PermedError, OSError) as error:
+            if len(names) == 1:
+                raise
+            print_message(f"error: {error}")
+            status = 2
+        else:
+            print(said, end="\n\n" if number < len(names) else "\n")
+    return status
+
+
+def _names(path: str) -> list[str]:
+    """Return the files that a path or the name of packaged runs stands for, or else the name."""
+    if packaged := packaged_runs(path):
+        return list(map(str, packaged.values()))
+    is_folder = Path(path).is_dir() and not parquet_parts(Path(path))
+    return list(map(str, files_in(Path(path)))) if is_folder else [path]
 
 
 COMMAND = Command(
     run,
-    [argument("paths", "FILE", "Run or qrels files, or the ids of data sets.", nargs="+")],
+    [argument("paths", "FILE", "Run or qrels files, folders of them, or the ids of data sets.", nargs="+")],
     examples=["permed-sample permed-sample/runs", "results.jsonl"],
 )

@@ -87,7 +87,7 @@ def _schema() -> dict[str, Any]:
 
 
 def _facts(frame: pl.DataFrame, kind: Kind) -> dict[str, str]:
-    return _counts(frame) | (_grades(frame) if kind == "qrels" else _scores(frame))
+    return _counts(frame) | (_grades(frame) if kind == "qrels" else _depth(frame) | _scores(frame))
 
 
 def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
@@ -119,6 +119,16 @@ def _grades(frame: pl.DataFrame) -> dict[str, str]:
     some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
     more = f" and {counted(len(counts) - _GRADES, 'other')}" if len(counts) > _GRADES else ""
     return {"grades": some + more}
+
+
+def _depth(frame: pl.DataFrame) -> dict[str, str]:
+    """Say how many documents of a query there are at most, and of how many queries."""
+    lengths = frame.group_by("query_id").agg(pl.col("doc_id").count())["doc_id"].to_list()
+    longest = max(lengths, default=0)
+    n = lengths.count(longest)
+    text = f"{counted(longest, 'document')} for {f'{n:,} of ' if n < len(lengths) else ''}"
+    more = ", others fewer" if n < len(lengths) else ""
+    return {"depth": f"{text}{counted(len(lengths), 'query')}{more}"} if lengths else {}
 
 
 def _scores(frame: pl.DataFrame) -> dict[str, str]:

@@ -41,7 +41,7 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", "--claim", "MAP@3=0.208334", status=1)
     assert stdout.startswith("No convention explains any claim.\n")
     assert "\nNot explained\n  P@1 as 0.3334: 0.3333, P@1: by default\n" in stdout
-    how = "weights of AP: its grade over the highest grade (not: 1 for each relevant document)"
+    how = "weights of AP: its grade over 2 (not: 1 for each relevant document)"
     assert how in " ".join(stdout.partition("MAP@3 as 0.208334: ")[2].split())
 
 
@@ -163,3 +163,41 @@ def test_query_ids_are_rewritten_if_asked_for(files):
     arguments = ["labels", "ranked", "--claim", "P@1=1.0"]
     assert "--query-ids permed" in refused(*arguments)
     assert "ir_measures" in audit_cli(*arguments, "--query-ids", "permed")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "measures", "name"),
+    [
+        (
+            "permed-sample",
+            {
+                "NDCG@10": "nDCG(dcg='exp-log2')@10",
+                "MAP@10": "GradedAP@10",
+                "P@1": "P@1",
+                "Coverage@10": "Coverage@10",
+            },
+            "permed-measures medcorpus",
+        ),
+        (
+            "permed-sample/literature",
+            {
+                "NDCG@10": "nDCG(dcg='exp-log2')@10",
+                "MAP@10": "AP@10",
+                "P@1": "P@1",
+                "R@5": "R@5",
+                "R@20": "R@20",
+            },
+            "permed-measures litsearch",
+        ),
+    ],
+)
+def test_what_is_printed_without_a_measure_named_is_explained_by_a_convention_with_a_name(
+    dataset, measures, name
+):
+    run = f"{dataset}/runs/bm25"
+    [content] = json.loads(run_cli("evaluate", dataset, run, "--format", "json")[0])
+    claims = {heading: f"{content['metrics'][measure]:.4f}" for heading, measure in measures.items()}
+    result = pm.audit(dataset, run, claims)
+    assert result.ok
+    named = json.loads(result.to("json"))["best"]
+    assert name in [each["name"] for each in named if not each["changes"]]

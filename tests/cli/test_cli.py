@@ -1,6 +1,7 @@
 """The command line: the numbers of the library, and one clear message for what is wrong."""
 
 import json
+import shutil
 
 import pytest
 from commands import run_cli, run_main
@@ -173,6 +174,60 @@ def test_the_id_of_a_data_set_is_no_run():
     status, _, stderr = run_main("convert", "permed-sample", "run.trec", "--as", "run")
     assert (status, "the id of a data set, and only qrels can be one" in stderr) == (2, True)
     assert run_cli("inspect", "permed-sample/runs") == run_cli("inspect", *MEDICAL.runs.values())
+
+
+def test_a_folder_is_inspected_file_by_file_and_a_bad_one_does_not_end_it(files):
+    (files / "folder").mkdir()
+    shutil.copy("run.trec", "folder/b.trec")
+    shutil.copy("qrels", "folder/c")
+    (files / "folder" / "a.trec").write_text("q Q0 a 1 0.5 x\nnot a line of it at all\n")
+    stdout, stderr = run_cli("inspect", "folder", status=2)
+    assert [line for line in stdout.splitlines() if not line.startswith(" ")] == [
+        "folder/b.trec",
+        "",
+        "folder/c",
+    ]
+    assert stderr.startswith("error: folder/a.trec:2: ")
+    assert stderr.count("\n") == 1
+    with pytest.raises(pm.InputError, match="neither a file"):
+        run_cli("inspect", "folder/d")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "depth"),
+    [
+        ([3, 3], "3 documents for 2 queries"),
+        ([1, 3], "3 documents for 1 of 2 queries, others fewer"),
+        ([1], "1 document for 1 query"),
+    ],
+)
+def test_the_depth_of_a_run_is_said(files, lengths, depth):
+    rows = (f"q{q} Q0 d{d} {d} {-d} x\n" for q, n in enumerate(lengths) for d in range(n))
+    (files / "deep.trec").write_text("".join(rows))
+    assert f"\n  depth         {depth}\n" in run_cli("inspect", "deep.trec")[0]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "measure", "is_said"),
+    [
+        ([20, 20, 5], "R@1000", True),
+        ([20, 20, 5], "P@21", True),
+        ([20, 20, 5], "R@20", False),
+        ([20, 5, 5], "R@1000", False),  # not cut: one happens to be the longest
+        ([5, 5, 5], "nDCG@10", False),  # short
+        ([20, 20, 5], "AP", False),
+    ],
+)
+def test_a_cutoff_below_the_end_of_lists_is_noted(files, lengths, measure, is_said):
+    rows = (f"q{q} Q0 d{d} {d} {-d} x\n" for q, n in enumerate(lengths) for d in range(n))
+    (files / "deep.trec").write_text("".join(rows))
+    (files / "labels").write_text("".join(f"q{q} 0 d0 1\n" for q in range(3)))
+    _, stderr = run_cli("evaluate", "labels", "deep.trec", measure, "P@1")
+    assert stderr == ""
+    for command in ("evaluate", "uncertainty"):
+        stdout, _ = run_cli(command, "labels", "deep.trec", measure, "P@1")
+        said = f"run 'deep': its lists end at rank 20, and {measure} sees no deeper."
+        assert (said in " ".join(stdout.split())) is is_said
 
 
 def test_a_file_with_the_name_of_a_data_set_is_said(files):
