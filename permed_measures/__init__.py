@@ -12,12 +12,10 @@ Importing the package registers its measures and its provider with ir_measures:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import register_when_imported
-from permed_measures.engine.inputs import openers
 from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
 from permed_measures.evaluation import (
     calc,
@@ -49,9 +47,9 @@ if TYPE_CHECKING:
     from permed_measures.comparisons.plots import plot_queries as plot_queries
     from permed_measures.comparisons.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
-    from permed_measures.datasets.loading import read_qrels as read_qrels
-    from permed_measures.datasets.loading import read_run as read_run
     from permed_measures.identities.identify import identify as identify
+    from permed_measures.inputs.door import read_qrels as read_qrels
+    from permed_measures.inputs.door import read_run as read_run
     from permed_measures.inputs.read import from_relevance_lists as from_relevance_lists
     from permed_measures.inputs.write import write_qrels as write_qrels
     from permed_measures.inputs.write import write_run as write_run
@@ -83,8 +81,8 @@ _LAZY = {
     "plot_means": "plots.panels",
     "plot_queries": "comparisons.plots",
     "possible": "limits.possible",
-    "read_qrels": "datasets.loading",
-    "read_run": "datasets.loading",
+    "read_qrels": "inputs.door",
+    "read_run": "inputs.door",
     "record": "records.record",
     "reranking": "comparisons.reranking",
     "save_plot": "plots.drawing",
@@ -136,10 +134,5 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "datasets", "spark"])
 
 
-def _opener(function: str) -> Callable[[Any], Any]:
-    return lambda name: getattr(import_module("permed_measures.datasets.loading"), function)(name)
-
-
-openers.update(relevance=_opener("loaded_qrels"), score=_opener("loaded_run"), both=_opener("loaded_both"))
 register()
 register_when_imported()

@@ -21,13 +21,14 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_run, runs_by_name, with_path
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
-from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.errors import InputError, MeasureError
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read_nested
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.markup import counted, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import name_of, renamed
@@ -185,9 +186,9 @@ def crosscheck(
     (True, (0.5, 1.0), ['agrees', 'not compared'])
     """
     origin = Origin.of(qrels, {} if isinstance(run, Mapping) else runs_by_name(run))
-    qrels, run = loaded_qrels(qrels), loaded_run(run)
-    labels = _with_string_ids(as_mapping(qrels, "relevance"))
-    scores = with_path(_with_string_ids(as_mapping(run, "score")), path_of(run))
+    labels, scores = (
+        _with_string_ids(read_nested(data, column)) for data, column in ((qrels, "relevance"), (run, "score"))
+    )
     judgments = Judgments.of(labels)
     asked = measures_of(default_measures(judgments) if measures is None else measures, rel)
     if not asked:
@@ -210,9 +211,10 @@ def crosscheck(
     return CrossCheck(rows, len(labels), len(labels) - len(by_both), origin)
 
 
-def _with_string_ids(nested: Mapping[Any, Mapping[Any, Any]]) -> dict[str, dict[str, Any]]:
+def _with_string_ids(nested: Nested) -> NamedDict:
     named = with_string_ids(nested, "query ids")
-    return {q: dict(with_string_ids(docs, "document ids", query_id=q)) for q, docs in named.items()}
+    pairs = ((q, dict(with_string_ids(docs, "document ids", query_id=q))) for q, docs in named.items())
+    return NamedDict(pairs, file_of(nested))
 
 
 def _values_of_same(same: Same, qrels: Grades, run: Scores) -> dict[str, float]:

@@ -11,8 +11,10 @@ import ir_measures
 from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
 
-from permed_measures.engine.inputs import QrelsLike, RunLike, openers
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import warn
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of, parse_measure
 
@@ -35,7 +37,7 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
     """
     from permed_measures.engine.evaluator import PermedEvaluator
 
-    return PermedEvaluator(measures, qrels, rel=rel)
+    return PermedEvaluator(measures, qrels, rel=rel, read=read)
 
 
 def calc_aggregate(
@@ -125,8 +127,9 @@ def _scorer_and_run(
     """Return the evaluator, and the run; a file that is both qrels and run is read once."""
     if isinstance(qrels, (str, os.PathLike)) and isinstance(run, (str, os.PathLike)):
         measures = measures_of(measures, rel)  # before anything is read
-        is_one = os.fspath(qrels) == os.fspath(run)
-        qrels, run = openers["both"](qrels) if is_one else (qrels, run)
+        if os.fspath(qrels) == os.fspath(run):
+            qrels = read(qrels, "relevance")
+            run = read(run, "score", labels=qrels)
     return evaluator(measures, qrels, rel), run
 
 
@@ -159,7 +162,7 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     """
     from permed_measures.engine.evaluator import ideal_evaluation
 
-    [value] = ideal_evaluation(parse_measure(measure), qrels).aggregated.values()
+    [value] = ideal_evaluation(parse_measure(measure), read(qrels, "relevance")).aggregated.values()
     return value
 
 
@@ -213,12 +216,11 @@ def evaluate_by(
     >>> evaluate_by("RR", qrels, run, by="^([a-z])_", macro=True)
     {RR: 0.375}
     """
-    from permed_measures.engine.forms import opened
     from permed_measures.engine.groups import Groups
 
-    qrels = opened(qrels, "relevance")
+    qrels = read(qrels, "relevance")
     scorer = evaluator(measures, qrels, rel)
-    groups = Groups.of(scorer.judgments.query_ids, by, qrels)
+    groups = Groups.of(scorer.judgments.query_ids, by, dataset_of(qrels))
     evaluation = scorer.evaluate(run)
     for note in groups.notes():
         warn(note)
@@ -241,7 +243,7 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
 
     Returns
     -------
-    mapping or Frames
+    mapping or Table
         A run for the functions of this package. Ids that meet no query of the qrels stay as they are. Those
         of a run in frames are rewritten, and checked, while it is evaluated.
 
@@ -255,10 +257,8 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     >>> match_query_ids({"topic_001_turn_1": {"a": 1.0}}, {"topic_001_1": {"a": 2}}, "permed")
     {'topic_001_1': {'a': 1.0}}
     """
-    from permed_measures.engine.forms import opened
-    from permed_measures.engine.query_ids import renamed
-
-    return renamed(opened(run, "score"), opened(qrels, "relevance"), rewriting)
+    rows = read(run, "score")
+    return read(rows, "score", rewriting, read(qrels, "relevance"))
 
 
 # --- for ir_measures itself --------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class PermedProvider(Provider):
     def _evaluator(self, measures: MeasuresLike, qrels: QrelsLike) -> Evaluator:
         from permed_measures.engine.evaluator import PermedEvaluator
 
-        return PermedEvaluator(measures, qrels)
+        return PermedEvaluator(measures, qrels, read=read)
 
 
 provider = PermedProvider()  # type: ignore[no-untyped-call]

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.engine.inputs import STDIN
 from permed_measures.markup import listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import alias_of, values_of
+
+STDIN = Path("/dev/stdin")
+"""What the path ``-`` stands for, on any system."""
 
 OF_QRELS = ("NumQ", "NumRel")
 """The measures that count the qrels, whatever was retrieved."""

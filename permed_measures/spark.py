@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from permed_measures.engine.forms import is_spark_frame
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.door import read
+from permed_measures.inputs.objects import is_spark_frame
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import alias_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -43,7 +44,7 @@ def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = N
         raise InputError(f"expected a PySpark frame (found {type(run).__name__} {shown(run)})")
     asked = measures_of(measures, rel)
     check_headings(["query_id"], asked)
-    evaluator = PermedEvaluator(asked, qrels)
+    evaluator = PermedEvaluator(asked, qrels, read=read)
     evaluation = evaluator.evaluate(run)
     columns = {"query_id": pa.array(evaluation.rankings.judgments.query_ids, pa.string())}
     for measure, values in zip(evaluator.measures, evaluation.values, strict=True):

@@ -12,6 +12,7 @@ from ir_measures import NumRel, P
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.inputs.door import read
 from permed_measures.named_runs import every_label_is_relevant, judged_within, run_notes
 
 QRELS = {f"q{i}": {"a": 2, "b": 0, "c": 1} for i in range(60)}
@@ -19,7 +20,7 @@ TIED = "run 'mine': all scores of each judged query are equal, so that documents
 
 
 def notes(run, qrels=QRELS):
-    return run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run))
+    return run_notes("mine", JudgedRankings.of(Judgments.of(qrels), read(run, "score")))
 
 
 def ranked(*documents):

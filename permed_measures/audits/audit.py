@@ -19,11 +19,12 @@ from permed_measures.conventions.means import sees_unjudged
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
 from permed_measures.conventions.runs import RunVariants
 from permed_measures.conventions.values import Labels, label_policies
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
@@ -103,8 +104,8 @@ def audit(
     """
     claims = claims_of(claims, columns)
     runs = _runs_of(claims, run)
-    origin, runs = Origin.of(qrels, runs_by_name(runs)), loaded_runs(runs)
-    judgments = Judgments.of(loaded_qrels(qrels))
+    origin = Origin.of(qrels, runs_by_name(runs))
+    judgments = Judgments.of(read(qrels, "relevance"))
     if not judgments.n_queries:
         raise InputError("the qrels have no query")
     policies = label_policies(judgments)

@@ -44,7 +44,7 @@ def run(args: Namespace) -> None:
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
     with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
-        result = compare(inputs.source, inputs.runs, chosen, by=args.by, **asked)
+        result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
     result = replace(result, origin=origin, digits=args.digits, all_pairs=args.all_pairs)
     about = counted(len(files), "run")

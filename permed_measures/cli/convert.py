@@ -12,9 +12,8 @@ from permed_measures.cli.inputs import cleaning_of
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
-from permed_measures.datasets.loading import existing
-from permed_measures.engine.forms import as_mapping
 from permed_measures.errors import InputError
+from permed_measures.inputs.door import resolve
 from permed_measures.inputs.formats import Kind
 from permed_measures.inputs.read import kind_of, load
 from permed_measures.inputs.recognition import recognised
@@ -28,11 +27,11 @@ def run(args: Namespace) -> None:
     check_folder(target)
     kept: dict[str, Any] = {}
     with warnings_as_notes():
-        found = existing(args.source, [args.kind] if args.kind else ["qrels", "run"])
+        found = resolve(args.source, [args.kind] if args.kind else ["qrels", "run"])
         if isinstance(found, Path):
             kind, table, kept = _read(found, target, args)
         else:
-            kind, table = "qrels", as_mapping(found, "relevance")
+            kind, table = "qrels", found
         if kind == "qrels" and (args.tag or args.order == "list" or cleaning_of(args)):
             problem = "--tag, --order list, --duplicates, --max-passage and --ignore-self are about runs"
             hint = "Leave them out, or add --as run"
@@ -55,11 +54,9 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
         raise InputError(
             "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
         )
-    loaded = load(source, kind, order=args.order, cleaning=cleaning)
-    for note in filter(None, [loaded.labels, *loaded.notes]):
-        print_message(f"note: {note}")
+    rows = load(source, kind, order=args.order, cleaning=cleaning)
     comments, tag = ([], "") if source.is_parquet else recognised(source, subset=cleaning.subset).head()
-    return kind, loaded.table, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
+    return kind, rows, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 
 COMMAND = Command(

@@ -70,7 +70,7 @@ def run(args: Namespace) -> None:
 
 def _write_means(result: Evaluations, inputs: Inputs, output: Path, about: str) -> None:
     """Write the plot of the means to a file; a data set knows which queries belong together."""
-    name, cluster, _ = clusters_of(inputs.judgments.query_ids, None, inputs.source)
+    name, cluster, _ = clusters_of(inputs.judgments.query_ids, None, inputs.dataset)
     n = len(result.measures)  # what was asked for comes first
     values = {run: found.values[:n] for run, found in result.evaluations.items()}
     write_figure(lambda: draw_means(result.measures, values, cluster, name), output, about)

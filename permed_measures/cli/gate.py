@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
     form = format_of(args, files)
     how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
     with reading(args, {}) as inputs:
-        found = gate(inputs.source, file, floors, before, drops, **how)
+        found = gate(inputs.qrels, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
     found = replace(found, origin=origin_of(args, {name: file}, others))
     write_report(found.report(), form, args, counted(len(found.rules), "rule"), found.notes)

@@ -13,19 +13,13 @@ from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.datasets import NAMES
-from permed_measures.datasets.loading import (
-    existing,
-    lazy_runs,
-    loaded_qrels,
-    loaded_run,
-    packaged_runs,
-    run_name,
-)
-from permed_measures.engine.forms import as_mapping
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import dataset_of, file_of
 from permed_measures.errors import InputError, PermedError, warnings_about
+from permed_measures.inputs.door import packaged_runs, read, resolve
 from permed_measures.inputs.read import Cleaning
+from permed_measures.inputs.runs import LazyRuns, run_name
 from permed_measures.inputs.sources import parquet_parts
 from permed_measures.measures.names import ambiguities
 from permed_measures.measures.parameters import with_rel
@@ -174,7 +168,7 @@ def _files(argument: str) -> tuple[str, list[tuple[str, Path]]]:
     if Path(place).is_dir() and not parquet_parts(Path(place)):
         files = files_in(Path(place))
     else:
-        files = [existing(place)]
+        files = [resolve(place)]
     return given, [(run_name(path), path) for path in files]
 
 
@@ -194,18 +188,17 @@ def files_in(folder: Path) -> list[Path]:
 
 
 class Inputs(NamedTuple):
-    """The qrels, the data set that they belong to, if any, the runs, and notes for the end."""
+    """The qrels, which know their data set if there is one, the runs, and notes for the end."""
 
     qrels: Any
-    dataset: Any
     judgments: Judgments
     runs: Mapping[str, Any]
     notes: list[str]
 
     @property
-    def source(self) -> Any:
-        """The data set, which knows groups and conversations, or else the qrels."""
-        return self.qrels if self.dataset is None else self.dataset
+    def dataset(self) -> Any:
+        """The data set, which knows groups and conversations; None if the qrels are of a file."""
+        return dataset_of(self.qrels)
 
 
 def cleaning_of(args: Namespace) -> Cleaning:
@@ -220,18 +213,17 @@ def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iter
     Warnings are shown as notes.
     """
     qrels, given = qrels or args.qrels, vars(args)
-    how = given.get("order", "score"), given.get("query_ids")
     with warnings_as_notes():
-        loaded, dataset = _load_qrels(qrels)
-        judgments = Judgments.of(loaded)
+        rows = _read_qrels(qrels)
+        judgments = Judgments.of(rows)
+        how = {"order": given.get("order", "score"), "cleaning": cleaning_of(args)}
 
-        def read(file: Path) -> Any:
-            path = existing(file)
-            is_same = dataset is None and isinstance(loaded, dict) and qrels != "-" and path.samefile(qrels)
-            labels = loaded if is_same else None
-            return loaded_run(path, *how, judgments, labels, cleaning_of(args))
+        def read_run(file: Path) -> Any:
+            path = resolve(file)
+            labels = rows if file_of(rows) and qrels != "-" and path.samefile(qrels) else None
+            return read(path, "score", given.get("query_ids"), judgments, labels=labels, **how)
 
-        inputs = Inputs(loaded, dataset, judgments, lazy_runs(files, read), [])
+        inputs = Inputs(rows, judgments, LazyRuns(files, read_run), [])
         try:
             yield inputs
         except PermedError as error:
@@ -243,13 +235,12 @@ def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iter
         print_message(f"note: {note}")
 
 
-def _load_qrels(argument: str) -> tuple[Any, Any]:
+def _read_qrels(argument: str) -> Any:
     path = Path(argument)
     if argument in NAMES and path.is_file():
         print_message(f"note: {argument} is a file here, and is used instead of the data set of this name")
     logging.getLogger("ir_datasets").addFilter(_is_no_failure)
-    loaded = loaded_qrels(argument)
-    return (as_mapping(loaded, "relevance"), loaded) if hasattr(loaded, "qrels_iter") else (loaded, None)
+    return read(argument, "relevance")
 
 
 def _is_no_failure(record: logging.LogRecord) -> bool:

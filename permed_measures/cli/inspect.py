@@ -8,8 +8,8 @@ from pathlib import Path
 from permed_measures.cli.inputs import files_in
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.parsing import Command, argument
-from permed_measures.datasets.loading import existing, packaged_runs
 from permed_measures.errors import PermedError
+from permed_measures.inputs.door import packaged_runs, resolve
 from permed_measures.inputs.inspection import inspect_file, inspect_qrels
 from permed_measures.inputs.sources import parquet_parts
 
@@ -20,7 +20,7 @@ def run(args: Namespace) -> int:
     status = 0
     for number, name in enumerate(names, start=1):
         try:
-            found = existing(name, ["qrels", "run"])
+            found = resolve(name, ["qrels", "run"])
             said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
         except (PermedError, OSError) as error:
             if len(names) == 1:

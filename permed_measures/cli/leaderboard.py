@@ -29,7 +29,7 @@ def run(args: Namespace) -> None:
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
-        board = leaderboard(inputs.source, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
+        board = leaderboard(inputs.qrels, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
     board = replace(board, origin=origin_of(args, files))
     report = board.report(args.digits)
     write_report(report, form, args, counted(len(board.entries), "run"))

@@ -31,7 +31,7 @@ def run(args: Namespace) -> None:
         runs = inputs.runs[first], inputs.runs[second]
         chosen = understood_measures([args.measure], None, inputs) if args.measure else _first(inputs)
         result = reranking(
-            inputs.source,
+            inputs.qrels,
             *runs,
             chosen,
             args.top,

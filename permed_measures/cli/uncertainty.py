@@ -30,7 +30,7 @@ def run(args: Namespace) -> None:
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
         result = uncertainty(
-            inputs.source,
+            inputs.qrels,
             inputs.runs,
             measures_asked(args, inputs),
             args.clusters,

@@ -25,10 +25,12 @@ from permed_measures.comparisons.tables import (
     why_no_differences,
 )
 from permed_measures.comparisons.tests import MAX_T, least_p, n_patterns
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.groups import By, Groups
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import coverage_notes
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import check_headings, name_of
@@ -151,20 +153,20 @@ def compare(
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
     options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)
-    origin, qrels, runs = Origin.of(qrels, runs_by_name(runs)), loaded_qrels(qrels), loaded_runs(runs)
+    origin, qrels = Origin.of(qrels, runs_by_name(runs)), read(qrels, "relevance")
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
     paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
-    groups = None if by is None else Groups.of(paired.query_ids, by, qrels)
+    groups = None if by is None else Groups.of(paired.query_ids, by, dataset_of(qrels))
     if groups and not groups.values:
         raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
     grouped = paired if groups is None else replace(paired, group=groups.group)
     [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
-    whole = replace(whole, origin=origin, notes=notes, qrels=qrels, runs=runs)
+    whole = replace(whole, origin=origin, notes=notes, dataset=dataset_of(qrels), runs=runs)
     if human is not None:
         judgments = next(iter(paired.rankings.values())).judgments
-        whole = with_people(whole, People.of(loaded_qrels(human), judgments))
+        whole = with_people(whole, People.of(read(human, "relevance"), judgments))
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)

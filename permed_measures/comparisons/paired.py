@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of, factorized
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, nearest
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import opened, read
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
@@ -87,14 +89,14 @@ class PairedRuns:
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
         check_given(evaluator.judgments, evaluator.measures, "compare by")
-        name, cluster, notes = clusters_of(query_ids, clusters, qrels)
+        name, cluster, notes = clusters_of(query_ids, clusters, dataset_of(qrels))
         notes = [*notes, *evaluator.notes()]
 
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
-            run = runs[run_name]  # a file that cannot be read is named by its path alone
+            run = opened(runs[run_name], "score")  # a file that cannot be read is named by its path alone
             with naming(run_name):
-                evaluation = evaluator.evaluate(run)
+                evaluation = evaluator.evaluate(read(run, "score"))
             del run  # before the next is read
             values[run_name] = evaluation.values
             rankings[run_name] = replace(evaluation.rankings)  # without what was kept for the measures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.results import Comparison
-from permed_measures.engine.forms import as_mapping_or_frames, irds_of, is_spark_frame, with_string_ids
 from permed_measures.engine.groups import Groups
-from permed_measures.engine.inputs import STDIN, RunLike, text_series
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import Table, text_series, with_string_ids
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.frames import pl
+from permed_measures.inputs.columns import RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.objects import in_memory, is_spark_frame
 from permed_measures.markup import one_line
+from permed_measures.provenance import STDIN
 
 DEPTH = 10
 """Documents of each ranking that are shown, and documents of each query that are listed as missed."""
@@ -63,7 +66,7 @@ def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
         placed.append([_places(each, documents) for each in shown])
     judgments = next(iter(rankings.values())).judgments
     judged, missed = _judged(judgments, rankings, documents, depth)
-    texts = titles_of(result.qrels, documents.keys())
+    texts = titles_of(result.dataset, documents.keys())
     return {
         **_queries(result),
         "runs": list(map(one_line, rankings)),
@@ -89,7 +92,7 @@ def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
 
 def _queries(result: Comparison) -> dict[str, Any]:
     """Return ids, texts, fields of the queries, and the turns before each."""
-    query_ids, asked = result.paired.query_ids, _of_dataset(result.qrels)
+    query_ids, asked = result.paired.query_ids, _of_dataset(result.dataset)
     by_id = {query.query_id: query for query in asked}
     seen = {(each, _text(by_id.get(each))): place for place, each in enumerate(query_ids)}
     before = _turns_before(asked)
@@ -105,19 +108,18 @@ def _queries(result: Comparison) -> dict[str, Any]:
     }
 
 
-def _of_dataset(qrels: Any) -> list[Any]:
+def _of_dataset(dataset: Any) -> list[Any]:
     """Return the queries of a data set; none if it has none, or they cannot be read."""
-    dataset = irds_of(qrels)
     try:
         return list(dataset.queries_iter()) if hasattr(dataset, "queries_iter") else []
     except Exception:  # of any data set of ir_datasets: the page is worth having without
         return []
 
 
-def texts_of(qrels: Any, query_ids: Collection[str]) -> dict[str, str | None]:
+def texts_of(dataset: Any, query_ids: Collection[str]) -> dict[str, str | None]:
     """Return the texts of these queries, of a data set that has them."""
     wanted = {*query_ids}
-    return {each.query_id: _text(each) for each in _of_dataset(qrels) if each.query_id in wanted}
+    return {each.query_id: _text(each) for each in _of_dataset(dataset) if each.query_id in wanted}
 
 
 def _text(query: Any) -> str | None:
@@ -166,7 +168,7 @@ def _fields(result: Comparison, queries: list[Any]) -> dict[str, list[str]]:
             fields.setdefault(name, labels)
     if paired.clusters and paired.clusters not in fields:
         try:
-            groups = Groups.of(paired.query_ids, paired.clusters, result.qrels)
+            groups = Groups.of(paired.query_ids, paired.clusters, result.dataset)
         except InputError:  # a mapping or a function, which is not known by its name
             pass
         else:
@@ -275,7 +277,6 @@ def titles_of(dataset: Any, doc_ids: Collection[str]) -> dict[str, str]:
     >>> titles_of(load("permed-sample"), ["sample-001", "another"])["sample-001"]
     'Teledermatology for suspected melanoma: agreement of image-based and in-person triage'
     """
-    dataset = irds_of(dataset)
     if not hasattr(dataset, "titles"):
         return {}
     try:
@@ -312,11 +313,11 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     >>> first_documents({"q": {"a": 1.0, "b": 2.0, "c": 1.0}}, ["q", "r"], 2)
     [['b', 'c'], []]
     """
-    table = as_mapping_or_frames(run, "score")
-    if isinstance(table, Mapping):
-        named = with_string_ids(table, "query ids of the run")
+    rows = in_memory(read(run, "score"))
+    if isinstance(rows, Mapping):
+        named = with_string_ids(rows, "query ids of the run")
         return [_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
-    found = _of_frames(table, query_ids, depth)
+    found = _of_table(rows, query_ids, depth)
     return [found.get(query_id, []) for query_id in query_ids]
 
 
@@ -327,12 +328,12 @@ def _of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list
     return [doc_id for _, doc_id in nlargest(depth, zip(scores.tolist(), documents, strict=True))]
 
 
-def _of_frames(frames: Iterable[pl.DataFrame], query_ids: Sequence[str], depth: int) -> dict[str, list[str]]:
-    """Return the first documents of each query that has any; its rows may stand in several frames."""
+def _of_table(table: Table, query_ids: Sequence[str], depth: int) -> dict[str, list[str]]:
+    """Return the first documents of each query that has any; its rows may stand in several parts."""
     wanted = pl.LazyFrame([text_series("query_id", list(query_ids))])
     score = pl.col("score").cast(pl.Float32, strict=False) + 0.0  # -0.0 and 0.0 are one score
     first = None
-    for frame in frames:
+    for frame in table:
         rows = frame.lazy().join(wanted, on="query_id", how="semi").with_columns(score=score).collect()
         first = _first(rows if first is None else pl.concat([first, rows]), depth)
     if first is None:

@@ -14,13 +14,14 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.comparisons.queries import texts_of
-from permed_measures.datasets.loading import loaded_qrels, loaded_run, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import Frames, Nested, QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import Nested, dataset_of, with_string_ids
 from permed_measures.errors import InputError, shown, warnings_about, whole_number
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import opened, read, read_nested
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.markup import counted
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
@@ -445,9 +446,9 @@ def reranking(
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if not isinstance(rel, Real) or math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
-    runs = dict(zip(names, map(loaded_run, (before, after)), strict=True))
+    runs = {name: opened(run, "score") for name, run in zip(names, (before, after), strict=True)}
     origin = Origin.of(qrels, runs_by_name({names[0]: before, names[1]: after}))
-    qrels = loaded_qrels(qrels)
+    qrels = read(qrels, "relevance")
     evaluator = _evaluator(measure, rel, qrels)
     judgments, [asked] = evaluator.judgments, evaluator.measures
     if not judged_only:
@@ -458,7 +459,7 @@ def reranking(
         paired = with_unjudged(judgments, *runs.values())
         with warnings_about(None):  # the user has seen it
             ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
-    k, texts = cutoff_of(asked), texts_of(qrels, judgments.query_ids)
+    k, texts = cutoff_of(asked), texts_of(dataset_of(qrels), judgments.query_ids)
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
     return Reranking(
@@ -497,7 +498,7 @@ class _Ranked(NamedTuple):
 
 def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
     with naming(name):
-        evaluation = evaluator.evaluate(run)
+        evaluation = evaluator.evaluate(read(run, "score"))
     [values], rankings = evaluation.values, evaluation.rankings
     return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
 
@@ -505,6 +506,4 @@ def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
 def _nested(name: str, run: RunLike) -> Nested:
     """Return a run as a mapping, which can be read twice."""
     with naming(name):
-        if isinstance(run, Frames):
-            return run.nested()
-        return with_string_ids(as_mapping(run, "score"), "query ids")
+        return with_string_ids(read_nested(run, "score"), "query ids")

@@ -10,7 +10,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
-from permed_measures.datasets.loading import loaded_qrels
+from permed_measures.datasets import find
 from permed_measures.errors import InputError, check_choice, whole_number
 from permed_measures.intervals import check_level, percent
 from permed_measures.markup import counted
@@ -150,8 +150,8 @@ class Comparison(Result):
         The comparison on each group of queries, the p-values of all groups corrected together.
     origin : Origin or None
         Where the qrels and the runs come from.
-    qrels : any form of qrels
-        What was given, for the queries of a data set.
+    dataset : optional
+        The data set of ir_datasets that the qrels are of: its queries have texts and fields.
     runs : mapping of str to run
         What was given, to look at their documents.
     digits : int or None
@@ -178,7 +178,7 @@ class Comparison(Result):
     by: str = ""
     groups: dict[Any, Comparison] = field(default_factory=dict, repr=False)
     origin: Origin | None = field(default=None, repr=False)
-    qrels: Any = field(default=None, repr=False)
+    dataset: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
     agreement: Agreement | None = None
@@ -188,13 +188,13 @@ class Comparison(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""
-        is_dataset = hasattr(self.qrels, "dataset_id")
-        return {**vars(self), "qrels": self.qrels.dataset_id() if is_dataset else self.qrels}
+        has_id = hasattr(self.dataset, "dataset_id")
+        return {**vars(self), "dataset": self.dataset.dataset_id() if has_id else self.dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled."""
-        qrels = state["qrels"]
-        vars(self).update(state, qrels=loaded_qrels(qrels) if isinstance(qrels, str) else qrels)
+        dataset = state["dataset"]
+        vars(self).update(state, dataset=find(dataset) if isinstance(dataset, str) else dataset)
 
     @property
     def n_queries(self) -> int:

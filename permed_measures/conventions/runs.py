@@ -26,13 +26,14 @@ from permed_measures.conventions.means import (
 )
 from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
 from permed_measures.conventions.values import Labels, Ranked, Spans
-from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
 from permed_measures.engine.hits import scores_of
-from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
+from permed_measures.engine.tables import with_string_ids
 from permed_measures.errors import warnings_about
+from permed_measures.inputs.columns import RunLike
+from permed_measures.inputs.door import read_nested
 from permed_measures.papers.names import Rank, both_of
 
 Floats = NDArray[np.float64]
@@ -189,8 +190,7 @@ class RunVariants:
     ) -> None:
         self.labels, self._complete = policies[0], complete
         self.judgments = self.labels.judgments
-        table = as_mapping_or_frames(run, "score")
-        table = table if isinstance(table, Mapping) else table.nested()
+        table = read_nested(run, "score")
         JudgedRankings.of(self.judgments, table, depth=1)  # which says what is wrong with it
         lists = {
             query: with_string_ids(docs, "document ids", query_id=query)

@@ -18,7 +18,7 @@ from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 from permed_measures.datasets import SAMPLE_FOLDER, SAMPLES, readers
 from permed_measures.datasets.downloads import FILES, files_of, home
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
-from permed_measures.engine.inputs import Nested
+from permed_measures.engine.tables import Nested
 from permed_measures.errors import InputError
 
 # --- what ir_datasets asks for ----------------------------------------------------------------------

@@ -8,10 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import string_id
+from permed_measures.engine.tables import string_id
 from permed_measures.frames import pl
 from permed_measures.inputs.formats import Format, Layout
-from permed_measures.inputs.read import load, nested
+from permed_measures.inputs.read import load
 from permed_measures.inputs.sources import Source, cached
 from permed_measures.inputs.text import TextFile
 
@@ -116,7 +116,8 @@ def _queries(content: dict[str, Any]) -> Iterator[ConversationQuery]:
 @cached
 def read_labels(path: Path) -> dict[str, dict[str, Any]]:
     """Return the labels of a file."""
-    return nested(load(path, "qrels"))
+    labels = load(path, "qrels")
+    return labels if isinstance(labels, dict) else labels.nested()
 
 
 # --- documents -------------------------------------------------------------------------------------

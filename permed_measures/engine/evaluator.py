@@ -13,11 +13,11 @@ from ir_measures import CalcResults, Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments, look_up
 from permed_measures.engine.kernels import CHECKS, KERNELS, notes_on
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import Rows
 from permed_measures.errors import MeasureError, shown, warn
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
@@ -92,10 +92,12 @@ class PermedEvaluator(Evaluator):
     Parameters
     ----------
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
-    qrels : Judgments or any form of qrels
+    qrels : Judgments, nested dicts or Table; what `read` takes
     ties : TieBreak, default TieBreak.TREC
     rel : number, optional
         As in `calc_aggregate`.
+    read : callable, optional
+        Takes qrels or a run that is no dict, and ``relevance`` or ``score``; returns nested dicts or a table.
 
     Attributes
     ----------
@@ -106,11 +108,15 @@ class PermedEvaluator(Evaluator):
     def __init__(
         self,
         measures: MeasuresLike,
-        qrels: QrelsLike | Judgments,
+        qrels: Any,
         ties: TieBreak = TieBreak.TREC,
         rel: float | None = None,
+        read: Callable[[Any, str], Rows] | None = None,
     ) -> None:
         checked = [_checked(measure) for measure in measures_of(measures, rel)]
+        self._read = read
+        if read and not isinstance(qrels, (dict, Judgments)):
+            qrels = read(qrels, "relevance")
         self.judgments = Judgments.of(qrels)
         self.ties = ties
         for measure in checked:
@@ -129,20 +135,22 @@ class PermedEvaluator(Evaluator):
         """
         return notes_on(list(self.measures), self.judgments)
 
-    def evaluate(self, run: RunLike, depth: int | None = None) -> Evaluation:
+    def evaluate(self, run: Any, depth: int | None = None) -> Evaluation:
         """Return the values of all measures on a run, as arrays; its rankings may be cut at a depth."""
+        if self._read and not isinstance(run, dict):
+            run = self._read(run, "score")
         rankings = JudgedRankings.of(self.judgments, run, self.ties, depth)
         return evaluated(list(self.measures), rankings, self._computations)
 
-    def iter_calc(self, run: RunLike) -> Iterator[Metric]:
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Return an iterator over the metrics of each query of the qrels."""
         return self.evaluate(run, self._depth).metrics()
 
-    def calc_aggregate(self, run: RunLike) -> dict[Any, float]:
+    def calc_aggregate(self, run: Any) -> dict[Any, float]:
         """Return the mean of each measure over all queries of the qrels."""
         return self.named(_means(self.evaluate(run, self._depth).values, self._computations))
 
-    def calc(self, run: RunLike) -> CalcResults:
+    def calc(self, run: Any) -> CalcResults:
         """Return the means, and the metrics of each query."""
         evaluation = self.evaluate(run, self._depth)
         means = self.named(_means(evaluation.values, self._computations))
@@ -205,7 +213,7 @@ def evaluated(
     return Evaluation(measures, values, rankings)
 
 
-def ideal_evaluation(measure: MeasureLike, qrels: QrelsLike | Judgments) -> Evaluation:
+def ideal_evaluation(measure: MeasureLike, qrels: Rows | Judgments) -> Evaluation:
     """Return the highest value of a measure that a run can have, query by query.
 
     Raises

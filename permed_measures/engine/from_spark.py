@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.hits import SOME, RankedHits
-from permed_measures.engine.inputs import checked_frame, columns_of, text_series
 from permed_measures.engine.judgments import Ints, Judgments
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import location, missing_value, not_a_number, text_series
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
 
@@ -26,6 +26,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
     ----------
     judgments : Judgments
     run : pyspark.sql.DataFrame
+        With the columns query_id, doc_id (strings) and score (doubles).
     ties : TieBreak
         Only `TieBreak.TREC` is known to it.
 
@@ -40,8 +41,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
             f"ties by {ties.value} need all rows of the run in memory (found a PySpark frame)",
             hint="Give it frame.toArrow() if that fits",
         )
-    rows = typed_rows(run, "score")
-    rows = rows.selectExpr("*", "xxhash64(query_id) AS query_hash", "xxhash64(doc_id) AS doc_hash")
+    rows = run.selectExpr("*", "xxhash64(query_id) AS query_hash", "xxhash64(doc_id) AS doc_hash")
     first = _collected(judged_rows(judgments, rows))
     if first["n_wrong"].sum():
         _raise_for_wrong(rows)
@@ -54,33 +54,6 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
     second = _collected(counted_rows(rows, hits))
     _check_same_rows(first, second)
     return _of_run(judgments, rows, hits, second)
-
-
-_ID_TYPES = {"string", "char", "varchar", "byte", "short", "integer", "long"}
-_NUMBER_TYPES = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean"}
-
-
-def typed_rows(frame: Any, column: str) -> Any:
-    """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
-    columns: dict[str, Any] = {}
-    for theirs, ours in columns_of(frame.columns, column).items():
-        kind = frame.schema[theirs].dataType
-        is_number = ours in (column, "rank")
-        if is_number and kind.typeName() not in _NUMBER_TYPES:
-            problem = f"column {theirs} must hold numbers (found {kind.simpleString()})"
-            raise InputError(problem, hint="Cast it to double")
-        if not is_number and kind.typeName() not in _ID_TYPES:
-            raise InputError(
-                f"ids must be strings or integers (found {kind.simpleString()} in column {theirs})",
-                hint="Convert ids to strings before evaluating, so that nothing is rounded",
-            )
-        if ours in columns:
-            problem = f"two columns may both be the {ours} (found {theirs} and another)"
-            raise InputError(problem, hint="Leave one of the two out")
-        columns[ours] = frame[theirs].cast("double" if is_number else "string")
-    if "rank" in columns:
-        columns["score"] = -columns.pop("rank")
-    return frame.select(*(value.alias(ours) for ours, value in columns.items()))
 
 
 _SUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"
@@ -203,7 +176,12 @@ def _collected(frame: Any) -> pl.DataFrame:
 def _raise_for_wrong(rows: Any) -> None:
     """Raise InputError for a row without a number or an id."""
     wrong = rows.filter(_WRONG).select("query_id", "doc_id", "score").limit(1)
-    checked_frame(_collected(wrong), "score", first_row=None)
+    for row in _collected(wrong).iter_rows(named=True):
+        where = location(row["query_id"], row["doc_id"])
+        column = next((name for name, value in row.items() if value is None), None)
+        if column:
+            raise missing_value(column, where=where)
+        raise not_a_number(row["score"], "score", where=where)
 
 
 def _check_same_rows(*scans: pl.DataFrame) -> None:

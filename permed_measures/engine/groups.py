@@ -12,8 +12,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, aggregated
-from permed_measures.engine.forms import dataset_of
-from permed_measures.engine.inputs import QrelsLike, string_id
+from permed_measures.engine.tables import string_id
 from permed_measures.errors import InputError, nearest, shown
 from permed_measures.markup import counted, listed
 
@@ -39,9 +38,9 @@ class Groups(NamedTuple):
     empty: list[Any]
 
     @classmethod
-    def of(cls, query_ids: list[str], by: By, qrels: QrelsLike | None = None) -> Groups:
-        """Divide judged queries; see `evaluate_by`."""
-        found = _groups(query_ids, by, qrels)
+    def of(cls, query_ids: list[str], by: By, dataset: Any = None) -> Groups:
+        """Divide judged queries, whose fields a data set may know; see `evaluate_by`."""
+        found = _groups(query_ids, by, dataset)
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
                 where = f"query {shown(query_id)}"
@@ -111,12 +110,12 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def _groups(query_ids: list[str], by: Any, qrels: QrelsLike | None) -> dict[str, Any]:
+def _groups(query_ids: list[str], by: Any, dataset: Any) -> dict[str, Any]:
     """Return the group of each query; of a data set, also of queries that are not judged."""
     if isinstance(by, Mapping) or hasattr(by, "to_dict"):  # or a pandas Series
         return _by_pairs(by.items())
     if isinstance(by, str):
-        return _by_text(query_ids, by, qrels)
+        return _by_text(query_ids, by, dataset)
     if callable(by):
         return {query_id: by(query_id) for query_id in query_ids}
     raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
@@ -133,8 +132,7 @@ def _by_pairs(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     return found
 
 
-def _by_text(query_ids: list[str], by: str, qrels: Any) -> dict[str, Any]:
-    dataset = dataset_of(qrels)
+def _by_text(query_ids: list[str], by: str, dataset: Any) -> dict[str, Any]:
     fields = [name for name in _fields_of(dataset) if name not in ("query_id", "text", "history")]
     if by not in fields:
         return _found_in_ids(query_ids, by, fields)
@@ -176,16 +174,18 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
 # --- clusters ------------------------------------------------------------------------------------------
 
 
-def clusters_of(query_ids: list[str], by: By | None, qrels: Any) -> tuple[str, NDArray[np.int64], list[str]]:
+def clusters_of(
+    query_ids: list[str], by: By | None, dataset: Any
+) -> tuple[str, NDArray[np.int64], list[str]]:
     """Return the name of the clusters, the cluster of each query, and notes."""
     n = len(query_ids)
     if by is None:
-        if "conversation_id" not in _fields_of(dataset_of(qrels)):
+        if "conversation_id" not in _fields_of(dataset):
             return "", np.arange(n), _notes_on_turns(query_ids)
         by = "conversation_id"
     if isinstance(by, str) and by == "none":
         return "", np.arange(n), []
-    groups = Groups.of(query_ids, by, qrels)
+    groups = Groups.of(query_ids, by, dataset)
     name = "clusters" if groups.name == "group" else groups.name
     notes = []
     if groups.n_outside:

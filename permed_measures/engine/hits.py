@@ -1,4 +1,4 @@
-"""The hits of a run, retrieved documents that are judged: a dict is asked for each, frames are joined."""
+"""The hits of a run, retrieved documents that are judged: a dict is asked for each, tables are joined."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.forms import with_string_ids
-from permed_measures.engine.inputs import Frames, Nested, first_repeated
 from permed_measures.engine.judgments import (
     USUAL_GRADES,
     Floats,
@@ -21,6 +19,7 @@ from permed_measures.engine.judgments import (
     write_doubles,
 )
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
+from permed_measures.engine.tables import Nested, Table, first_repeated, with_string_ids
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
@@ -93,7 +92,7 @@ def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, f
 
 
 def _seem_strings(judgments: Judgments, query: list[int], docs: list[Mapping[Any, float]]) -> bool:
-    """Return whether the ids that `RunLike` names are strings, those of judged documents among them.
+    """Return whether some ids are strings, those of judged documents among them; `RunLike` says which.
 
     To look at all ids of a large run takes more than half as long as to read its scores.
     """
@@ -176,11 +175,11 @@ def _ids_at(docs: list[Mapping[str, float]], position: Ints) -> list[str]:
     return list(chain.from_iterable(map(list(docs[n]).__getitem__, some.tolist()) for n, some in parts))
 
 
-# --- of frames -------------------------------------------------------------------------------------
+# --- of tables -------------------------------------------------------------------------------------
 
 
-def find_in_frames(judgments: Judgments, run: Frames, ties: TieBreak, depth: int | None) -> RankedHits:
-    """Find those of one frame after the other, or of all together if a query has rows in two of them."""
+def find_in_table(judgments: Judgments, run: Table, ties: TieBreak, depth: int | None) -> RankedHits:
+    """Find those of one part after the other, or of all together if a query has rows in two of them."""
     found, seen = [], set[str]()
     for frame in run:
         found.append(_of_frame(judgments, run, frame, ties, depth))
@@ -189,7 +188,7 @@ def find_in_frames(judgments: Judgments, run: Frames, ties: TieBreak, depth: int
         seen.update(found[-1].query_ids)
     else:
         return _merged(judgments, found)
-    return _of_frame(judgments, run, pl.concat(run), ties, depth)
+    return _of_frame(judgments, run, run.whole(), ties, depth)
 
 
 def _merged(judgments: Judgments, parts: list[RankedHits]) -> RankedHits:
@@ -208,10 +207,10 @@ _NONE = np.zeros(0, np.int64)
 
 
 def _of_frame(
-    judgments: Judgments, run: Frames, frame: pl.DataFrame, ties: TieBreak, depth: int | None
+    judgments: Judgments, run: Table, frame: pl.DataFrame, ties: TieBreak, depth: int | None
 ) -> RankedHits:
     if (pair := first_repeated(frame)) is not None:
-        raise run.duplicate_error(*pair)
+        raise run.twice(*pair)
     frame, blocks = _by_query(frame)
     query_ids, length = blocks["value"].to_list(), blocks["len"].to_numpy().astype(np.int64)
     query = judgments.queries_of(query_ids)

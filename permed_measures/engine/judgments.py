@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
-from permed_measures.engine.inputs import (
+from permed_measures.engine.tables import (
     Nested,
-    QrelsLike,
+    Rows,
     first_repeated,
     location,
     not_a_number,
     number,
     text_series,
+    with_string_ids,
 )
 from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
@@ -155,8 +155,8 @@ class Judgments:
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, qrels: QrelsLike | Judgments) -> Judgments:
-        """Build judgments from any form of qrels (see ``inputs``); judgments are returned as they are.
+    def of(cls, qrels: Rows | Judgments) -> Judgments:
+        """Build judgments from nested dicts or a table; judgments are returned as they are.
 
         Raises
         ------
@@ -166,8 +166,7 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
-        table = qrels if isinstance(qrels, Mapping) else as_mapping_or_frames(qrels, "relevance")
-        return _from_mapping(table) if isinstance(table, Mapping) else _from_frame(table.whole("relevance"))
+        return _from_mapping(qrels) if isinstance(qrels, Mapping) else _from_frame(qrels.whole())
 
     @cached_property
     def may_be_scores(self) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from permed_measures.engine.forms import as_mapping_or_frames, with_string_ids
-from permed_measures.engine.inputs import FileRun, Frames, Nested, QrelsLike, RunLike, path_of
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.tables import NamedDict, Nested, Rows, Table, file_of, with_string_ids
 from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.frames import pl
 
@@ -103,36 +102,29 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     return ""
 
 
-def renamed(run: RunLike, qrels: QrelsLike | Judgments, rewriting: str) -> Nested | Frames:
+def renamed(run: Nested | Table, qrels: Rows | Judgments, rewriting: str) -> NamedDict | Table:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     check_choice("a rewriting", rewriting, REWRITINGS)
-    table, qrels_ids = as_mapping_or_frames(run, "score"), Judgments.of(qrels).query_ids
-    if not isinstance(table, Mapping):
-        return _RenamedFrames(table, rewriting, qrels_ids)
-    table = with_string_ids(table, "query ids")
-    rewrite = _Rewriting(rewriting, qrels_ids, path_of(run))
-    found = FileRun((now, table[query_id]) for query_id, now in rewrite(table).items())
+    rewrite = _Rewriting(rewriting, Judgments.of(qrels).query_ids, file_of(run))
+    if isinstance(run, Table):
+        return _renamed_table(run, rewrite)
+    named = with_string_ids(run, "query ids")
+    found = NamedDict(((now, named[query_id]) for query_id, now in rewrite(named).items()), file_of(run))
     rewrite.check()
-    found.path = path_of(run)
     return found
 
 
-class _RenamedFrames(Frames):
-    """Frames with other query ids; an error about a duplicate names the id of the file."""
+def _renamed_table(run: Table, rewrite: _Rewriting) -> Table:
+    """Return a table with other query ids; an error about a document names the id that the file has."""
 
-    def __init__(self, frames: Frames, rewriting: str, qrels_ids: list[str]) -> None:
-        super().__init__(path=frames.path)
-        self._frames_of_file, self._given = frames, (rewriting, qrels_ids, frames.path)
-        self._rewriting = _Rewriting(*self._given)
+    def parts() -> Iterator[pl.DataFrame]:
+        rewrite.before.clear()
+        for part in run:
+            renaming = rewrite(part["query_id"].unique(maintain_order=True).to_list())
+            yield part.with_columns(pl.col("query_id").replace(renaming))
+        rewrite.check()
 
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames."""
-        self._rewriting = _Rewriting(*self._given)
-        for frame in self._frames_of_file:
-            renaming = self._rewriting(frame["query_id"].unique(maintain_order=True).to_list())
-            yield frame.with_columns(pl.col("query_id").replace(renaming))
-        self._rewriting.check()
+    def twice(query_id: str, doc_id: str) -> InputError:
+        return run.twice(rewrite.before.get(query_id, query_id), doc_id)
 
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error of the frames as they are in the file."""
-        return self._frames_of_file.duplicate_error(self._rewriting.before.get(query_id, query_id), doc_id)
+    return Table(parts, run.column, run.name, twice)

@@ -17,12 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
-from permed_measures.engine.hits import RankedHits, find_in_frames, find_in_mapping
-from permed_measures.engine.inputs import QRELS_FIRST, Frames, RunLike, path_of
+from permed_measures.engine.hits import RankedHits, find_in_mapping, find_in_table
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query, sums
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import QRELS_FIRST, Rows, Table, file_of
 from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
 
 
@@ -80,16 +79,16 @@ class JudgedRankings:
     def of(
         cls,
         judgments: Judgments,
-        run: RunLike,
+        run: Rows,
         ties: TieBreak = TieBreak.TREC,
         depth: int | None = None,
     ) -> JudgedRankings:
-        """Find the judged documents of a run in any form (see ``inputs``).
+        """Find the judged documents of a run.
 
         Parameters
         ----------
         judgments : Judgments
-        run : RunLike
+        run : nested dicts, Table, or PySpark frame
         ties : TieBreak, default TieBreak.TREC
         depth : int, optional
             Cut the rankings at this rank: ties below it need not be sorted.
@@ -111,12 +110,10 @@ class JudgedRankings:
             If the run is not empty, but has no query of the qrels, or no judged document; if qrels and run
             look as if they were swapped.
         """
-        if not isinstance(run, Mapping) and not is_spark_frame(run):
-            run = as_mapping_or_frames(run, "score")
         if isinstance(run, Mapping):
             found = find_in_mapping(judgments, run, ties, depth)
-        elif isinstance(run, Frames):
-            found = find_in_frames(judgments, run, ties, depth)
+        elif isinstance(run, Table):
+            found = find_in_table(judgments, run, ties, depth)
         else:
             from permed_measures.engine.from_spark import find_in_spark
 
@@ -129,9 +126,9 @@ class JudgedRankings:
             row, rank = row[near], rank[near]
         rankings = cls.of_hits(judgments, row, rank, *counts, depth)
         if found.may_be_grades:
-            _warn(SWAPPED, QRELS_FIRST, path_of(run))
+            _warn(SWAPPED, QRELS_FIRST, file_of(run))
         if not len(rankings.row):
-            _warn_if_disjoint(rankings, found, path_of(run))
+            _warn_if_disjoint(rankings, found, file_of(run))
         return rankings
 
     @classmethod

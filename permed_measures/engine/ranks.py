@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import string_id
 from permed_measures.engine.judgments import Ints, Judgments, segments
+from permed_measures.engine.tables import string_id
 
 
 class TieBreak(Enum):

@@ -10,11 +10,11 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import evaluated
-from permed_measures.engine.inputs import RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.engine.tables import Rows
 from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
 
@@ -27,7 +27,7 @@ _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 
 
 def over_ties(
-    measures: Sequence[Measure], judgments: Judgments, run: RunLike, values: Floats
+    measures: Sequence[Measure], judgments: Judgments, run: Rows, values: Floats
 ) -> tuple[Floats, Floats, list[bool]]:
     """Return the least and the most of some orders of equal scores, query by query.
 
@@ -36,7 +36,7 @@ def over_ties(
     measures : sequence of Measure
         Checked on the judgments.
     judgments : Judgments
-    run : RunLike
+    run : nested dicts or Table
         Read several times.
     values : ndarray of float64, shape (n_measures, n_queries)
         With the order that evaluations have.
@@ -67,7 +67,7 @@ def over_ties(
     return least, most, exact
 
 
-def _by_weight(measure: Measure, judgments: Judgments, run: RunLike) -> list[JudgedRankings]:
+def _by_weight(measure: Measure, judgments: Judgments, run: Rows) -> list[JudgedRankings]:
     """Return the orders that give GradedAP its least and its most, unless a tie goes on below the cutoff.
 
     Precision rises within a tie, so that it is the most with the relevant documents first, the lightest of
@@ -90,7 +90,7 @@ def _same_hits(measure: Measure, orders: list[JudgedRankings]) -> bool:
     return all(np.array_equal(found[0], each) for each in found)
 
 
-def _ties_differ(judgments: Judgments, run: RunLike) -> bool:
+def _ties_differ(judgments: Judgments, run: Rows) -> bool:
     """Return whether documents with equal scores differ: in their grades, or in that one is judged."""
     above_unjudged = replace(judgments, grade=judgments.grade - judgments.grade.min(initial=0) + 1)
     first, last = (JudgedRankings.of(above_unjudged, run, ties) for ties in _BY_GRADE)

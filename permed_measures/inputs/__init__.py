@@ -1,1 +1,1 @@
-"""Qrels and runs in files: reading, streaming, writing and inspecting them."""
+"""One door for qrels and runs: objects of libraries, files and data sets; writing and inspecting them."""

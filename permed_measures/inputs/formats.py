@@ -1,6 +1,6 @@
 """A file is a layout times names: how its entries are laid out, and what their parts are called.
 
-`NAMES` of ``engine/inputs.py`` has the names of columns and keys, `LISTS` those of lists, `PLAIN` the columns
+`NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists, `PLAIN` the columns
 of files without a header. A new format is a name in one of them.
 """
 
@@ -14,8 +14,9 @@ from enum import Enum
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.inputs import BEIR_COLUMNS, NAMES, called, columns_of, number, string_id
+from permed_measures.engine.tables import number, string_id
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.columns import BEIR_COLUMNS, NAMES, called, columns_of
 from permed_measures.markup import counted
 
 Number = float | int | None

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.forms import as_mapping
-from permed_measures.engine.inputs import location, repeated_rows
+from permed_measures.engine.tables import location, repeated_rows
 from permed_measures.frames import pl
+from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
 from permed_measures.inputs.order import contradicted_rows
 from permed_measures.inputs.read import kind_of
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import parquet_run, read_parquet_qrels, text_frames
+from permed_measures.inputs.streams import parquet_rows, read_parquet_qrels, text_frames
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
 
@@ -72,7 +72,7 @@ def inspect_qrels(name: str, qrels: Any) -> Inspection:
     >>> inspect_qrels("permed-sample", load("permed-sample")).facts["rows"]
     '478'
     """
-    nested: Mapping[str, Mapping[Any, Any]] = as_mapping(qrels, "relevance")
+    nested: Mapping[str, Mapping[Any, Any]] = read_nested(qrels, "relevance")
     rows = [
         (query_id, doc_id, grade, None)
         for query_id, documents in nested.items()
@@ -95,7 +95,7 @@ def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
     if not source.is_parquet:
         frames = text_frames(recognised(source, holds))
     elif holds == "run":
-        frames = parquet_run(source).rows()
+        frames = parquet_rows(source)
     else:
         frames = iter([read_parquet_qrels(source, may_repeat=True)])
     renamed = (frame.rename({VALUE_COLUMNS[holds]: "value"}) for frame in frames)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import location
+from permed_measures.engine.tables import location
 from permed_measures.frames import pl
 from permed_measures.markup import counted
 

@@ -1,21 +1,27 @@
-"""Reading judgments and runs from files of any known format, as dicts or frames; runs may be cleaned."""
+"""Reading judgments and runs from files of any known format, as dicts or tables; runs may be cleaned."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.forms import with_string_ids
-from permed_measures.engine.inputs import Frames, location, number
-from permed_measures.errors import InputError, check_choice, shown
-from permed_measures.frames import pl
+from permed_measures.engine.tables import NamedDict, Nested, Table, location, number, with_string_ids
+from permed_measures.errors import InputError, check_choice, shown, warn
 from permed_measures.inputs.formats import NO_RANK, Kind
 from permed_measures.inputs.order import contradicted, note_of, scores_by_order
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import parquet_header, parquet_run, read_parquet_qrels, text_run
+from permed_measures.inputs.streams import (
+    parquet_header,
+    parquet_rows,
+    parquet_run,
+    read_parquet_qrels,
+    text_run,
+    twice_in_parquet,
+)
 from permed_measures.inputs.text import TextFile
 from permed_measures.provenance import ORDERS
 
@@ -50,14 +56,6 @@ class Cleaning(NamedTuple):
     def __bool__(self) -> bool:
         """Whether anything is changed."""
         return self._replace(subset="") != Cleaning()
-
-
-class Loaded(NamedTuple):
-    """A file that was read: nested dicts, a run that is read when it is evaluated, or qrels as a frame."""
-
-    table: dict[str, dict[str, Any]] | Frames | pl.DataFrame
-    notes: Sequence[str] = ()
-    labels: str = ""  # a note, if a run was asked for and the file holds qrels
 
 
 def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[Qrels, Run]:
@@ -108,13 +106,6 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     return qrels, run
 
 
-def nested(loaded: Loaded) -> dict[str, dict[str, Any]]:
-    """Return what was read as nested dicts."""
-    if isinstance(loaded.table, dict):
-        return loaded.table
-    return (loaded.table if isinstance(loaded.table, Frames) else Frames([loaded.table])).nested()
-
-
 _LARGE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
@@ -141,33 +132,43 @@ def load(
     kind: Kind,
     *,
     order: str = "score",
-    labels: Qrels | None = None,
+    labels: Nested | Table | None = None,
     cleaning: Cleaning = Cleaning(),  # noqa: B008 - it cannot be changed
-) -> Loaded:
-    """Read a file as qrels or a run.
+    says_labels: bool = True,
+) -> NamedDict | Table:
+    """Read a file as qrels or a run; warnings say what was assumed.
 
-    What the file is as qrels can be given as `labels`: where their order is the run, it is not read again.
+    What the file is as qrels can be given as `labels`: where their order is the run, it is not read again,
+    and a warning says so unless `says_labels` is False.
 
-    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated; qrels in Parquet are a
-    frame.
+    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated.
     """
     check_choice("order", order, ORDERS)
     source = path if isinstance(path, Source) else Source(Path(path))
     if kind == "qrels":
-        return Loaded(read_parquet_qrels(source)) if source.is_parquet else _load_qrels(source)
+        return _load_qrels(source)
+    by_list = order == "list"
     if source.is_parquet:
-        is_changed = cleaning or order == "list"
-        return Loaded(
-            _cleaned(source, None, cleaning, order == "list") if is_changed else parquet_run(source)
-        )
-    file = recognised(source, "run", order == "list", cleaning.subset)
+        return _cleaned(source, None, cleaning, by_list) if cleaning or by_list else parquet_run(source)
+    file = recognised(source, "run", by_list, cleaning.subset)
     if cleaning:
-        by_list = order == "list" or file.format.kind == "qrels"
-        return Loaded(_cleaned(source, file, cleaning, by_list), file.notes)
-    return _load_labels(file, labels) if file.format.kind == "qrels" else _load_run(file, order == "list")
+        run = _cleaned(source, file, cleaning, by_list or file.format.kind == "qrels")
+        return _noted(run, file.notes, source)
+    if file.format.kind == "qrels":
+        return _load_labels(file, labels, says_labels)
+    return _load_run(file, by_list)
 
 
-def _load_qrels(source: Source) -> Loaded:
+def _noted(run: Table | dict[str, Any], notes: Iterable[str], source: Source) -> NamedDict | Table:
+    """Warn of what was assumed of a file, and return what it holds with its name."""
+    for note in notes:
+        warn(note, path=source.path)
+    return run if isinstance(run, Table) else NamedDict(run, source.path)
+
+
+def _load_qrels(source: Source) -> NamedDict | Table:
+    if source.is_parquet:
+        return Table([read_parquet_qrels(source)], "relevance", source.path)
     file = recognised(source, "qrels")
     table, _ = file.table()
     # Without this check a run given as qrels by mistake would be read as such.
@@ -179,29 +180,29 @@ def _load_qrels(source: Source) -> Loaded:
             where=str(source.path),
             hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
-    return Loaded(table, file.notes)
+    return _noted(table, file.notes, source)
 
 
-def _load_labels(file: TextFile, labels: Qrels | None) -> Loaded:
+def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: bool) -> NamedDict | Table:
     """Return the order of labels as a run."""
-    table = file.table()[0] if labels is None else labels
+    table = labels if isinstance(labels, Mapping) else file.table()[0]
     run = {query_id: scores_by_order(documents) for query_id, documents in table.items()}
     lines = "lists" if file.format.lists else "lines"
     note = f"{file.source.path} holds {file.format.name}: the order of its {lines} is taken as the run"
-    return Loaded(run, labels=note)
+    return _noted(run, [note] if says_labels else [], file.source)
 
 
-def _load_run(file: TextFile, by_list: bool) -> Loaded:
+def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     is_list = file.format.lists
     if not is_list and not by_list and file.source.size > _LARGE:
-        return Loaded(text_run(file), file.notes)
+        return _noted(text_run(file), file.notes, file.source)
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
-    if not file.format.in_order:
-        return Loaded(table, file.notes)
-    found = contradicted(given, None if is_list else ranks)
-    note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
-    return Loaded(table, [*file.notes, *([note] if note else [])])
+    note = ""
+    if file.format.in_order:
+        found = contradicted(given, None if is_list else ranks)
+        note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
+    return _noted(table, filter(None, [*file.notes, note]), file.source)
 
 
 def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
@@ -226,17 +227,15 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, 
 # --- documents that are ranked twice, parts of them, the query itself -----------------------------------
 
 
-def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool) -> Run:
+def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool) -> NamedDict:
     """Return the run of a file (without `file` one in Parquet), cleaned, in the order of its rows."""
     check_choice("duplicates", how.duplicates, DUPLICATES)
     if not isinstance(how.max_passage, str):
         raise InputError(f"max_passage must be a text, such as '#' (found {shown(how.max_passage)})")
     if file is None:
-        scanned = parquet_run(source)
-        rows: Iterable[Row] = (
-            row for frame in scanned.rows() for row in frame.fill_null(NO_RANK).iter_rows()
-        )
-        listed = _rows_kept(rows, how.duplicates, by_list, scanned.duplicate_error)
+        frames = parquet_rows(source)
+        rows: Iterable[Row] = (row for frame in frames for row in frame.fill_null(NO_RANK).iter_rows())
+        listed = _rows_kept(rows, how.duplicates, by_list, partial(twice_in_parquet, source))
     else:
         listed = _rows_kept(file.rows(), how.duplicates, by_list, file.duplicate_error)
     table: Run = {}
@@ -246,7 +245,7 @@ def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool
         table[query_id] = {doc_id: score for doc_id, (score, _) in found.items()}
         ranks[query_id] = [rank for _, rank in found.values() if rank >= 0]
     _score_by_order(table, ranks, source, by_list)
-    return table
+    return NamedDict(table, source.path)
 
 
 Row = tuple[str, str | None, Any, int]

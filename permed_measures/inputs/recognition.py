@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from permed_measures.engine.inputs import STDIN, called
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.columns import called
 from permed_measures.inputs.formats import (
     BLANKS,
     KINDS,
@@ -41,6 +41,7 @@ from permed_measures.inputs.text import (
     return_error,
 )
 from permed_measures.markup import counted
+from permed_measures.provenance import STDIN
 
 WANTED: dict[Kind | None, str] = {"qrels": "qrels", "run": "a run", None: "qrels or a run"}
 _BY_LIST = (

@@ -19,10 +19,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from permed_measures.engine.inputs import STDIN
 from permed_measures.errors import InputError, shown
 from permed_measures.markup import counted
 from permed_measures.progress import step
+from permed_measures.provenance import STDIN
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"

@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 
-from permed_measures.engine.inputs import (
-    Frames,
-    called,
-    checked_frame,
-    columns_of,
-    first_repeated,
-    location,
-    not_a_number,
-    whole_queries,
-)
+from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
 from permed_measures.errors import InputError, warn
 from permed_measures.frames import pl
+from permed_measures.inputs.columns import called, checked_frame, columns_of, whole_queries
 from permed_measures.inputs.formats import VALUE_COLUMNS, Header
 from permed_measures.inputs.order import contradicted_rows, note_of
 from permed_measures.inputs.sources import MARK, Source
@@ -32,54 +25,33 @@ _LINES = 1 << 17
 """Rows that are held as Python objects at a time."""
 
 
-class ScannedRun(Frames):
-    """A run in a file as frames of query_id, doc_id and score; each iteration reads the file.
-
-    Parameters
-    ----------
-    source : Source
-    rows : callable
-        Returns all rows in the order of the file, as frames that have a column rank too.
-    duplicate_error : callable
-        Returns the error for a query and a document that is listed twice.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        rows: Callable[[], Iterator[pl.DataFrame]],
-        duplicate_error: Callable[[str, str], InputError],
-    ) -> None:
-        super().__init__()
-        self.source, self.rows = source, rows
-        self._error = duplicate_error
-        self._is_read = False
-
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield frames that are cut between queries; the first iteration warns of another order."""
-        batches = whole_queries(self.rows())
-        frames = batches if self._is_read else self._noted(batches)
-        return (frame.drop("rank") for frame in frames)
-
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that is listed twice, with its lines."""
-        return self._error(query_id, doc_id)
-
-    def _noted(self, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Yield the frames; warn if order and scores disagree."""
-        queries, found = set[str](), dict[str, str]()
-        for frame in frames:
-            queries.update(frame["query_id"].rle().struct.field("value"))
-            found |= contradicted_rows(frame)
-            yield frame
-        self._is_read = True
-        if note := note_of(self.source.path, found, len(queries), "rank column"):
-            warn(note, path=self.source.path)
-
-
-def text_run(file: TextFile) -> ScannedRun:
+def text_run(file: TextFile) -> Table:
     """Return a run in a text file."""
-    return ScannedRun(file.source, lambda: text_frames(file), file.duplicate_error)
+    return _scanned(file.source, partial(text_frames, file), file.duplicate_error)
+
+
+def _scanned(
+    source: Source, rows: Callable[[], Iterator[pl.DataFrame]], twice: Callable[[str, str], InputError]
+) -> Table:
+    """Return a run in a file, which is read each time that one goes through its rows.
+
+    The first time warns where ranks and scores disagree. `rows` returns frames that have a column rank too.
+    """
+    is_read = False
+
+    def parts() -> Iterator[pl.DataFrame]:
+        nonlocal is_read
+        queries, found = set[str](), dict[str, str]()
+        for frame in whole_queries(rows()):
+            if not is_read:
+                queries.update(frame["query_id"].rle().struct.field("value"))
+                found |= contradicted_rows(frame)
+            yield frame.drop("rank")
+        is_read, was_read = True, is_read
+        if not was_read and (note := note_of(source.path, found, len(queries), "rank column")):
+            warn(note, path=source.path)
+
+    return Table(parts, "score", source.path, twice)
 
 
 def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
@@ -196,16 +168,17 @@ def _lazy(source: Source) -> pl.LazyFrame:
     )
 
 
-def parquet_run(source: Source) -> ScannedRun:
+def parquet_run(source: Source) -> Table:
     """Return a run in a Parquet file with the columns query_id, doc_id and score."""
-
-    def duplicate_error(query_id: str, doc_id: str) -> InputError:
-        return twice_error(query_id, doc_id, "", str(source.path), is_run=True)
-
-    return ScannedRun(source, lambda: _rows(source), duplicate_error)
+    return _scanned(source, partial(parquet_rows, source), partial(twice_in_parquet, source))
 
 
-def _rows(source: Source) -> Iterator[pl.DataFrame]:
+def twice_in_parquet(source: Source, query_id: str, doc_id: str) -> InputError:
+    """Return the error for a document that is listed twice in a run in a Parquet file."""
+    return twice_error(query_id, doc_id, "", str(source.path), is_run=True)
+
+
+def parquet_rows(source: Source) -> Iterator[pl.DataFrame]:
     """Yield the rows in the order of the file, as frames that have a column rank too."""
     with _located(source):
         lazy = _lazy(source)

@@ -16,17 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.forms import as_mapping, with_string_ids
-from permed_measures.engine.inputs import (
-    BEIR_COLUMNS,
-    Nested,
-    QrelsLike,
-    RunLike,
-    location,
-    number,
-    string_id,
-)
+from permed_measures.engine.tables import Nested, location, number, string_id, with_string_ids
 from permed_measures.errors import InputError, shown, warn
+from permed_measures.inputs.columns import BEIR_COLUMNS, QrelsLike, RunLike
+from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.order import ranked
 from permed_measures.inputs.sources import check_path
 from permed_measures.inputs.text import QUOTED
@@ -181,7 +174,7 @@ def _encoded(output: _Output, name: str, data: Any) -> bytes:
 def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
     """Return the data with text ids and checked numbers."""
     nested: dict[str, dict[str, float]] = {}
-    for query_id, documents in with_string_ids(as_mapping(data, output.value), "query ids").items():
+    for query_id, documents in with_string_ids(read_nested(data, output.value), "query ids").items():
         nested[query_id] = named = {}
         for doc_id, given in with_string_ids(documents, "document ids", query_id=query_id).items():
             value = number(given, output.value, where=location(query_id, doc_id))

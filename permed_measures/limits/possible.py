@@ -10,10 +10,10 @@ import numpy as np
 
 from permed_measures.conventions.named import conventions_with
 from permed_measures.conventions.values import label_policies
-from permed_measures.datasets.loading import loaded_qrels
-from permed_measures.engine.inputs import QrelsLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError
+from permed_measures.inputs.columns import QrelsLike
+from permed_measures.inputs.door import read
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
 from permed_measures.markup import listed
@@ -94,7 +94,7 @@ def possible(
         table = rows_of(claims, "row")
         parts = [""] * len(table)
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
-    judgments = Judgments.of(loaded_qrels(qrels))
+    judgments = Judgments.of(read(qrels, "relevance"))
     _check(judgments)
     tried = Conventions(label_policies(judgments), conventions_with(conventions))
     by_name = {claim.name: claim for row in parsed.values() for claim in row}

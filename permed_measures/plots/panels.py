@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
 from permed_measures.intervals import Floats, Ints, check_level, measure_intervals, no_variance, percent
 from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
@@ -234,13 +235,13 @@ def plot_means(
     """
     check_level(level)
     check_named(runs)
-    found, values = loaded_runs(runs), {}
-    evaluator = PermedEvaluator(measures_of(measures, rel), loaded_qrels(qrels))
-    check_given(evaluator.judgments, evaluator.measures, "plot", found)
-    for name in found:
+    values, table = {}, read(qrels, "relevance")
+    evaluator = PermedEvaluator(measures_of(measures, rel), table)
+    check_given(evaluator.judgments, evaluator.measures, "plot", runs)
+    for name in runs:
         with naming(name):
-            values[name] = evaluator.evaluate(found[name]).values
-    name, cluster, _ = clusters_of(evaluator.judgments.query_ids, clusters, qrels)
+            values[name] = evaluator.evaluate(read(runs[name], "score")).values
+    name, cluster, _ = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(table))
     return draw_means(list(evaluator.measures), values, cluster, name, level, ax)
 
 

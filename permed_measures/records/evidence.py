@@ -20,10 +20,10 @@ from permed_measures.comparisons.tests import (
     randomize,
     sign_patterns,
 )
-from permed_measures.datasets.loading import loaded_runs, run_name, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
-from permed_measures.engine.inputs import path_of
-from permed_measures.errors import InputError
+from permed_measures.engine.tables import file_of
+from permed_measures.errors import InputError, check_choice
+from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     TIE,
     Estimate,
@@ -41,7 +41,7 @@ from permed_measures.intervals import (
     zero_rounding_noise,
 )
 from permed_measures.markup import counted
-from permed_measures.provenance import Origin
+from permed_measures.provenance import ORDERS, Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import unlike
 from permed_measures.results.evaluations import Evaluations, evaluate_all
@@ -72,9 +72,10 @@ def is_count(measure: Measure) -> bool:
 
 def evaluated_run(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> Values:
     """Evaluate a run."""
-    name, judgments = run_name(path_of(run) or run), evaluator.judgments
-    read = loaded_runs({name: run}, order=how["order"], rewriting=how["query_ids"], qrels=judgments)
-    evaluations, notes = evaluate_all(evaluator, read)
+    name, judgments = run_name(file_of(run) or run), evaluator.judgments
+    check_choice("order", how["order"], ORDERS)
+    reading = {"order": how["order"], "rewriting": how["query_ids"], "qrels": judgments}
+    evaluations, notes = evaluate_all(evaluator, {name: run}, **reading)
     found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
     rows = dict(zip(evaluator.measures, evaluations[name].values, strict=True))
     files = Origin.of("", {} if isinstance(run, Mapping) else runs_by_name(run)).runs

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
 from permed_measures.intervals import Ints
 from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
@@ -249,7 +250,7 @@ def gate(
     _refuse_incomplete(floors, drops, baseline)
     if significant and non_inferior:
         raise InputError("give significant or non_inferior, not both")
-    loaded = loaded_qrels(qrels)
+    loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
     check_given(evaluator.judgments, evaluator.measures, "judge by")
     how = {"order": order, "query_ids": query_ids}
@@ -259,7 +260,7 @@ def gate(
     evidence: list[str] = []
     cluster = None
     if significant or non_inferior:
-        name, cluster, told = clusters_of(evaluator.judgments.query_ids, clusters, loaded)
+        name, cluster, told = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
         notes, evidence = [*notes, *told], method(cluster, name, bool(floors), bool(drops))
     rules = [
         *_rules(FLOOR, floors, now, None, cluster, non_inferior),

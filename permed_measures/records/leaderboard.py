@@ -18,11 +18,13 @@ from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, better_pairs
 from permed_measures.comparisons.tables import is_random, method_of, p_or_dash
 from permed_measures.comparisons.tests import MAX_T, least_p
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.inputs import QrelsLike, RunLike
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import whole_number
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming
@@ -265,18 +267,18 @@ def leaderboard(
     asked = measures_of(measures)
     check_headings(_PLACES, asked)
     resamples = whole_number("resamples", resamples, 1)
-    loaded = loaded_qrels(qrels)
+    loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     check_given(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
     named = runs_by_name(runs)
-    origin, given = Origin.of(qrels, named), loaded_runs(named)
-    found = _best_first(given, asked, evaluator)
-    unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, loaded)
+    origin = Origin.of(qrels, named)
+    found = _best_first(named, asked, evaluator)
+    unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
     notes = [*evaluator.notes(), *notes]
     paired, comparison = _paired(found, unit, cluster, notes), None
     if paired.pairs:
         [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, 1 - LEVEL), None)
-        comparison = replace(comparison, origin=origin, qrels=loaded, runs=given)
+        comparison = replace(comparison, origin=origin, dataset=dataset_of(loaded), runs=named)
     entries = _entries(found, comparison.rows if comparison else [])
     finding = _finding(entries, least_p(paired.n_clusters, resamples))
     return Leaderboard(entries, finding, _about(comparison), found, comparison, origin, notes)

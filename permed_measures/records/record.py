@@ -16,18 +16,19 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.datasets import SAMPLE_FOLDER
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, nearest, shown
+from permed_measures.errors import InputError, MeasureError, check_choice, nearest, shown
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.inputs.write import write_whole
 from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.named_runs import check_given
-from permed_measures.provenance import Origin, provenance
+from permed_measures.provenance import ORDERS, Origin, provenance
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 
 FORM = "permed-measures record 4"
@@ -154,11 +155,10 @@ def recorded(
     created: bool,
 ) -> Record:
     """Return the record of runs that have names; see `record`."""
-    loaded = loaded_qrels(qrels)
+    loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures), loaded)
-    evaluations, _ = evaluate_all(
-        evaluator, loaded_runs(runs, order=order, rewriting=query_ids, qrels=loaded)
-    )
+    check_choice("order", order, ORDERS)
+    evaluations, _ = evaluate_all(evaluator, runs, order=order, rewriting=query_ids, qrels=loaded)
     found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
     return record_of(found, order, query_ids, created)
 

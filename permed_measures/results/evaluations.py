@@ -14,8 +14,9 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
-from permed_measures.engine.inputs import RunLike
 from permed_measures.errors import InputError
+from permed_measures.inputs.columns import RunLike
+from permed_measures.inputs.door import read
 from permed_measures.markup import counted
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
@@ -50,12 +51,12 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def evaluate_all(
-    evaluator: PermedEvaluator, runs: Mapping[str, RunLike]
+    evaluator: PermedEvaluator, runs: Mapping[str, RunLike], **how: Any
 ) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
-    """Evaluate runs, one after the other; return what `run_notes` says of each too."""
+    """Read and evaluate runs, one after the other; return what `run_notes` says of each too."""
     evaluations, notes = {}, {}
     for name, run in tracked(runs.items(), "runs"):
-        found = evaluator.evaluate(run)
+        found = evaluator.evaluate(read(run, "score", **how))
         rankings = replace(found.rankings)  # without what the measures shared
         evaluations[name], notes[name] = found._replace(rankings=rankings), run_notes(name, rankings)
     return evaluations, notes

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.datasets.loading import loaded_qrels, loaded_runs, runs_by_name
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
-from permed_measures.engine.forms import as_mapping_or_frames, is_spark_frame
 from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.inputs import QrelsLike, RunLike
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import dataset_of
 from permed_measures.engine.ties import over_ties
 from permed_measures.errors import InputError, whole_number
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
@@ -134,15 +135,15 @@ def uncertainty(
     draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
     _check(level, label_error, human)
     runs: Mapping[str, Any] = runs_by_name(run)
-    origin, qrels, runs = Origin.of(qrels, runs), loaded_qrels(qrels), loaded_runs(runs)
+    origin, qrels = Origin.of(qrels, runs), read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)
     check_headings(["run", "measure"], asked)
     check_given(judgments, asked, "look at", runs)
     scale = scale_of(judgments, grades)
-    people = None if human is None else People.of(loaded_qrels(human), judgments)
+    people = None if human is None else People.of(read(human, "relevance"), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)
-    clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, qrels)
+    clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, dataset_of(qrels))
     notes += [*evaluator.notes(), *(people.notes if people else ())]
     rows: list[UncertaintyRow] = []
     for name in runs:
@@ -196,7 +197,7 @@ class _Evaluated:
     @classmethod
     def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
         """Evaluate a run."""
-        table = run if is_spark_frame(run) else as_mapping_or_frames(run, "score")
+        table = read(run, "score")
         rankings = JudgedRankings.of(judgments, table)
         values = evaluated(measures, rankings).values
         return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))

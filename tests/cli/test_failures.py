@@ -37,7 +37,7 @@ def test_whatever_fails_is_one_message_and_status_2(monkeypatch, error, message)
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("permed_measures.cli.inputs._load_qrels", fail)
+    monkeypatch.setattr("permed_measures.cli.inputs._read_qrels", fail)
     status, stdout, stderr = run_main("evaluate", "qrels", "run.trec")
     assert (status, stdout) == (2, "")
     assert stderr.startswith(message)
@@ -56,7 +56,7 @@ def test_ctrl_c_is_status_130_and_development_mode_shows_what_is_raised(monkeypa
     def fail(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("permed_measures.cli.inputs._load_qrels", fail)
+    monkeypatch.setattr("permed_measures.cli.inputs._read_qrels", fail)
     assert run_main("evaluate", "qrels", "run.trec") == (130, "", "")
     monkeypatch.setattr(sys, "flags", SimpleNamespace(dev_mode=True))
     with pytest.raises(pm.InputError, match="no such command"):

@@ -9,7 +9,7 @@ from cases import rows_of
 from effort import effort
 
 from permed_measures.comparisons.queries import first_documents
-from permed_measures.engine.inputs import Frames
+from permed_measures.engine.tables import Table
 
 SCORES = [0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-7, 1e39, -1e300, math.inf, -math.inf, 1e-50, 16777217, 3]
 DOCUMENTS = ["a", "b", "ab", "a b", "é", "z", "1", "10", "9", "\U0001f600", "\uffff", "中", "B"]
@@ -30,5 +30,5 @@ def test_they_are_those_of_a_plain_sort_in_every_form_and_division():
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         parts = [frame[start : start + size] for start in range(0, len(rows), size)]
         expected = [oracle.rank(run.get(query_id, {}))[:depth] for query_id in query_ids]
-        for form in (run, frame, Frames(parts), frame.lazy()):
+        for form in (run, frame, Table(parts, "score"), frame.lazy()):
             assert first_documents(form, query_ids, depth) == expected, (seed, type(form))

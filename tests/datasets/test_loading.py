@@ -9,7 +9,7 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
-from permed_measures.datasets.loading import loaded_run
+from permed_measures.inputs.door import read
 from permed_measures.inputs.text import TextFile
 
 MEDICAL = SAMPLES[0]
@@ -193,7 +193,7 @@ def test_ids_that_cannot_be_rewritten_are_an_error_that_names_the_file(tmp_path)
     path = tmp_path / "run.trec"
     path.write_text("q9 Q0 a 1 1 t\n")
     with pytest.raises(pm.InputError, match=r"run\.trec: no query id of the run meets the qrels"):
-        loaded_run(path, rewriting="permed", qrels={"q1": {"a": 1}})
+        read(path, "score", rewriting="permed", qrels={"q1": {"a": 1}})
     path.write_text("t_turn_1 Q0 a 1 1 t\n")
-    run = loaded_run(path, rewriting="permed", qrels={"t_1": {"a": 1}})
-    assert (run, run.path) == ({"t_1": {"a": 1.0}}, path)
+    run = read(path, "score", rewriting="permed", qrels={"t_1": {"a": 1}})
+    assert (run, run.name) == ({"t_1": {"a": 1.0}}, path)

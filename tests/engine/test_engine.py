@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from strategies import GRADES, RANDOMS, SCORES, nested
 
 import permed_measures as pm
-from permed_measures.engine import forms
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.inputs import Frames
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, _sort_queries, scores_differ
+from permed_measures.engine.tables import Table
+from permed_measures.inputs import objects
+from permed_measures.inputs.door import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 
@@ -32,7 +33,7 @@ CHUNKS = effort(4, 8)
 
 def values_of(measures, qrels, run, ties=TieBreak.TREC):
     """Return {query: [values]} by the engine."""
-    return dict(PermedEvaluator(measures, qrels, ties).evaluate(run).per_query())
+    return dict(PermedEvaluator(measures, qrels, ties, read=read).evaluate(run).per_query())
 
 
 def shuffled(rows, rng):
@@ -126,7 +127,7 @@ def forms_of(run, rng):
         "dict": run,
         "together": frame,
         "in any order": mixed,
-        "batches": Frames(batches),
+        "batches": Table(batches, "score"),
         "lazy": frame.lazy(),
         "lazy, in any order": mixed.lazy(),
     }
@@ -137,7 +138,7 @@ _SOME = [TieBreak.INPUT, TieBreak.PESSIMISTIC]
 
 @pytest.mark.parametrize("ties", effort(_SOME, list(TieBreak)))
 def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkeypatch):
-    monkeypatch.setattr(forms, "_ROWS", 1000)  # of a batch of the lazy frame
+    monkeypatch.setattr(objects, "_ROWS", 1000)  # of a batch of the lazy frame
     rng = random.Random(5)
     qrels, run = queries_of_all_kinds(rng)
     judgments = Judgments.of(qrels)
@@ -147,7 +148,8 @@ def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkey
         for position, doc_id in enumerate(oracle.rank(run[query_id], ties.value, qrels[query_id]), start=1)
         if doc_id in qrels[query_id]
     ]
-    for form, given_run in forms_of(run, rng).items():
+    for form, run_as_given in forms_of(run, rng).items():
+        given_run = read(run_as_given, "score")
         whole = JudgedRankings.of(judgments, given_run, ties)
         query_ids = [judgments.query_ids[query] for query in whole.query]
         found = list(zip(query_ids, whole.rank.tolist(), judgments.ids(whole.row), strict=True))

@@ -5,8 +5,8 @@ import pytest
 from cases import rows_of
 
 import permed_measures as pm
-from permed_measures.engine.inputs import Frames
 from permed_measures.engine.query_ids import suggestion
+from permed_measures.engine.tables import Table
 
 
 def qrels_of(*query_ids):
@@ -42,9 +42,9 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
     frame = frame_of(run)
     assert pm.match_query_ids(run, qrels, rewriting) == run_of(*theirs)
     assert list(run) == ours
-    for form in (frame, frame.to_pandas(), frame.to_arrow(), Frames([frame[:1], frame[1:]])):
+    for form in (frame, frame.to_pandas(), frame.to_arrow(), Table([frame[:1], frame[1:]], "score")):
         found = pm.match_query_ids(form, qrels, rewriting)
-        assert isinstance(found, Frames)
+        assert isinstance(found, Table)
         assert found.nested() == found.nested() == run_of(*theirs)
 
 
@@ -67,7 +67,7 @@ def test_query_ids_are_rewritten_in_every_form_of_run_and_both_ways(rewriting, o
 )
 def test_ids_that_cannot_be_rewritten_are_refused(rewriting, ours, theirs, message):
     qrels, run = qrels_of(*theirs), run_of(*ours)
-    for form in (run, Frames([frame_of(run)[:1], frame_of(run)[1:]])):
+    for form in (run, Table([frame_of(run)[:1], frame_of(run)[1:]], "score")):
         with pytest.raises(pm.InputError) as error:
             pm.calc_aggregate("P@1", qrels, pm.match_query_ids(form, qrels, rewriting))
         assert message in str(error.value)

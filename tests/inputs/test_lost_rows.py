@@ -160,7 +160,7 @@ def test_a_file_that_grows_or_is_cut_while_it_is_read_is_refused(change):
         list(reading)
     path = Path("run.parquet")
     pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(path)
-    rows = streams.parquet_run(sources.Source(path)).rows()
+    rows = streams.parquet_rows(sources.Source(path))
     next(rows)
     change(path)
     with pytest.raises(pm.InputError, match=r"run\.parquet: the file has changed"):

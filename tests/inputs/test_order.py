@@ -9,10 +9,10 @@ import pytest
 from commands import run_cli
 
 import permed_measures as pm
+from permed_measures.engine.tables import Table
 from permed_measures.inputs import read as reading
 from permed_measures.inputs.formats import NO_RANK, trec_run
 from permed_measures.inputs.order import contradicted, contradicted_rows
-from permed_measures.inputs.streams import ScannedRun
 from permed_measures.inputs.text import TextFile, table_of
 
 QUERIES = ("q1", "q2", "q3")
@@ -109,10 +109,10 @@ def test_an_object_of_json_has_no_order_unless_it_is_asked_for(tmp_path):
 
 def test_a_file_of_more_than_4_mib_is_read_in_batches(tmp_path):
     path = tmp_path / "run.trec"
-    for size, form in ((1 << 22, dict), ((1 << 22) + 1, ScannedRun)):
+    for size, form in ((1 << 22, dict), ((1 << 22) + 1, Table)):
         row = "\nq Q0 a 1 2.0 t\n"
         path.write_text("#" * (size - len(row)) + row)
-        assert isinstance(reading.load(path, "run").table, form)
+        assert isinstance(reading.load(path, "run"), form)
 
 
 def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeypatch):
@@ -129,7 +129,7 @@ def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeyp
 
 def test_a_run_in_batches_says_it_once(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_LARGE", 0)
-    run = reading.load(written(tmp_path / "run.trec", DISTANCES), "run").table
+    run = reading.load(written(tmp_path / "run.trec", DISTANCES), "run")
     assert [len(notes_of(list, run)) for _ in range(2)] == [1, 0]
 
 

@@ -85,7 +85,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
 def test_a_run_in_batches_serves_all_functions_any_number_of_times(tmp_path):
     path = write_rows(tmp_path / "run.trec", ROWS)
     qrels = {"q0": {"d57": 1, "d3": 1}, "q1": {"d1": 1}}
-    run, nested = reading.load(path, "run").table, pm.read_run(path)
+    run, nested = reading.load(path, "run"), pm.read_run(path)
     measures = [pm.parse_measure(name) for name in ("AP", "P@1")]
     for _ in range(2):
         assert pm.calc_aggregate(measures, qrels, run) == pm.calc_aggregate(measures, qrels, nested)

@@ -108,7 +108,7 @@ def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypat
     lines = [f"q{number % 7} Q0 d{number} 1 {number}.5 t\n" for number in range(999)]
     pipe = through_pipe(compress("".join(lines).encode()))
     before = {*Path().iterdir()}
-    run = files.load(pipe, "run").table
+    run = files.load(pipe, "run")
     for _ in range(2):
         found = pm.calc_aggregate(["RR", "NumRet"], {"q0": {"d7": 1}, "q6": {"d6": 1}}, run)
         assert list(found.values()) == [pytest.approx(1 / 142), 285.0]

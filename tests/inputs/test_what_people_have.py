@@ -622,7 +622,7 @@ def test_a_folder_in_the_place_of_qrels_names_what_is_meant():
 
 
 def test_a_name_with_the_ending_of_a_file_is_not_asked_of_ir_datasets(monkeypatch):
-    monkeypatch.setattr("permed_measures.datasets.loading.find", pytest.fail)
+    monkeypatch.setattr("permed_measures.inputs.door.find", pytest.fail)
     written("q 0 a 1\n", "q.qrels")
     with pytest.raises(
         FileNotFoundError, match=r"q\.qrel: No such file or directory\. Did you mean 'q\.qrels'\?"

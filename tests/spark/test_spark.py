@@ -22,6 +22,7 @@ import permed_measures as pm
 from permed_measures.engine import from_spark
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.inputs.door import read
 
 pytestmark = [
     pytest.mark.thorough,
@@ -96,7 +97,7 @@ def values_of(measures, qrels, run):
     """Return all values, whatever is warned of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)
-        return PermedEvaluator(measures, qrels).evaluate(run)
+        return PermedEvaluator(measures, qrels, read=read).evaluate(run)
 
 
 def assert_same(found, expected):
@@ -304,4 +305,4 @@ def test_what_needs_all_rows_says_so(spark):
     with pytest.raises(pm.InputError, match=r"needs all rows of the run in memory .* frame\.toArrow\(\)"):
         pm.audit(FEW, run, {"RR": 1.0})
     with pytest.raises(pm.InputError, match=r"ties by trec10 need all rows .* frame\.toArrow\(\)"):
-        PermedEvaluator(["RR"], FEW, TieBreak.TREC10).evaluate(run)
+        PermedEvaluator(["RR"], FEW, TieBreak.TREC10, read=read).evaluate(run)

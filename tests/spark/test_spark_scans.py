@@ -61,10 +61,9 @@ def second_scan(rows, hits):
 def found_by_scans(judgments, rows, *more_rows):
     """Return the hits; with `more_rows` the second scan has other rows than the first."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(from_spark, "typed_rows", lambda rows, _: Rows(rows))
         patch.setattr(from_spark, "judged_rows", first_scan)
         patch.setattr(from_spark, "counted_rows", lambda rows, hits: second_scan([*rows, *more_rows], hits))
-        return from_spark.find_in_spark(judgments, rows, TieBreak.TREC)
+        return from_spark.find_in_spark(judgments, Rows(rows), TieBreak.TREC)
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")

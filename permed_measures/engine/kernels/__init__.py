@@ -14,10 +14,10 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.engine.inputs import QRELS_FIRST
 from permed_measures.engine.judgments import USUAL_GRADES, Judgments
 from permed_measures.engine.kernels import binary, graded
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
+from permed_measures.engine.tables import QRELS_FIRST
 from permed_measures.errors import MeasureError
 from permed_measures.markup import listed
 from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG

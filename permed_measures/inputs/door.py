@@ -1,43 +1,88 @@
-"""Qrels and runs that are given by name: the path of a file, or for qrels the id of a data set."""
+"""The one door for qrels and runs: whatever a user gives becomes nested dicts or a table.
+
+What opens files and finds data sets is loaded where a path or an id comes, and what knows the frames of
+libraries where one of these comes: an evaluation of dicts needs neither.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import NAMES, OURS, SAMPLES, find
-from permed_measures.engine.forms import as_mapping, as_mapping_or_frames, is_spark_frame
-from permed_measures.engine.inputs import STDIN, FileRun, Frames, QrelsLike, RunLike
-from permed_measures.errors import InputError, MeasureError, check_choice, files_beside, nearest, shown, warn
-from permed_measures.inputs.sources import check_path, parquet_parts
+from permed_measures.engine.tables import Nested, Table
+from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.provenance import ORDERS
 
 if TYPE_CHECKING:
     from permed_measures.engine.judgments import Judgments
     from permed_measures.inputs.formats import Kind
-    from permed_measures.inputs.read import Cleaning
 
 
-def loaded_qrels(qrels: QrelsLike | Judgments) -> Any:
-    """Return the qrels of a file, or the data set of an id; qrels in another form as they are."""
-    if is_spark_frame(qrels):
-        return as_mapping_or_frames(cast(Any, qrels), "relevance")
-    if not isinstance(qrels, (str, os.PathLike)):
-        return qrels
-    found = existing(qrels, ["qrels"])
-    if not isinstance(found, Path):
-        return found
+def read(
+    data: Any,
+    column: str,
+    rewriting: str | None = None,
+    qrels: Nested | Table | Judgments | None = None,
+    **how: Any,
+) -> Any:
+    """Return qrels or a run of any form as nested dicts or as a table.
+
+    Parameters
+    ----------
+    data : QrelsLike or RunLike
+    column : {'relevance', 'score'}
+        The column of numbers: that of qrels, or that of a run.
+    rewriting : str, optional
+        How the query ids of a run become those of the `qrels`; see `permed_measures.match_query_ids`.
+    **how
+        How a file is read: options of `inputs.read.load`.
+
+    Returns
+    -------
+    mapping, Table or PySpark frame
+        A mapping is returned as it is. What is wrong in a row of a table is raised when the row is read, and
+        a document that is listed twice when the table is evaluated. Only a run can be a PySpark frame.
+
+    Raises
+    ------
+    InputError
+        For a file or data set that cannot be read, another form, a missing column, a float id, a missing
+        value.
+    """
+    rows = opened(data, column, **how)
+    if not isinstance(rows, Mapping):
+        from permed_measures.inputs.objects import rows_of
+
+        rows = rows_of(rows, column)
+    if rewriting is None:
+        return rows
+    from permed_measures.engine.query_ids import renamed
+    from permed_measures.inputs.objects import in_memory
+
+    return renamed(in_memory(rows), qrels, rewriting)
+
+
+def opened(data: Any, column: str, **how: Any) -> Any:
+    """Return what a path or an id stands for: rows of a file, or a data set; other data as they are."""
+    if not isinstance(data, (str, os.PathLike)):
+        return data
     from permed_measures.inputs.read import load
 
-    loaded = load(found, "qrels")
-    for note in loaded.notes:
-        warn(note, path=found)
-    return loaded.table
+    kind: Kind = "run" if column == "score" else "qrels"
+    found = resolve(data, [kind])
+    return load(found, kind, **how) if isinstance(found, Path) else found
+
+
+def read_nested(data: Any, column: str, **how: Any) -> Nested:
+    """Return qrels or a run of any form as nested dicts, in the order of the rows; see `read`."""
+    from permed_measures.inputs.objects import in_memory
+
+    rows = in_memory(read(data, column, **how))
+    return rows.nested() if isinstance(rows, Table) else rows
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
@@ -73,12 +118,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     >>> len(qrels), qrels["sample_01_1"]["sample-032"]
     (48, 2)
     """
-    loaded = loaded_qrels(path)
-    if hasattr(loaded, "qrels_iter"):
-        return {query_id: dict(documents) for query_id, documents in as_mapping(loaded, "relevance").items()}
-    from permed_measures.inputs.read import Loaded, nested
-
-    return nested(Loaded(loaded))
+    return {query_id: dict(documents) for query_id, documents in read_nested(path, "relevance").items()}
 
 
 def read_run(
@@ -131,145 +171,24 @@ def read_run(
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    from permed_measures.inputs.read import Cleaning, load, nested
+    from permed_measures.inputs.read import Cleaning
 
-    path = existing(path)
-    loaded = load(path, "run", order=order, cleaning=Cleaning(duplicates, max_passage, ignore_self, subset))
-    for note in loaded.notes:
-        warn(note, path=path)
-    return nested(loaded)
+    cleaning = Cleaning(duplicates, max_passage, ignore_self, subset)
+    run = read_nested(path, "score", order=order, cleaning=cleaning, says_labels=False)
+    return {query_id: dict(documents) for query_id, documents in run.items()}
 
 
-def loaded_both(name: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """Return the qrels and the run of a file that is both; it is read once."""
-    qrels = loaded_qrels(name)
-    return qrels, loaded_run(name, labels=qrels if isinstance(qrels, dict) else None)
+# --- what a name stands for --------------------------------------------------------------------------
 
 
-_ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
-
-
-def _is_measure(text: str) -> bool:
-    try:
-        return bool(parse_measure(text))
-    except MeasureError:
-        return False
-
-
-def loaded_run(
-    run: RunLike,
-    order: str = "score",
-    rewriting: str | None = None,
-    qrels: QrelsLike | Judgments | None = None,
-    labels: dict[str, Any] | None = None,
-    cleaning: Cleaning | None = None,
-) -> Any:
-    """Return the run of a file, with `rewriting` by the query ids of the qrels; another form as it is.
-
-    What the file is as qrels can be given as `labels`, so that it is read once.
-    """
-    if isinstance(run, (str, os.PathLike)):
-        from permed_measures.inputs.read import Cleaning, load
-
-        path = existing(run)
-        loaded = load(
-            path, "run", order=order, labels=labels, cleaning=Cleaning() if cleaning is None else cleaning
-        )
-        for note in filter(None, [loaded.labels, *loaded.notes]):
-            warn(note, path=path)
-        run = with_path(loaded.table, path)
-    if rewriting is None:
-        return run
-    from permed_measures.engine.query_ids import renamed
-
-    return renamed(run, qrels, rewriting)
-
-
-def loaded_runs(runs: Mapping[str, RunLike], **how: Any) -> Mapping[str, Any]:
-    """Return runs by name, each as `loaded_run` returns it, read when it is asked for."""
-    check_choice("order", how.get("order", "score"), ORDERS)
-    given = runs.values() if isinstance(runs, dict) else ()  # another mapping reads what it returns
-    has_files = any(isinstance(run, (str, os.PathLike)) for run in given)
-    return lazy_runs(runs, partial(loaded_run, **how)) if has_files or how.get("rewriting") else runs
-
-
-def lazy_runs(runs: Mapping[str, Any], read: Callable[[Any], Any]) -> Mapping[str, Any]:
-    """Return runs by name, each read by a function when it is asked for."""
-    return _LazyRuns(runs, read)
-
-
-class _LazyRuns(Mapping[str, Any]):
-    def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
-        self._runs, self._read = runs, read
-
-    def __getitem__(self, name: str) -> Any:
-        return self._read(self._runs[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._runs  # which is not read for that
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-
-_RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
-
-
-def run_name(run: object) -> str:
-    """Return what a run is called that was given without a name: its file without the ending of a format.
-
-    Examples
-    --------
-    >>> run_name("runs/bm25.v2.jsonl.gz"), run_name({"q": {"d": 1.0}})
-    ('bm25.v2', 'run')
-    """
-    if not isinstance(run, (str, os.PathLike)):
-        return "run"
-    name = Path(run).name
-    for ending in (".gz", ".zst", ".bz2", ".xz", ".zip"):
-        name = name.removesuffix(ending)
-    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
-
-
-def runs_by_name(runs: Mapping[str, RunLike] | RunLike) -> Mapping[str, Any]:
-    """Return runs by name, packaged ones as files; that of a single one is the name of its file, or ``run``.
-
-    Examples
-    --------
-    >>> list(runs_by_name("runs/bm25.jsonl")), list(runs_by_name({"q": {"d": 1.0}}))
-    (['bm25'], ['run'])
-    """
-    if not isinstance(runs, Mapping):
-        return dict(_packaged(runs)) or {run_name(runs): runs}
-    if not isinstance(runs, dict):
-        return runs  # each is read when it is asked for
-    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
-    if not runs or (isinstance(some, Mapping) and not isinstance(next(iter(some.values())), Mapping)):
-        return {"run": runs}  # the first that is not empty has the documents of a query
-    found = {name: list(_packaged(run).values()) for name, run in runs.items()}
-    return {name: found[name][0] if len(found[name]) == 1 else run for name, run in runs.items()}
-
-
-def _packaged(run: object) -> dict[str, Path]:
-    """Return the packaged runs that a name stands for."""
-    return packaged_runs(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else {}
-
-
-def with_path(run: Any, path: Path | None) -> Any:
-    """Return the run of a file, which knows the file, so that errors and warnings name it."""
-    known = run if isinstance(run, Frames) else FileRun(run)
-    known.path = path
-    return known
-
-
-def existing(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> Any:
+def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> Any:
     """Return the path of a file or of a packaged run, or the data set of an id, which is qrels.
 
     Where there is none, an error says what else of these kinds may have been meant.
     """
+    from permed_measures.inputs.sources import check_path, parquet_parts
+    from permed_measures.provenance import STDIN
+
     text, path = os.fspath(name), Path(name)
     if text == "-":
         return STDIN
@@ -319,7 +238,10 @@ def _is_folder(path: Path, kinds: Sequence[Kind]) -> FolderError:
     return FolderError("a folder in the place of a file", where=str(path), hint=hint)
 
 
-_PACKAGED = {"permed-sample/runs": SAMPLES[0].runs, "permed-sample/literature/runs": SAMPLES[1].runs}
+_PACKAGED = {
+    "permed-sample/runs": SAMPLES[0].runs,
+    "permed-sample/literature/runs": SAMPLES[1].runs,
+}
 
 
 def packaged_runs(name: str) -> dict[str, Path]:
@@ -359,3 +281,13 @@ def _alike(path: Path, kinds: Sequence[Kind]) -> str:
     packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
     ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
     return nearest(path.name[:100], near, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
+
+
+_ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        return bool(parse_measure(text))
+    except MeasureError:
+        return False

@@ -1,23 +1,16 @@
-"""What qrels and runs are made of, and what must hold of it: columns, ids, numbers, frames."""
+"""The columns of a table: what they are called, and what must hold of their values, checked once."""
 
 from __future__ import annotations
 
 import math
-import numbers
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
+from permed_measures.engine.tables import QRELS_FIRST, Nested, Table, location, missing_value, not_a_number
 from permed_measures.errors import InputError, shown
-from permed_measures.frames import check_not_forked, pl
-
-STDIN = Path("/dev/stdin")
-"""What the path ``-`` stands for, on any system."""
-
-Nested = Mapping[str, Mapping[str, float]]
-"""``{query_id: {doc_id: number}}``."""
+from permed_measures.frames import pl
 
 QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 """Qrels: ``{query_id: {doc_id: relevance}}``, namedtuples such as ``ir_measures.Qrel``, a frame of
@@ -43,9 +36,6 @@ that would take half as long again as the evaluation, and fewer are looked at: t
 query, all of at least ten queries, and those of judged documents. If one of these is not a string, or no
 retrieved document is judged, all are checked. Another integer takes up a rank of its own, beside its text.
 """
-
-openers: dict[str, Callable[[Any], Any]] = {}
-"""What reads qrels (``relevance``) or a run (``score``) by path or id: the package above sets it."""
 
 NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query_id": (
@@ -86,169 +76,6 @@ BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "sco
 
 OTHER = {"relevance": "score", "score": "relevance"}
 """The column of numbers that a table has if qrels and run were swapped."""
-
-QRELS_FIRST = "The qrels come first, then the run"
-
-
-class FileRun(dict[str, Any]):
-    """A run as nested dicts, and its file, which warnings about the run as a whole name."""
-
-    path: Path | None = None
-
-
-def location(query_id: object, doc_id: object) -> str:
-    """Return where a row is, for an error message."""
-    return f"query {shown(query_id)}, document {shown(doc_id)}"
-
-
-# --- ids -------------------------------------------------------------------------------------------
-
-
-def string_id(value: object, *, where: str = "") -> str:
-    """Return an id as a string; anything but a string or an integer is an error."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return str(int(value))
-    raise InputError(
-        f"an id must be a string or an integer (found {shown(value)})",
-        where=where,
-        hint="Convert ids to strings before evaluating, so that nothing is rounded",
-    )
-
-
-# --- numbers ---------------------------------------------------------------------------------------
-
-
-def number(value: Any, column: str, *, where: str) -> float | int:
-    """Return a finite relevance, or a score that is not NaN; anything else is an error."""
-    try:
-        if math.isfinite(value) or (column == "score" and not math.isnan(value)):
-            return value  # type: ignore[no-any-return]
-    except (TypeError, ValueError, OverflowError):  # no number, or an integer beyond all floats
-        pass
-    raise not_a_number(value, column, where=where)
-
-
-def not_a_number(value: object, column: str, *, where: str) -> InputError:
-    """Return the error for a score or relevance that is no number."""
-    problem = f"a {column} must be a number (found {shown(value)})"
-    return InputError(problem, where=where, hint="Correct or remove this row")
-
-
-# --- frames ----------------------------------------------------------------------------------------
-
-
-class Frames:
-    """Frames of query_id, doc_id (strings) and score or relevance (Float64), one after the other.
-
-    They need not be in memory together; what is wrong in a row is raised when it is read. A document that is
-    listed twice in a query, judged or not, is an error when they are evaluated. If a query has rows in two
-    frames, all of them are put together in memory.
-
-    Parameters
-    ----------
-    frames : iterable of polars.DataFrame, or callable
-        Can be gone through again; a callable returns an iterator each time.
-    path : Path, optional
-        The file of the run, which warnings about the run as a whole name.
-    """
-
-    def __init__(
-        self,
-        frames: Iterable[pl.DataFrame] | Callable[[], Iterator[pl.DataFrame]] = (),
-        path: Path | None = None,
-    ) -> None:
-        self._frames, self.path = frames, path
-
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Yield the frames."""
-        check_not_forked()
-        return self._frames() if callable(self._frames) else iter(self._frames)
-
-    def whole(self, column: str) -> pl.DataFrame:
-        """Return all rows as one frame; `column` is that of the numbers."""
-        frames = list(self)
-        schema = {"query_id": pl.String, "doc_id": pl.String, column: pl.Float64}
-        return pl.concat(frames) if frames else pl.DataFrame(schema=schema)
-
-    def nested(self) -> dict[str, dict[str, float]]:
-        """Return all rows as nested dicts."""
-        nested = FileRun()
-        nested.path = self.path
-        for frame in self:
-            for query_id, doc_id, value in zip(*(column.to_list() for column in frame), strict=True):
-                documents = nested.setdefault(query_id, {})
-                if doc_id in documents:
-                    raise self.duplicate_error(query_id, doc_id)
-                documents[doc_id] = value
-        return nested
-
-    def duplicate_error(self, query_id: str, doc_id: str) -> InputError:
-        """Return the error for a document that is listed twice in a query."""
-        where = location(query_id, doc_id)
-        return InputError("the document is listed twice", where=where, hint="Remove all rows but one")
-
-
-def path_of(run: object) -> Path | None:
-    """Return the file of a run, if it is known."""
-    return run.path if isinstance(run, (Frames, FileRun)) else None
-
-
-# --- rows of a frame -------------------------------------------------------------------------------
-
-
-def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
-    """Return query and document of the first row whose query and document have stood before."""
-    import numpy as np  # not where this is imported: by the package itself
-
-    hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
-    if not (hashes[1:] == hashes[:-1]).any():
-        return None
-    again = repeated_rows(frame.select("query_id", "doc_id"))
-    return again.row(0) if len(again) else None
-
-
-def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose query and document have stood before."""
-    return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
-
-
-def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
-    held = None
-    for frame in frames:
-        if held is not None:
-            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
-            last = int(changes[-1]) + 1 if len(changes) else 0
-            if last:
-                yield held[:last]
-            frame = pl.concat(
-                [held[pl.int_range(last, len(held), eager=True)], frame]
-            )  # a copy: the rest is freed
-        held = frame
-    if held is not None:
-        yield held
-
-
-def text_series(name: str, ids: list[str]) -> pl.Series:
-    """Return ids as a series; one with half of a character, which no frame can hold, is missing in it."""
-    try:
-        return pl.Series(name, ids, dtype=pl.String)
-    except UnicodeEncodeError:
-        return pl.Series(name, [each if is_text(each) else None for each in ids], dtype=pl.String)
-
-
-def is_text(value: str) -> bool:
-    """Return whether this has no half of a Unicode character."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-# --- checked ---------------------------------------------------------------------------------------
 
 
 def called(column: str, names: Iterable[str]) -> list[str]:
@@ -295,8 +122,8 @@ Parts = Generator[Any, None, None]
 """Parts of a frame, one after the other: columns of polars by the names that the frame has for them."""
 
 
-def checked_frames(names: Iterable[str], column: str, parts: Callable[[dict[str, str]], Parts]) -> Frames:
-    """Return frames under our names; an error has the number of the row in all parts.
+def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, str]], Parts]) -> Table:
+    """Return a table under our names; an error has the number of the row in all parts.
 
     Parameters
     ----------
@@ -307,7 +134,7 @@ def checked_frames(names: Iterable[str], column: str, parts: Callable[[dict[str,
         Returns the parts, of what `columns_of` found.
     """
     columns = columns_of(names, column)
-    return Frames(lambda: whole_queries(_checked_parts(parts(columns), columns)))
+    return Table(lambda: whole_queries(_checked_parts(parts(columns), columns)), column)
 
 
 def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
@@ -320,15 +147,15 @@ def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFra
                 yield frame
 
 
-def checked_frame(data: pl.DataFrame, column: str, first_row: int | None = 0) -> pl.DataFrame:
+def checked_frame(data: pl.DataFrame, column: str, first_row: int = 0) -> pl.DataFrame:
     """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
 
-    The error has the number of the row, unless `first_row` is None.
+    The error has the number of the row, from `first_row` on.
     """
     return _checked(data, columns_of(data.columns, column), first_row)
 
 
-def _checked(data: Any, columns: dict[str, str], first_row: int | None) -> pl.DataFrame:
+def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame:
     """Return the frame with string ids and float values, or raise for what cannot be made so."""
     typed: dict[str, pl.Series] = {}
     others = []
@@ -341,13 +168,11 @@ def _checked(data: Any, columns: dict[str, str], first_row: int | None) -> pl.Da
 
     def where(wrong: pl.Series) -> str:
         row = wrong.arg_true()[0]
-        number = "" if first_row is None else f"row {first_row + row}: "
-        return f"{number}{location(*frame.row(row)[:2])}"
+        return f"row {first_row + row}: {location(*frame.row(row)[:2])}"
 
     for series in frame:
         if series.null_count():
-            problem = f"missing value in column {series.name}"
-            raise InputError(problem, where=where(series.is_null()), hint="Correct or remove this row")
+            raise missing_value(series.name, where=where(series.is_null()))
     for theirs, series in others:
         differs = series.ne_missing(frame[series.name])
         if differs.any():
@@ -390,3 +215,20 @@ def _typed(series: pl.Series, column: str) -> pl.Series:
         raise InputError(f"column {column} must hold numbers (found {dtype})", hint="Convert it to floats")
     wanted = pl.String if is_id else pl.Float64
     return series.cast(wanted) if len(series) else pl.Series(column, [], dtype=wanted)
+
+
+def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    held = None
+    for frame in frames:
+        if held is not None:
+            changes = (held["query_id"] != held["query_id"][-1]).arg_true()
+            last = int(changes[-1]) + 1 if len(changes) else 0
+            if last:
+                yield held[:last]
+            frame = pl.concat(
+                [held[pl.int_range(last, len(held), eager=True)], frame]
+            )  # a copy: the rest is freed
+        held = frame
+    if held is not None:
+        yield held

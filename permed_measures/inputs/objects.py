@@ -1,33 +1,26 @@
-"""The one way in: any form of qrels or of a run becomes one of two, a mapping of mappings or frames."""
+"""What libraries hold rows in: any form of qrels or of a run in memory becomes nested dicts or a table."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from itertools import chain
 from typing import Any, NamedTuple
 
-from permed_measures.engine.inputs import (
-    OTHER,
+from permed_measures.engine.tables import (
     QRELS_FIRST,
-    Frames,
+    NamedDict,
     Nested,
-    Parts,
-    QrelsLike,
-    RunLike,
-    checked_frame,
-    checked_frames,
-    columns_of,
+    Table,
     is_text,
     location,
     number,
-    openers,
     string_id,
 )
 from permed_measures.errors import InputError, shown, unloadable
 from permed_measures.frames import check_not_forked, pl
+from permed_measures.inputs.columns import OTHER, Parts, checked_frame, checked_table, columns_of
 
 _EXPECTED = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
@@ -36,38 +29,32 @@ _EXPECTED = (
 _READ = "Read a file with permed_measures.read_qrels or read_run"
 
 
-def as_mapping_or_frames(data: QrelsLike | RunLike, column: str) -> Nested | Frames:
-    """Return qrels or a run of any form as one of two: a mapping of mappings, or frames one after the other.
-
-    Parameters
-    ----------
-    data : QrelsLike or RunLike
-    column : {'relevance', 'score'}
-        The column of numbers: that of qrels, or that of a run.
-
-    Returns
-    -------
-    Mapping or Frames
-        A mapping is returned as it is. In frames, documents may be listed twice; errors in rows are raised
-        when these are read.
+def rows_of(data: Any, column: str) -> Any:
+    """Return qrels or a run in memory as nested dicts or a table; a PySpark run as a frame of typed columns.
 
     Raises
     ------
     InputError
         For another form, a missing column, a float id, a missing value.
     """
-    if not isinstance(data, Mapping):
-        data = opened(data, column)
-    if isinstance(data, Mapping):
-        return data
     for form in FORMS:
         if form.has(data):
-            if form.column not in ("", column):
+            kind = data.column if isinstance(data, Table) else form.column
+            if kind not in ("", column):
                 expected, found = ("a run", "qrels") if column == "score" else ("qrels", "a run")
                 raise InputError(f"expected {expected} (found {found})", hint=QRELS_FIRST)
-            table: Nested | Frames = form.read(data, column)
-            return table
+            return form.read(data, column)
     raise _unknown(data)
+
+
+def in_memory(rows: Any) -> Nested | Table:
+    """Return nested dicts and tables as they are; the rows of a PySpark frame may not fit into memory."""
+    if isinstance(rows, (Mapping, Table)):
+        return rows
+    raise InputError(
+        "this function needs all rows of the run in memory (found a PySpark frame)",
+        hint="Give it frame.toArrow() if that fits",
+    )
 
 
 def _unknown(data: object) -> InputError:
@@ -75,58 +62,53 @@ def _unknown(data: object) -> InputError:
     return InputError(f"expected {_EXPECTED} (found {type(data).__name__} {shown(data)})", hint=hint)
 
 
-def as_mapping(data: QrelsLike | RunLike, column: str) -> Nested:
-    """Return any accepted form as a mapping of mappings, in the order of its rows."""
-    table = as_mapping_or_frames(data, column)
-    return table if isinstance(table, Mapping) else table.nested()
-
-
-def opened(data: QrelsLike | RunLike, column: str) -> Any:
-    """Return what a path or an id stands for; data in another form as they are."""
-    named = isinstance(data, (str, os.PathLike)) and column in openers
-    return openers[column](data) if named else data
-
-
-def with_string_ids(
-    mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
-) -> Mapping[str, Any]:
-    """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
-    if not {*map(type, mapping)} - {str}:
-        return mapping
-    where = "" if query_id is None else f"query {shown(query_id)}"
-    named = {}
-    for key, value in mapping.items():
-        name = string_id(key, where=where if query_id is None else location(query_id, key))
-        if name in named:
-            problem = f"two {ids} are the same as strings (found {shown(name)})"
-            raise InputError(problem, where=where, hint="Use strings as ids")
-        named[name] = value
-    return named
-
-
 # --- frames of libraries ---------------------------------------------------------------------------
 
 
-def _of_spark(data: Any, column: str) -> Frames:
-    """Return the qrels of a PySpark frame; a run of this form is too large for what needs all of its rows."""
+def _of_spark(data: Any, column: str) -> Any:
+    """Return the qrels of a PySpark frame as a table; the rows of a run stay where they are."""
     if column == "score":
-        raise InputError(
-            "this function needs all rows of the run in memory (found a PySpark frame)",
-            hint="Give it frame.toArrow() if that fits",
-        )
+        return _typed_rows(data, column)
     columns = columns_of(data.columns, column)
-    return Frames([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)])
+    return Table([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)], column)
+
+
+_ID_TYPES = {"string", "char", "varchar", "byte", "short", "integer", "long"}
+_NUMBER_TYPES = {"byte", "short", "integer", "long", "float", "double", "decimal", "boolean"}
+
+
+def _typed_rows(frame: Any, column: str) -> Any:
+    """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
+    columns: dict[str, Any] = {}
+    for theirs, ours in columns_of(frame.columns, column).items():
+        kind = frame.schema[theirs].dataType
+        is_number = ours in (column, "rank")
+        if is_number and kind.typeName() not in _NUMBER_TYPES:
+            problem = f"column {theirs} must hold numbers (found {kind.simpleString()})"
+            raise InputError(problem, hint="Cast it to double")
+        if not is_number and kind.typeName() not in _ID_TYPES:
+            raise InputError(
+                f"ids must be strings or integers (found {kind.simpleString()} in column {theirs})",
+                hint="Convert ids to strings before evaluating, so that nothing is rounded",
+            )
+        if ours in columns:
+            problem = f"two columns may both be the {ours} (found {theirs} and another)"
+            raise InputError(problem, hint="Leave one of the two out")
+        columns[ours] = frame[theirs].cast("double" if is_number else "string")
+    if "rank" in columns:
+        columns["score"] = -columns.pop("rank")
+    return frame.select(*(value.alias(ours) for ours, value in columns.items()))
 
 
 _ROWS = 1 << 20
 """Rows of a part."""
 
 
-def _of_pandas(data: Any, column: str) -> Frames:
+def _of_pandas(data: Any, column: str) -> Table:
     def parts(columns: dict[str, str]) -> Parts:
         yield {theirs: _series(data[theirs], ours) for theirs, ours in columns.items()}
 
-    return checked_frames(data.columns, column, parts)
+    return checked_table(data.columns, column, parts)
 
 
 def _series(series: Any, column: str) -> pl.Series:
@@ -151,16 +133,16 @@ def _series(series: Any, column: str) -> pl.Series:
         raise InputError(problem, where=f"row {row}, column {column}", hint="Correct the id") from None
 
 
-def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Frames:
+def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Table:
     check_not_forked()
 
     def parts(columns: dict[str, str]) -> Parts:
         yield from data.select(*columns).collect_batches(chunk_size=_ROWS, maintain_order=True)
 
-    return checked_frames(data.collect_schema().names(), column, parts)
+    return checked_table(data.collect_schema().names(), column, parts)
 
 
-def _of_relation(data: Any, column: str) -> Frames:
+def _of_relation(data: Any, column: str) -> Table:
     def parts(columns: dict[str, str]) -> Parts:
         try:
             import pyarrow  # noqa: F401 - DuckDB hands its rows to it
@@ -174,10 +156,10 @@ def _of_relation(data: Any, column: str) -> Frames:
             for batch in batches:
                 yield pl.DataFrame(batch)
 
-    return checked_frames(data.columns, column, parts)
+    return checked_table(data.columns, column, parts)
 
 
-def _of_arrow(data: Any, column: str) -> Frames:
+def _of_arrow(data: Any, column: str) -> Table:
     """Return the rows of a frame of polars, or of any library that gives them as Arrow does."""
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if names is not None:  # polars knows no two columns of one name
@@ -190,53 +172,43 @@ def _of_arrow(data: Any, column: str) -> Frames:
     def parts(columns: dict[str, str]) -> Parts:
         yield frame.select(*columns)
 
-    return checked_frames(frame.columns, column, parts)
+    return checked_table(frame.columns, column, parts)
 
 
 # --- what else holds rows --------------------------------------------------------------------------
 
 
 def _of_dataset(data: Any, _: str) -> Nested:
-    if (dataset := dataset_of(data)) is None:
+    """Return the qrels of a data set of ir_datasets, or of one of PyTerrier's, which holds one."""
+    dataset = data.irds_ref() if hasattr(data, "irds_ref") else data
+    if not hasattr(dataset, "qrels_iter"):
         raise _unknown(data)
     try:
         nested = getattr(dataset, "qrels_nested", None)
-        return nested() if nested else _records(dataset.qrels_iter(), "relevance")
+        qrels = nested() if nested else _records(dataset.qrels_iter(), "relevance")
     except (RuntimeError, OSError) as error:  # a download failed
         name = dataset.dataset_id() if hasattr(dataset, "dataset_id") else "a data set"
         raise unloadable(name, error) from error
+    return NamedDict(qrels, dataset=dataset)
 
 
-def dataset_of(data: Any) -> Any:
-    """Return the data set of ir_datasets with qrels that this is or holds; None for all else."""
-    if is_spark_frame(data):  # those of Connect have any attribute
-        return None
-    dataset = irds_of(data)
-    return dataset if hasattr(dataset, "qrels_iter") else None
-
-
-def irds_of(data: Any) -> Any:
-    """Return the data set of ir_datasets that one of PyTerrier's holds; all else as it is."""
-    return data.irds_ref() if hasattr(data, "irds_ref") else data
-
-
-def _of_items(data: Iterable[Any], column: str) -> Nested | Frames:
+def _of_items(data: Iterable[Any], column: str) -> Nested | Table:
     """Return namedtuples as a mapping, and frames one after the other."""
     items = iter(data)
     first = next(items, None)
     if not hasattr(type(first), "columns"):  # that of a lazy frame itself warns
         return _records(items if first is None else chain([first], items), column)
     frames = [first, *items] if items is data else data  # an iterator cannot be gone through again
-    return Frames(lambda: chain.from_iterable(_of_item(frame, column) for frame in frames))
+    return Table(lambda: chain.from_iterable(_of_item(frame, column) for frame in frames), column)
 
 
-def _of_item(frame: Any, column: str) -> Frames:
+def _of_item(frame: Any, column: str) -> Table:
     read = next((form.read for form in FORMS if form.is_frame and form.has(frame)), None)
     if read is None:
         found = f"found {type(frame).__name__} {shown(frame)}"
         raise InputError(f"expected a frame like the one before ({found})")
-    frames: Frames = read(frame, column)
-    return frames
+    table: Table = read(frame, column)
+    return table
 
 
 def _records(data: Iterable[Any], column: str) -> Nested:
@@ -309,7 +281,7 @@ class Form(NamedTuple):
 
 FORMS = [
     Form("pyspark.sql", "DataFrame", _of_spark, is_frame=False),  # first: those of Connect have any attribute
-    Form(Frames.__module__, Frames.__name__, lambda frames, _: frames, is_frame=False, column="score"),
+    Form(Table.__module__, Table.__name__, lambda table, _: table, is_frame=False),
     Form("pandas", "DataFrame", _of_pandas),
     Form("polars", "LazyFrame", _of_lazy_frame),
     Form("duckdb", "DuckDBPyRelation", _of_relation),
