@@ -33,11 +33,16 @@ def run(args: Namespace) -> int:
 
 
 def _names(path: str) -> list[str]:
-    """Return the files that a path or the name of packaged runs stands for, or else the name."""
+    """Return the files that a path or the name of packaged runs stands for, or else the name.
+
+    A folder of BEIR is none of runs: an error says which file in it has the qrels.
+    """
+    folder = Path(path)
     if packaged := packaged_runs(path):
         return list(map(str, packaged.values()))
-    is_folder = Path(path).is_dir() and not parquet_parts(Path(path))
-    return list(map(str, files_in(Path(path)))) if is_folder else [path]
+    if folder.is_dir() and not parquet_parts(folder) and not (folder / "qrels").is_dir():
+        return list(map(str, files_in(folder)))
+    return [path]
 
 
 COMMAND = Command(
