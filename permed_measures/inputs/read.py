@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.engine.tables import NamedDict, Nested, Table, location, number, with_string_ids
 from permed_measures.errors import InputError, check_choice, shown, warn
-from permed_measures.inputs.formats import NO_RANK, Kind
+from permed_measures.inputs.formats import NO_RANK, Kind, medcorpus
 from permed_measures.inputs.order import contradicted, note_of, scores_by_order
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
@@ -166,6 +167,31 @@ def _noted(run: Table | dict[str, Any], notes: Iterable[str], source: Source) ->
     return run if isinstance(run, Table) else NamedDict(run, source.path)
 
 
+class Turn(NamedTuple):
+    """A query of MedCorpus labels: a turn of a conversation."""
+
+    query_id: str
+    conversation_id: str
+    turn_number: int
+
+
+class Turns:
+    """The queries of a file of MedCorpus labels, of which only ids are known: `Groups` takes them."""
+
+    def __init__(self, query_ids: Iterable[str]) -> None:
+        self.query_ids = list(query_ids)
+
+    def queries_cls(self) -> type[Turn]:
+        """Return what the queries are, as data sets of ir_datasets do."""
+        return Turn
+
+    def queries_complete(self) -> Iterator[Turn]:
+        """Yield the queries: the id of one is that of its conversation, and the number of the turn."""
+        for query_id in self.query_ids:
+            conversation_id, _, number = query_id.rpartition("_")
+            yield Turn(query_id, conversation_id, int(number))
+
+
 def _load_qrels(source: Source) -> NamedDict | Table:
     if source.is_parquet:
         return Table([read_parquet_qrels(source)], "relevance", source.path)
@@ -180,7 +206,12 @@ def _load_qrels(source: Source) -> NamedDict | Table:
             where=str(source.path),
             hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
-    return _noted(table, file.notes, source)
+    found = NamedDict(table, source.path)
+    for note in file.notes:
+        warn(note, path=source.path)
+    if file.format.parse is medcorpus and all(re.search("_[0-9]+$", query_id) for query_id in table):
+        found.dataset = Turns(table)
+    return found
 
 
 def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: bool) -> NamedDict | Table:

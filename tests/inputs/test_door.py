@@ -1,6 +1,7 @@
 """One door: whatever comes in, what comes out is the user's dict or a table with a name."""
 
 import pickle
+import re
 
 import cases
 import ir_datasets
@@ -77,3 +78,22 @@ def test_means_of_a_data_set_are_clustered_by_conversation_however_it_is_given()
         [ax] = pm.plot_means(qrels, runs, "AP@10")
         bars.append([bar.tolist() for each in ax.collections for bar in each.get_segments()])
     assert bars[0] == bars[1] != []
+
+
+def test_a_file_of_medcorpus_labels_knows_its_conversations(tmp_path):
+    """As the data set does: tests take them as a whole, and queries can be grouped by their turn."""
+    sample, runs = SAMPLES[0], {name: SAMPLES[0].runs[name] for name in ("bm25", "lsa")}
+    of_file, of_dataset = (
+        pm.compare(each, runs, ["P@1"], "bm25") for each in (sample.qrels, "permed-sample")
+    )
+    assert of_file.paired.clusters == of_dataset.paired.clusters == "conversation_id"
+    assert of_file.to_polars().equals(of_dataset.to_polars())
+    assert pickle.loads(pickle.dumps(of_file)).paired.clusters == "conversation_id"
+    by_turn = [
+        pm.evaluate_by("P@1", each, runs["lsa"], "turn_number") for each in (sample.qrels, "permed-sample")
+    ]
+    assert by_turn[0] == by_turn[1]
+    lines = re.sub(r'"turn_id": (\d)', r'"turn_id": "t\1"', sample.qrels.read_text())
+    (tmp_path / "named.jsonl").write_text(lines)  # turns that are no numbers: nothing is known of them
+    assert '"turn_id": "t1"' in lines
+    assert dataset_of(read(tmp_path / "named.jsonl", "relevance")) is None
