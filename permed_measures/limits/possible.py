@@ -105,7 +105,9 @@ def possible(
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     limits = tried.limits({name: row for name, row in bounded.items() if row})
     counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
-    return Possible(limits, judgments.n_queries, skipped, notes, counts, Origin.of(qrels, {}))
+    unlike = [str(each) for each in counts if not each.is_as_said]
+    of_columns = list(map(str, counts)), unlike
+    return Possible(limits, judgments.n_queries, skipped, notes, *of_columns, Origin.of(qrels, {}))
 
 
 def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:

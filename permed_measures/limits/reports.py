@@ -15,7 +15,6 @@ from permed_measures.limits.bounds import Interval
 from permed_measures.limits.row_conventions import OF_RUN
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, listed
-from permed_measures.papers.arithmetic import Whole
 from permed_measures.papers.claims import EXACT
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
@@ -43,8 +42,10 @@ class Possible(Result):
         The claims that cannot be bounded.
     notes : list of str
         What was left out of a printed table.
-    counts : list of Whole
+    counts : list of str
         Of what columns of hits are whole numbers: of which cutoff, over how many topics.
+    unlike : list of str
+        Those of `counts` that are not as the heading and the qrels say.
     origin : Origin or None
         The command and its files.
     """
@@ -53,7 +54,8 @@ class Possible(Result):
     n_queries: int
     skipped: list[str]
     notes: list[str]
-    counts: list[Whole]
+    counts: list[str]
+    unlike: list[str]
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -91,8 +93,7 @@ class Possible(Result):
         """Return what is refuted and why, then what is not; of one row the ranges by usual conventions."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         skipped = [f"No bounds are known for {', '.join(self.skipped)}."] if self.skipped else []
-        others = [f"{each}." for each in self.counts if not each.is_as_said]
-        counts = [str(each) for each in self.counts if each.is_as_said]
+        counts = [each for each in self.counts if each not in self.unlike]
         if len(self.rows) == 1:
             finding, main = _finding(self.rows[0]), _of_row(self.rows[0])
             counts = [*counts, *_hits(self.rows[0])]
@@ -100,7 +101,7 @@ class Possible(Result):
             finding, main = _finding_of_rows(self.rows), _of_rows(self.rows)
         return Report(
             f"{qrels}{counted(len(self.rows), 'row')} without a run",
-            [*others, *finding, *_read_in_percent(self.rows)],
+            [*(f"{each}." for each in self.unlike), *finding, *_read_in_percent(self.rows)],
             [
                 *main,
                 *([Section("Counts", texts=counts)] if counts else []),
@@ -414,7 +415,7 @@ def _content(result: Possible) -> dict[str, Any]:
         "n_queries": result.n_queries,
         "skipped": result.skipped,
         "notes": result.notes,
-        "counts": list(map(str, result.counts)),
+        "counts": result.counts,
         "rows": [
             {
                 "row": row.name,

@@ -97,7 +97,7 @@ def test_what_columns_of_hits_tell_is_of_those_below_one_heading(paper):
     path = paper("\n".join(["run,DL19,DL20", ",P@10,P@10", *lines]), "paper.csv")
     qrels, run = {f"q{n}": {"a": 1} for n in range(50)}, {f"q{n}": {"a": 1.0} for n in range(50)}
     both, first = pm.possible(qrels, path), pm.possible(qrels, path, columns="DL19")
-    assert [str(each).partition(":")[0] for each in both.counts] == ["P@10 of DL19", "P@10 of DL20"]
+    assert [each.partition(":")[0] for each in both.counts] == ["P@10 of DL19", "P@10 of DL20"]
     assert both.report().data()["counts"] == both.counts
     note = "rows of several parts of the file (DL19 and DL20) are all tested on these qrels; choose some by "
     assert [each.startswith(note) for each in both.notes] == [True]
