@@ -161,10 +161,11 @@ def crosscheck(
     qrels : QrelsLike
     run : RunLike
     measures : iterable of Measure or str, or one of these, or a dict of name to measure, optional
-        Those of the presets and some that papers report often, if left out. Only what is the same measure is
-        compared, be it under another name (Coverage is Success, RR@k is RR where the first relevant document
-        is within k) or on other grades (exp-gain nDCG is nDCG on grades 2^g - 1). GradedAP, GAP, QMeasure and
-        others pytrec_eval does not have; they are not compared.
+        If left out, those of the presets and some that papers report often, but for those that cannot have
+        these grades. Only what is the same measure is compared, be it under another name (Coverage is
+        Success, RR@k is RR where the first relevant document is within k) or on other grades (exp-gain nDCG
+        is nDCG on grades 2^g - 1). GradedAP, GAP, QMeasure and others pytrec_eval does not have; they are
+        not compared.
     rel : number, optional
         As in `calc_aggregate`.
 

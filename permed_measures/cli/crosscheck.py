@@ -32,7 +32,8 @@ def run(args: Namespace) -> int:
 
 def _left_out(judgments: Judgments) -> Iterator[str]:
     """Say which measures of the default cannot have these grades."""
-    left_out = [str(each) for each in DEFAULT_MEASURES if each not in default_measures(judgments)]
+    taken = default_measures(judgments)
+    left_out = [str(each) for each in DEFAULT_MEASURES if each not in taken]
     if left_out:
         yield f"no measure was named; left out for grades up to {judgments.grade.max():g}: {listed(left_out)}"
 
