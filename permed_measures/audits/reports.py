@@ -218,7 +218,8 @@ def _finding(result: Audit) -> list[str]:
         n, of = len(main.explained), len(main.trials)
         found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
         typo = _typo_in(result)
-        found.append(f"{typo}." if typo else f"Not explained by it: {not_explained(main)}.")
+        left = f"{typo}." if typo else f"Not explained by it: {not_explained(main)}."
+        found += [*result.ties[:_SHOWN], f"If that is not why, {left}" if typo and result.ties else left]
     found += [
         f"But {name} has the numbers of {' or '.join(others[:_SHOWN])}, and no change is needed then."
         for name, others in result.other_names.items()
@@ -255,7 +256,7 @@ def _sections(result: Audit) -> Iterator[Section]:
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained": unexplained(main, result.nearest),
         "Numbers of another measure or run": elsewhere(main, result.unclear),
-        "Within ties": [] if main.complete else result.ties,
+        "Within ties": [] if main.complete else result.ties[_SHOWN:],
         "Whole numbers of hits": result.counts,
         "Equally good": equals(main, result.best[1:]),
         "Makes no difference on these data": no_difference(main),
