@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-from commands import run_cli, run_main
+from commands import run_cli
 from test_package import ORDER
 
 import permed_measures as pm

@@ -61,6 +61,12 @@ DRAWING = (
     *_LATEX,
 )
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
+TABLES = (
+    option(OUTPUT, "--percent", "Write means in percent: 67.88 for 0.6788."),
+    option(OUTPUT, "--no-judged", "Leave out Judged@k, the share of the first k documents with a label."),
+    DIGITS,
+)
+"""What is shown in the tables of means."""
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
 
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")

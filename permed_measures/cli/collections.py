@@ -15,6 +15,7 @@ from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations, evaluate_all
+from permed_measures.results.table import Style
 
 PLACE = "{collection}"
 """What stands in the path of a run for the name of the collection."""
@@ -76,7 +77,7 @@ def run(args: Namespace) -> None:
     said: set[str] = set()
     found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
     origin = origin_of(args, {}, read)
-    result = CollectionMeans(found, 4 if args.digits is None else args.digits, origin)
+    result = CollectionMeans(found, Style.of(args.digits, args.percent), origin)
     write_report(result.report(), form, args, counted(len(collections), "collection"))
 
 

@@ -11,7 +11,6 @@ from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLEANING,
     CLUSTERS,
-    DIGITS,
     DRAWING,
     HUMAN,
     LEVEL,
@@ -20,6 +19,7 @@ from permed_measures.cli.arguments import (
     RESAMPLES,
     RUNS,
     SEED,
+    TABLES,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
@@ -46,7 +46,14 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, **asked)
     origin = origin_of(args, files)
-    result = replace(result, origin=origin, digits=args.digits, all_pairs=args.all_pairs)
+    result = replace(
+        result,
+        origin=origin,
+        digits=args.digits,
+        in_percent=args.percent,
+        shows_judged=not args.no_judged,
+        all_pairs=args.all_pairs,
+    )
     about = counted(len(files), "run")
     if form == FIGURE:
         plot = _PLOTS[args.figure or "forest"]
@@ -83,7 +90,7 @@ COMMAND = Command(
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
         *(RESAMPLES, SEED, LEVEL),
-        *(DIGITS, *READING, *CLEANING),
+        *(*TABLES, *READING, *CLEANING),
     ],
     examples=[
         "permed-sample permed-sample/runs --baseline bm25",

@@ -9,10 +9,10 @@ from permed_measures.cli import collections
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLEANING,
-    DIGITS,
     DRAWING,
     READING,
     RUNS,
+    TABLES,
 )
 from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.messages import print_message
@@ -57,12 +57,14 @@ def run(args: Namespace) -> None:
     for note in groups.notes() if groups else ():
         print_message(f"note: {note}")
     origin = origin_of(args, files)
-    result = Evaluations(chosen, evaluations, args.by_query, groups, args.macro, origin, notes=notes)
+    result = Evaluations(
+        chosen, evaluations, args.by_query, groups, args.macro, not args.no_judged, origin, notes
+    )
     about = counted(len(files), "run")
     if form == FIGURE:
         _write_means(result, inputs, args.output, about)
     else:
-        report = evaluation_report(result, args.digits)
+        report = evaluation_report(result, args.digits, args.percent)
         write_report(report, form, args, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
@@ -117,7 +119,7 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*DRAWING, *READING, *CLEANING, DIGITS),
+        *(*DRAWING, *TABLES, *READING, *CLEANING),
         option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --by turn_number"],

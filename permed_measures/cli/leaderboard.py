@@ -8,12 +8,13 @@ from dataclasses import replace
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLUSTERS,
-    DIGITS,
+    LEVEL,
     QRELS,
     READING,
     RESAMPLES,
     RUNS,
     SEED,
+    TABLES,
     WRITING,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
@@ -29,9 +30,11 @@ def run(args: Namespace) -> None:
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
-        board = leaderboard(inputs.qrels, inputs.runs, chosen, args.clusters, args.resamples, args.seed)
-    board = replace(board, origin=origin_of(args, files))
-    report = board.report(args.digits)
+        how = {name: getattr(args, name) for name in ("clusters", "resamples", "seed", "level")}
+        board = leaderboard(inputs.qrels, inputs.runs, chosen, **how)
+    found = replace(board.evaluations, shows_judged=not args.no_judged)
+    board = replace(board, origin=origin_of(args, files), evaluations=found)
+    report = board.report(args.digits, args.percent)
     write_report(report, form, args, counted(len(board.entries), "run"))
 
 
@@ -39,7 +42,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, RUNS),
-        *(*ASKED_MEASURES, CLUSTERS, *WRITING, RESAMPLES, SEED, DIGITS, *READING),
+        *(*ASKED_MEASURES, CLUSTERS, *WRITING, *TABLES, RESAMPLES, SEED, LEVEL, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs -m GradedAP@10"],
 )

@@ -61,11 +61,20 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
             raise InputError("the output would overwrite a file that is read", where=str(output))
     if form == FIGURE:
         matplotlib()  # before any work: an error where it is missing
-    if vars(args).get("digits") is not None and form in (*WITHOUT_NOTES, "json", FIGURE):
-        has = "a figure has points" if form == FIGURE else f"{form} has all digits"
-        raise InputError(f"--digits is for tables; {has}", hint="Leave it out")
+    if form in (*WITHOUT_NOTES, "json", FIGURE):
+        _refuse_what_is_for_tables(args, str(form))
     check_latex(str(form), args.label, args.caption)
     return str(form)
+
+
+def _refuse_what_is_for_tables(args: Namespace, form: str) -> None:
+    """Refuse options that say how tables are written, where there is none."""
+    asked = vars(args)
+    given = [each for each in ("percent", "no_judged") if asked.get(each)]
+    given += ["digits"] if asked.get("digits") is not None else []
+    for each in given:
+        has = "a figure has points" if form == FIGURE else f"{form} has all numbers as they are"
+        raise InputError(f"--{each.replace('_', '-')} is for tables; {has}", hint="Leave it out")
 
 
 def check_folder(output: Path) -> None:

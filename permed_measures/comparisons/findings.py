@@ -44,7 +44,7 @@ def findings(result: Comparison) -> list[str]:
     """
     means = {run: [float(each.mean()) for each in values] for run, values in result.paired.values.items()}
     best = [best_of(means, number) for number in range(len(result.measures))]
-    first, *others = highest([*result.headings.values()], means, result.decimals)
+    first, *others = highest([*result.headings.values()], means, result.style)
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]
@@ -55,7 +55,9 @@ def _margin(result: Comparison, run: str, other: str) -> str:
     """Say how far the highest run is above another on the first measure, and how surely."""
     [row] = [each for each in result.rows_of(0) if {each.run, each.baseline} == {run, other}]
     sign = 1 if row.run == run else -1
-    said = f"That is {not_zero(sign * row.difference, result.decimals)} above {other}"
+    style = result.style
+    points = " percentage points" * style.in_percent
+    said = f"That is {not_zero(sign * row.difference * style.scale, style.decimals)}{points} above {other}"
     if row.p is None:
         return f"{said}."
     name = p_of_sentences(result)
@@ -192,7 +194,7 @@ def corrected_section(result: Comparison) -> list[Section]:
     heading, n = interval_heading(result), len(lines)
     of_all = result.options.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    section = section_of(result.agreement, DIFFERENCES, lines, interval, result.decimals)
+    section = section_of(result.agreement, DIFFERENCES, lines, interval, result.style)
     if why_no_differences(result):
         return [section._replace(instead=section._replace(tables=section.tables[:1]))]
     return [section]

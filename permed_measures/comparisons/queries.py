@@ -72,7 +72,7 @@ def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
         "runs": list(map(one_line, rankings)),
         "measures": [*result.headings.values()],
         "baseline": list(rankings).index(result.baseline) if result.baseline else 0,
-        "digits": result.decimals,
+        "digits": 4 if result.digits is None or result.in_percent else result.digits,
         "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),
         "depth": depth,
         "rankings": placed,

@@ -19,6 +19,7 @@ from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import Corrected
 from permed_measures.provenance import Origin
 from permed_measures.results.report import Report, Result
+from permed_measures.results.table import Style
 
 MARKS = {"‡": 0.01, "†": 0.05}
 """The significance marks, and the p below which they are set."""
@@ -115,9 +116,10 @@ class ComparisonRow:
         return self.reasons | {name: test.reason for name, test in self.tests.items() if test.reason}
 
 
-def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
+def better_pairs(rows: Iterable[ComparisonRow], alpha: float = LEVEL) -> set[tuple[str, str]]:
     """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    found = [(row.run, row.baseline, row.outcome) for row in rows]
+    significant = [row for row in rows if row.p is not None and row.p < alpha]
+    found = [(row.run, row.baseline, row.tests[row.test].direction) for row in significant]
     return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
 
 
@@ -155,7 +157,12 @@ class Comparison(Result):
     runs : mapping of str to run
         What was given, to look at their documents.
     digits : int or None
-        Number of decimals of means and differences; if None, four in tables and all in CSV.
+        Number of decimals of means and differences; if None, four in tables, or two in percent, and all in
+        CSV.
+    in_percent : bool
+        Whether tables and sentences have means in percent, and differences in percentage points.
+    shows_judged : bool
+        Whether tables have Judged@k.
     agreement : Agreement or None
         Of the qrels and people's labels, if a sample of these was given.
     orders : Orders or None
@@ -181,6 +188,8 @@ class Comparison(Result):
     dataset: Any = field(default=None, repr=False)
     runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
     digits: int | None = None
+    in_percent: bool = False
+    shows_judged: bool = True
     agreement: Agreement | None = None
     orders: Orders | None = None
     critical: float | None = None
@@ -227,9 +236,9 @@ class Comparison(Result):
         return [row for _, part in self.sections() for row in part.rows]
 
     @property
-    def decimals(self) -> int:
-        """Number of decimals of means and differences in tables and sentences."""
-        return 4 if self.digits is None else self.digits
+    def style(self) -> Style:
+        """How means and differences are written in tables and sentences."""
+        return Style.of(self.digits, self.in_percent)
 
     @property
     def level_in_percent(self) -> str:
@@ -256,6 +265,8 @@ class Comparison(Result):
         digits: int | None = None,
         all_pairs: bool | None = None,
         *,
+        in_percent: bool | None = None,
+        shows_judged: bool | None = None,
         label: str = "",
         caption: str = "",
     ) -> str:
@@ -268,10 +279,15 @@ class Comparison(Result):
             of significance, and differences; the others all numbers as they were computed. A ``table`` is as
             wide as the terminal that it is printed to.
         digits : int, optional
-            Number of decimals of means and differences in tables and sentences, four if left out.
+            Number of decimals of means and differences in tables and sentences; if left out four, or two in
+            percent.
         all_pairs : bool, optional
             Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
             15 are compared, no run being the baseline. The other forms always have them.
+        in_percent : bool, optional
+            Whether tables and sentences have means in percent, and differences in percentage points.
+        shows_judged : bool, optional
+            Whether tables have Judged@k, the share of the first k documents that are judged.
         label, caption : str
             Of the first LaTeX table, as `Report.to` has them.
 
@@ -282,6 +298,7 @@ class Comparison(Result):
         """
         digits = None if digits is None else whole_number("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
+        asked |= {"in_percent": in_percent, "shows_judged": shows_judged}
         chosen: Any = {name: value for name, value in asked.items() if value is not None}
         return replace(self, **chosen).report().to(form, label=label, caption=caption)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, count
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from permed_measures.comparisons.results import (
 from permed_measures.comparisons.tests import EQUIVALENCE, MAX_T, correction_of
 from permed_measures.intervals import queries_in_clusters
 from permed_measures.markup import counted, plural
-from permed_measures.measures.headings import explained
+from permed_measures.measures.headings import ABOUT_JUDGED, explained
 from permed_measures.named_runs import mean_judged
 from permed_measures.results.table import NONE, Cell, Table, as_text, ranked
 
@@ -73,7 +74,7 @@ def shown_p(value: float) -> str:
 
 def shown(result: Comparison, value: float | None, sign: str = "") -> str:
     """Format a mean, or with ``+`` as its sign a difference."""
-    return as_text(value, f"{sign}.{result.decimals}f")
+    return result.style.text(value, sign)
 
 
 def not_zero(value: float, decimals: int) -> str:
@@ -148,15 +149,20 @@ def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
 
 
 def _judged_cells(part: Comparison, run: str) -> list[Cell]:
-    """Return the share that is judged of a run, by cutoff."""
+    """Return the share that is judged of a run, by cutoff; nothing if that is not shown."""
+    if not part.shows_judged:
+        return []
     return [Cell(shown(part, share), value=share) for share in judged_shares(part)[run].values()]
 
 
 def _about_judged(result: Comparison) -> list[str]:
-    """Say what Judged is a mean over, where that is not all queries."""
+    """Say what Judged is, where it is shown, and what it is a mean over, where that is not all queries."""
+    if not (result.shows_judged and result.paired.judged):
+        return []
     judged = chain.from_iterable(of_runs.values() for of_runs in result.paired.judged.values())
     partly = any(np.isnan(each).any() for each in judged)
-    return ["Judged: over the queries for which a run retrieves something"] if partly else []
+    over = "; over the queries for which a run retrieves something" if partly else ""
+    return [f"{ABOUT_JUDGED}{over}"]
 
 
 def judged_notes(paired: PairedRuns) -> list[str]:
@@ -188,16 +194,15 @@ def means_table(result: Comparison) -> Table:
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.paired.clusters)
+    judged = [*result.paired.judged] if result.shows_judged else []
+    how: Any = {name: getattr(result, name) for name in ("digits", "in_percent", "shows_judged")}
     return Table(
-        [*labels, *result.headings.values(), *result.paired.judged],
-        [
-            list(_block(result, group, replace(part, digits=result.digits), letters))
-            for group, part in result.sections()
-        ],
+        [*labels, *result.headings.values(), *judged],
+        [list(_block(result, group, replace(part, **how), letters)) for group, part in result.sections()],
         len(labels),
-        f"Means{by} over {units}",
+        f"Means{by}{result.style.unit} over {units}",
         [_significance(result, letters), *_about_judged(result), *explained(result.measures)],
-        [*result.paired.judged][::-1],
+        judged[::-1],
         "comparison",
     )
 
@@ -297,11 +302,12 @@ def differences_table(result: Comparison) -> Table:
     kept = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
     of_tests = headings[headings.index("d_z") + 1 :]
     against = result.baseline or "the run in column 'against' (every pair)"
+    points = ", in percentage points" * result.in_percent
     return Table(
         headings,
         [[[cell for _, cell in row] for row in block] for block in blocks],
         headings.index("Δ"),
-        f"Δ: row run minus {against}; W/T/L: queries on which it is above, equal, below",
+        f"Δ: row run minus {against}{points}; W/T/L: queries on which it is above, equal, below",
         list(_notes(result, tests)),
         [*(heading for heading in of_tests if heading != kept), "d_z", "Δ %", "W/T/L"],
         "differences",

@@ -42,6 +42,9 @@ def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
             raise InputError(f"two columns would be named {name!r}", hint=hint)
 
 
+ABOUT_JUDGED = "Judged@k: the share of the first k documents with a label; others count as not relevant"
+
+
 def explained(measures: Iterable[Measure]) -> list[str]:
     """Say what each heading stands for that is not the measure as it prints."""
     measures = list(measures)

@@ -1,12 +1,13 @@
-"""The tables of a file: Markdown, LaTeX, HTML or CSV."""
+"""The tables of a file: Markdown, LaTeX, HTML, CSV, or text whose columns blanks separate."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 from permed_measures.errors import InputError
@@ -172,6 +173,104 @@ def _delimiter_of(text: str) -> str:
     return max(_DELIMITERS, key=first.count)
 
 
+# --- columns that blanks separate ------------------------------------------------------------------
+
+_RULE = re.compile(r"[-=_+ \u2500-\u257f]+")
+"""A line between rows."""
+_CAPTION = re.compile(r"(?:Table|Tab\.|Figure) *[0-9A-Z]+(?:\.[0-9]+)*[:.]", re.IGNORECASE)
+_GAP = re.compile(r" {2,}")
+_NO_NUMBER = ("-", "\N{EN DASH}", "\N{EM DASH}")
+
+
+def aligned_tables(text: str, where: str) -> list[Grid]:
+    """Return the table of a text as it is pasted from a PDF: the first line has the headings.
+
+    Columns are what at least two blanks separate in each line; else words, if each line has as many and
+    numbers stand below numbers; else the words of the first line, and of each row the numbers at its end and
+    the name before them.
+
+    Raises
+    ------
+    InputError
+        Where neither is so in each line; the message names the line.
+    """
+    lines = [(number, line.rstrip()) for number, line in enumerate(text.expandtabs().splitlines(), 1)]
+    lines = [(n, line) for n, line in lines if not (_RULE.fullmatch(line) or _CAPTION.match(line.strip()))]
+    lines = [(n, line) for n, line in lines if line]
+    found = _between_gaps([line for _, line in lines]) or _before_numbers(lines, where)
+    return [[[Cell(text, n) for text in row] for (n, _), row in zip(lines, found, strict=True)]]
+
+
+def _between_gaps(lines: list[str]) -> list[list[str]] | None:
+    """Return the cells between the gaps that all lines have; None if a cell has two numbers then, or none."""
+    width = max(map(len, lines))
+    used = "".join("x" if any(line[at : at + 1].strip() for line in lines) else " " for at in range(width))
+    ends = [0, *(gap.end() for gap in _GAP.finditer(used.rstrip()) if gap.start()), width]
+    rows = [[line[start:end].strip() for start, end in pairwise(ends)] for line in lines]
+    values = [[*filter(_is_printed, cell.split())] for row in rows[1:] for cell in row]
+    return rows if len(ends) > 2 and all(len(each) < 2 for each in values) and any(values) else None
+
+
+def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]:
+    """Return the words of the heading, and of each row its name and the numbers at its end.
+
+    Whole numbers count only where rows are not clear without them: names may end in one.
+    """
+    (first, heading), *others = lines
+    words, problems = heading.split(), []
+    rows = [line.split() for _, line in others]
+    if {*map(len, rows)} == {len(words)} and all(map(_is_of_one_kind, zip(*rows, strict=True))):
+        return [words, *rows]
+    for may_be_whole in (False, True):
+        rows = [["", *words]]
+        for number, line in others:
+            cells = line.split()
+            n = _n_at_end(line, may_be_whole)
+            rows.append([" ".join(cells[: len(cells) - n]), *cells[len(cells) - n :]])
+            if not n or len(words) not in (n, n + 1) or len(rows[-1]) != len(rows[1]):
+                problems.append((number, n))
+                break
+        else:
+            return [words if len(words) == len(rows[-1]) else rows[0], *rows[1:]]
+    number, n = problems[0]
+    problem = (
+        f"the columns, which blanks separate, are not clear: the line has {counted(n, 'number')} at "
+        f"its end, and the heading (line {first}) has {counted(len(words), 'word')}"
+    )
+    hint = "Put two blanks between columns in every line, or write the table in Markdown or CSV"
+    raise InputError(problem, where=f"{where}:{number}", hint=hint)
+
+
+def _is_of_one_kind(column: Sequence[str]) -> bool:
+    """Return whether the words of a column are all numbers, or none is."""
+    return len({_is_printed(word, may_be_whole=True) for word in column}) == 1
+
+
+def _is_printed(text: str, may_be_whole: bool = False) -> bool:
+    """Return whether a word is a number as papers print it, or stands for none."""
+    is_number = _PRINTED_NUMBER.fullmatch(text) or (may_be_whole and text.isdecimal())
+    return bool(is_number) or text in _NO_NUMBER
+
+
+def _has_blanks_only(text: str) -> bool:
+    """Return whether blanks separate the columns of a text: lines end in numbers, without a comma or tab."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    several = sum("\t" not in line and _n_at_end(line) > 1 for line in lines)
+    plain = lines and "\t" not in text and not any(each in lines[0] for each in _DELIMITERS)
+    return several > 1 or bool(
+        plain and len(lines[0].split()) > 1 and any(_n_at_end(line, may_be_whole=True) for line in lines[1:])
+    )
+
+
+def _n_at_end(line: str, may_be_whole: bool = False) -> int:
+    """Return how many numbers as papers print them stand at the end of a line, behind a name."""
+    name, *others = line.split() or [""]
+    if name.isdecimal():
+        return 0
+    n_before = (n for n, each in enumerate(reversed(others)) if not _is_printed(each, may_be_whole))
+    return next(n_before, len(others))
+
+
 # --- files -----------------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[[str], list[Grid]]] = {
@@ -209,17 +308,10 @@ def read_tables(path: Path) -> list[PrintedTable]:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None
     name = path.with_suffix("") if path.suffix in _PACKED else path
     form = _SUFFIXES.get(name.suffix.lower()) or _form_of(text)
-    if form == "CSV" and sum(map(_has_blanks_only, text.splitlines())) > 1:
-        problem = "columns that only blanks separate, as in text pasted from a PDF, are not read"
-        raise InputError(problem, where=str(path), hint="Write the table in Markdown or CSV")
-    found = delimited_tables(text, str(path)) if form == "CSV" else _READERS[form](text)
-    return list(tables_of(found))
-
-
-def _has_blanks_only(line: str) -> bool:
-    """Return whether blanks separate the columns of a line: a name, and at the end numbers."""
-    name, *numbers = ["\t"] if "\t" in line else line.split() or [""]
-    return not name.isdecimal() and len(numbers) > 1 and all(map(_PRINTED_NUMBER.fullmatch, numbers[-2:]))
+    if form == "CSV":
+        read = aligned_tables if _has_blanks_only(text) else delimited_tables
+        return list(tables_of(read(text, str(path))))
+    return list(tables_of(_READERS[form](text)))
 
 
 def _form_of(text: str) -> str:

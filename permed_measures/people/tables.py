@@ -10,7 +10,7 @@ from permed_measures.markup import counted, plural
 from permed_measures.people.agreement import Agreement, Orders
 from permed_measures.people.corrected import FEW_CHANGED, Corrected
 from permed_measures.results.report import Section, ends
-from permed_measures.results.table import NONE, Cell, Table, as_text
+from permed_measures.results.table import NONE, Cell, Style, Table, as_text
 
 
 class Line(NamedTuple):
@@ -36,7 +36,7 @@ DIFFERENCES = Kind("Differences", "Δ", "Δ", "+", "documents that one run alone
 
 
 def section_of(
-    agreement: Agreement, kind: Kind, lines: Sequence[Line], interval: Sequence[str], digits: int
+    agreement: Agreement, kind: Kind, lines: Sequence[Line], interval: Sequence[str], style: Style
 ) -> Section:
     """Return how people's labels agree with the qrels, and the means or differences that they correct.
 
@@ -47,7 +47,7 @@ def section_of(
     lines : sequence of Line
     interval : sequence of str
         The heading of the intervals, and what else is to be said of them.
-    digits : int
+    style : Style
     """
     same, higher, lower = (
         f"{100 * share:.0f} %" for share in (agreement.agreed, agreement.higher, agreement.lower)
@@ -65,7 +65,7 @@ def section_of(
         f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
-    corrected = _corrections(kind, lines, interval, digits)
+    corrected = _corrections(kind, lines, interval, style)
     return Section("People's labels", tables=[_grades(agreement), corrected], texts=texts)
 
 
@@ -82,11 +82,11 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
-def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], digits: int) -> Table:
+def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], style: Style) -> Table:
     """Return a line for each number: as it is, as people would have it, and what more labels would do."""
 
     def shown(value: float | None) -> Cell:
-        return Cell(as_text(value, f"{kind.sign}.{digits}f"), value=value)
+        return Cell(style.text(value, kind.sign), value=value)
 
     def ends(interval: tuple[float, float] | None, mark: str = "") -> Cell:
         low, high = interval or (None, None)
@@ -123,7 +123,7 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], dig
         [*lines[0].names, kind.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
         rows,
         len(lines[0].names),
-        caption=f"{kind.caption} by the labels of the qrels, and corrected by those of people",
+        caption=f"{kind.caption}{style.unit} by the labels of the qrels, and corrected by those of people",
         notes=notes,
         spare=["people alone"],
         label="people",

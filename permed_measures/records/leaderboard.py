@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from permed_measures.comparisons.compare import compared
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import LEVEL, Comparison, ComparisonRow, Options, better_pairs
+from permed_measures.comparisons.results import Comparison, ComparisonRow, Options, better_pairs
 from permed_measures.comparisons.tables import is_random, method_of, p_or_dash
 from permed_measures.comparisons.tests import MAX_T, least_p
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
@@ -25,6 +25,7 @@ from permed_measures.errors import whole_number
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
+from permed_measures.intervals import check_level
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming
@@ -38,7 +39,7 @@ from permed_measures.results.evaluations import (
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import Cell, Table, place_of
+from permed_measures.results.table import Cell, Style, Table, place_of
 
 
 class Entry(NamedTuple):
@@ -55,6 +56,8 @@ class Entry(NamedTuple):
         The ranks that it may have: see `rank_ranges`.
     values : dict of str to float
         The mean of each measure.
+    is_below : bool
+        Whether it is significantly below the first run.
     """
 
     rank: int
@@ -63,11 +66,7 @@ class Entry(NamedTuple):
     rank_least: int
     rank_most: int
     values: dict[str, float]
-
-    @property
-    def is_below(self) -> bool:
-        """Whether it is significantly below the first run."""
-        return self.p is not None and self.p < LEVEL
+    is_below: bool = False
 
     @property
     def ranks(self) -> str:
@@ -108,14 +107,17 @@ class Leaderboard(Result):
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
-    def report(self, digits: int | None = None) -> Report:
-        """Return the runs by rank, with the ranks that they may have, p-values and means."""
+    def report(self, digits: int | None = None, in_percent: bool = False) -> Report:
+        """Return the runs by rank, with the ranks that they may have, p-values and means.
+
+        `digits` is the number of decimals, four if left out, or two in percent.
+        """
         found, seed = self.evaluations, self.comparison.options.seed if self.comparison else None
         queries = [note for run in found.evaluations for note in found.notes_on_queries(run)]
         return Report(
             titled(self.origin, len(self.entries), found.queries(self.entries[0].run)["judged"]),
             [f"{self.finding[:1].upper()}{self.finding[1:]}."],
-            [Section(tables=[self._table(4 if digits is None else digits)])],
+            [Section(tables=[self._table(Style.of(digits, in_percent))])],
             [*queries, *self.notes],
             self._content,
             self._rows,
@@ -123,26 +125,34 @@ class Leaderboard(Result):
             found.all_notes(),
         )
 
-    def _table(self, decimals: int) -> Table:
+    def _table(self, style: Style) -> Table:
         """Return a row for each run, and one for an ideal ranking where that is below 1."""
         found, ideal = self.evaluations, self.evaluations.ideal.aggregated
         means = [each.aggregated for each in found.evaluations.values()]
-        columns = [found.cells(each, [of_run[each] for of_run in means], decimals) for each in found.shown]
+        columns = [found.cells(each, [of_run[each] for of_run in means], style) for each in found.shown]
         runs = [[*_cells_of(each), *cells] for each, *cells in zip(self.entries, *columns, strict=True)]
-        texts = [found.text_of_best(measure, ideal.get(measure), decimals) for measure in found.shown]
+        texts = [found.text_of_best(measure, ideal.get(measure), style) for measure in found.shown]
         best = [[*map(Cell, ["", BEST, "", "", *texts])]]
         return Table(
             ["rank", "run", "p", "ranks", *found.headings(found.shown)],
             [runs, best] if found.ceilings else [runs],
             2,
-            f"Means over {found.about()}",
+            f"Means{style.unit} over {found.about()}",
             [
                 *found.explanations(),
                 f"Rank: by {headings_of(found.measures)[0]}",
-                *[f"p: {self.about}", _RANKS] * bool(self.about),
+                *[f"p: {self.about}", self._about_ranks()] * bool(self.about),
             ],
             found.spare,
             "leaderboard",
+        )
+
+    def _about_ranks(self) -> str:
+        """Say what the ranks are that a run may have."""
+        level = self.comparison.level_in_percent if self.comparison else ""
+        return (
+            f"Ranks: those that a run may have, of all runs at once with a probability of {level}: from 1 + "
+            "how many runs are significantly above it, to how many are not significantly below it"
         )
 
     def _content(self) -> dict[str, Any]:
@@ -169,11 +179,6 @@ class Leaderboard(Result):
 _TEST = "randomization"
 _PACKAGES = ("scipy",)
 """Whose versions matter to p-values."""
-
-_RANKS = (
-    "Ranks: those that a run may have, of all runs at once with a probability of 95%: from 1 + how many "
-    "runs are significantly above it, to how many are not significantly below it"
-)
 
 
 def _places(entry: Entry) -> dict[str, Any]:
@@ -227,6 +232,7 @@ def leaderboard(
     clusters: By | None = None,
     resamples: int = 50_000,
     seed: int = 0,
+    level: float = 0.95,
 ) -> Leaderboard:
     """Order runs by the mean of a measure, and test which are below the first.
 
@@ -241,13 +247,16 @@ def leaderboard(
         As in `compare`.
     resamples, seed : int
         Of the randomization test.
+    level : float
+        The probability with which the ranks of all runs hold: a difference is significant where p is below
+        1 - level.
 
     Returns
     -------
     Leaderboard
         Every pair of runs is compared by the randomization test over whole clusters, adjusted by step-down
         max-T for all pairs at once (`randomize`), as the first is known from the same values only. A
-        run is below the first where p < 0.05.
+        run is below the first where p < 1 - level.
 
     Raises
     ------
@@ -267,6 +276,8 @@ def leaderboard(
     asked = measures_of(measures)
     check_headings(_PLACES, asked)
     resamples = whole_number("resamples", resamples, 1)
+    check_level(level)
+    alpha = round(1 - level, 12)
     loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     check_given(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
@@ -277,10 +288,10 @@ def leaderboard(
     notes = [*evaluator.notes(), *notes]
     paired, comparison = _paired(found, unit, cluster, notes), None
     if paired.pairs:
-        [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, 1 - LEVEL), None)
+        [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, level), None)
         comparison = replace(comparison, origin=origin, dataset=dataset_of(loaded), runs=named)
-    entries = _entries(found, comparison.rows if comparison else [])
-    finding = _finding(entries, least_p(paired.n_clusters, resamples))
+    entries = _entries(found, comparison.rows if comparison else [], alpha)
+    finding = _finding(entries, least_p(paired.n_clusters, resamples), alpha)
     return Leaderboard(entries, finding, _about(comparison), found, comparison, origin, notes)
 
 
@@ -297,14 +308,17 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _entries(found: Evaluations, rows: Sequence[ComparisonRow]) -> list[Entry]:
+def _entries(found: Evaluations, rows: Sequence[ComparisonRow], alpha: float) -> list[Entry]:
     """Return the runs with their places; `rows` compare each pair, those with the first run in front."""
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
     p_values = [None, *(row.tests[_TEST].adjusted for row in rows[: len(means) - 1])]
-    ranges = rank_ranges(list(found.evaluations), better_pairs(rows))
+    ranges = rank_ranges(list(found.evaluations), better_pairs(rows, alpha))
+    below = [p is not None and p < alpha for p in p_values]
     return [
-        Entry(place_of(own, means), content["run"], p, *ranks, content["metrics"])
-        for content, own, p, ranks in zip(objects(found), means, p_values, ranges, strict=True)
+        Entry(place_of(own, means), content["run"], p, *ranks, content["metrics"], is_below)
+        for content, own, p, ranks, is_below in zip(
+            objects(found), means, p_values, ranges, below, strict=True
+        )
     ]
 
 
@@ -335,11 +349,11 @@ def _about(comparison: Comparison | None) -> str:
     )
 
 
-def _finding(entries: Sequence[Entry], least: float) -> str:
+def _finding(entries: Sequence[Entry], least: float, alpha: float) -> str:
     """Say which runs are significantly below the first; `least` is the smallest p-value there can be."""
     below = [entry.run for entry in entries if entry.is_below]
     if len(entries) == 1:
         return "one run has nothing to be compared with"
-    if least >= LEVEL:
+    if least >= alpha:
         return f"no difference can be significant here: the smallest possible p is {least:.4f}"
-    return f"significantly below {entries[0].run} (p < {LEVEL:g}): {', '.join(below) or 'no run'}"
+    return f"significantly below {entries[0].run} (p < {alpha:g}): {', '.join(below) or 'no run'}"

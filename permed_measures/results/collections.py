@@ -17,7 +17,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import apart, best_of
 from permed_measures.results.evaluations import COUNTS, Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import Cell, Table, is_same, place_of
+from permed_measures.results.table import Cell, Style, Table, is_same, place_of
 
 MEAN = "mean"
 HEADINGS = ("run", MEAN, "ranks")
@@ -34,14 +34,14 @@ class CollectionMeans(Result):
     ----------
     found : mapping of str to Evaluations
         By the name of the collection; all of the same runs and measures.
-    digits : int
-        The number of decimals in tables.
+    style : Style
+        How means are written in tables.
     origin : Origin or None
         The command.
     """
 
     found: Mapping[str, Evaluations] = field(repr=False)
-    digits: int = 4
+    style: Style = field(default_factory=Style)
     origin: Origin | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class CollectionMeans(Result):
     def _table(self, number: int) -> Table:
         values, ranks, measure = self._values(number), self._ranks(number), self.measures[number]
         one_of_each = next(iter(self.found.values()))
-        columns = [one_of_each.cells(measure, column, self.digits) for column in zip(*values, strict=True)]
+        columns = [one_of_each.cells(measure, column, self.style) for column in zip(*values, strict=True)]
         if measure.NAME in COUNTS:  # whose mean is no whole number
             columns[-1] = [Cell(f"{own[-1]:,.1f}", value=own[-1]) for own in values]
         rows: list[list[str | Cell]] = []
@@ -117,7 +117,8 @@ class CollectionMeans(Result):
         return Table.of(
             ["run", *self.n_queries, MEAN, "ranks"],
             rows,
-            caption=f"{heading} by collection, and the mean, in which each collection counts once",
+            caption=f"{heading} by collection{self.style.unit}, and the mean, in which each collection "
+            "counts once",
             notes=[
                 "Judged queries: " + listed(f"{name} {n:,}" for name, n in self.n_queries.items()),
                 "Ranks: the best and the worst of the run on a collection; equal values share a rank",
@@ -133,8 +134,8 @@ class CollectionMeans(Result):
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
-        digits = 1 if self.measures[0].NAME in COUNTS else self.digits
-        mean = apart([own[-1] for own in values], digits)
+        style = Style(1) if self.measures[0].NAME in COUNTS else self.style
+        mean = apart([own[-1] * style.scale for own in values], style.decimals) + style.sign
         if len(best) > 1:
             return [f"{listed(best)} have the highest mean {heading}, {mean}."]
         place = self.runs.index(best[0])

@@ -19,24 +19,26 @@ from permed_measures.results.evaluations import (
     text_of,
 )
 from permed_measures.results.report import Report, Section, how_made, titled
-from permed_measures.results.table import NONE, Cell, Table, is_same
+from permed_measures.results.table import NONE, Cell, Style, Table, is_same
 
 
-def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
+def evaluation_report(found: Evaluations, digits: int | None = None, in_percent: bool = False) -> Report:
     """Report evaluations.
 
     Parameters
     ----------
     found : Evaluations
     digits : int, optional
-        Number of decimals in tables, four if left out.
+        Number of decimals in tables; if left out four, or two in percent.
+    in_percent : bool
+        Whether means are written in percent.
     """
-    decimals = 4 if digits is None else digits
+    style = Style.of(digits, in_percent)
     n_queries = found.queries(next(iter(found.evaluations)))["judged"]
-    table = _table(found, decimals)
+    table = _table(found, style)
     return Report(
         titled(found.origin, len(found.evaluations), n_queries),
-        _finding(found, decimals),
+        _finding(found, style),
         [Section(tables=[table])],
         _notes(found, table),
         partial(content_of, found),
@@ -46,7 +48,7 @@ def evaluation_report(found: Evaluations, digits: int | None = None) -> Report:
     )
 
 
-def _finding(found: Evaluations, decimals: int) -> list[str]:
+def _finding(found: Evaluations, style: Style) -> list[str]:
     """Say which run is highest on each measure, or what the only one scores."""
     runs = {name: _overall(found, name) for name in found.evaluations}
     headings = headings_of(found.measures)
@@ -54,10 +56,13 @@ def _finding(found: Evaluations, decimals: int) -> list[str]:
         headings = [f"{heading} {MACRO}" for heading in headings]
     if len(runs) == 1:
         [(run, values)] = runs.items()
-        texts = [text_of(*each, decimals) for each in zip(found.measures, values, strict=True)]
+        texts = [
+            text_of(measure, value, style) + style.sign * (measure.NAME not in COUNTS)
+            for measure, value in zip(found.measures, values, strict=True)
+        ]
         return [f"{run} has {listed(map(' '.join, zip(headings, texts, strict=True)))}."]
     counts = [text for text, each in zip(headings, found.measures, strict=True) if each.NAME in COUNTS]
-    said = highest(headings, runs, decimals, counts)
+    said = highest(headings, runs, style, counts)
     return [*said, "No significance test was run."] if said else []
 
 
@@ -78,17 +83,17 @@ def _notes(found: Evaluations, table: Table) -> list[str]:
 # --- the table -------------------------------------------------------------------------------------------
 
 
-def _table(found: Evaluations, decimals: int) -> Table:
+def _table(found: Evaluations, style: Style) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
     columns, counts = found.shown, _counted(found)
     turned = -1 if found.groups else 1  # a group, then the runs
     blocks = {
-        name: list(_lines(found, rows, counts, decimals))
+        name: list(_lines(found, rows, counts, style))
         for name, rows in grouped((_block(found, row), row) for row in found.rows()).items()
     }
     for row in found.means(BEST, found.ideal, {}) if found.ceilings and not found.by_query else ():
         values = dict(zip(found.measures, row.values, strict=True))
-        best = [found.text_of_best(measure, values.get(measure), decimals) for measure in columns]
+        best = [found.text_of_best(measure, values.get(measure), style) for measure in columns]
         if {*best} <= {"", NONE}:  # of a group whose ideal rankings all score 1
             continue
         texts = [*row.labels[::turned], *best, *(_counts(row).get(each, Cell("")).text for each in counts)]
@@ -97,7 +102,7 @@ def _table(found: Evaluations, decimals: int) -> Table:
         [*found.labels[::turned], *found.headings(columns), *counts],
         [*blocks.values()],
         len(found.labels),
-        f"{'Values by query' if found.by_query else 'Means'} over {found.about()}",
+        f"{'Values by query' if found.by_query else 'Means'}{style.unit} over {found.about()}",
         [*found.explanations(), *([_ABOUT_IGNORED] if _IGNORED in counts else [])],
         [*found.spare, *counts[::-1]],
         "evaluation",
@@ -110,11 +115,11 @@ def _block(found: Evaluations, row: Row) -> str:
 
 
 def _lines(
-    found: Evaluations, rows: Sequence[Row], counts: Sequence[str], decimals: int
+    found: Evaluations, rows: Sequence[Row], counts: Sequence[str], style: Style
 ) -> Iterator[list[Cell]]:
     """Yield the cells of a block."""
     by_column = dict(zip(found.columns, zip(*(row.values for row in rows), strict=True), strict=True))
-    columns = [found.cells(measure, by_column[measure], decimals) for measure in found.shown]
+    columns = [found.cells(measure, by_column[measure], style) for measure in found.shown]
     for row, *cells in zip(rows, *columns, strict=True):
         labels = row.labels[:: -1 if found.groups else 1]
         yield [*map(Cell, labels), *cells, *(_counts(row)[each] for each in counts)]
@@ -156,7 +161,7 @@ _MOST_RUNS = 10
 def highest(
     headings: Sequence[str],
     means: Mapping[str, Sequence[float]],
-    decimals: int,
+    style: Style,
     whole: Collection[str] = (),
 ) -> list[str]:
     """Say which runs have the highest first measure, and which are highest on the others.
@@ -167,24 +172,28 @@ def highest(
         Of the measures.
     means : mapping of str to sequence of float
         The mean of each measure by run.
-    decimals : int
+    style : Style
         Of the means in tables. The highest mean is said with more where a lower one would print like it.
     whole : collection of str
         The headings of measures that are whole numbers.
 
     Examples
     --------
-    >>> highest(["RR", "P@1", "P@2"], {"a": [0.5, 1, 1], "b": [0.4, 0, 1]}, 1)
+    >>> highest(["RR", "P@1", "P@2"], {"a": [0.5, 1, 1], "b": [0.4, 0, 1]}, Style(1))
     ['a has the highest RR: 0.5.', 'Highest on P@1: a; on P@2: a and b.']
-    >>> highest(["RR", "P@1"], {"a": [0.504, 0.2], "b": [0.498, 0.21]}, 1)
+    >>> highest(["RR", "P@1"], {"a": [0.504, 0.2], "b": [0.498, 0.21]}, Style(1))
     ['a has the highest RR: 0.504.', 'Highest on P@1 (0.21): b.']
     """
     best = [best_of(means, number) for number in range(len(headings))]
     if not all(best):
         return []
-    places = [0 if heading in whole else decimals for heading in headings]
-    values = [apart(each, n) for each, n in zip(zip(*means.values(), strict=True), places, strict=True)]
-    usual = [f"{means[runs[0]][number]:,.{places[number]}f}" for number, runs in enumerate(best)]
+    styles = [Style(0) if heading in whole else style for heading in headings]
+    columns = [
+        [value * own.scale for value in each]
+        for each, own in zip(zip(*means.values(), strict=True), styles, strict=True)
+    ]
+    values = [apart(each, own.decimals) + own.sign for each, own in zip(columns, styles, strict=True)]
+    usual = [f"{max(each):,.{own.decimals}f}{own.sign}" for each, own in zip(columns, styles, strict=True)]
     verb = "has" if len(best[0]) == 1 else "have"
     said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {values[0]}."]
     named = [

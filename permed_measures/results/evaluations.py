@@ -18,12 +18,12 @@ from permed_measures.errors import InputError
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read
 from permed_measures.markup import counted
-from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
+from permed_measures.measures.headings import ABOUT_JUDGED, check_headings, explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.named_runs import every_label_is_relevant, notes_of, run_notes, scored_without_results
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.table import NONE, Cell, ranked
+from permed_measures.results.table import NONE, Cell, Style, ranked
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -33,9 +33,9 @@ BEST = "best possible"
 COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
-def text_of(measure: Measure, value: float, decimals: int) -> str:
+def text_of(measure: Measure, value: float, style: Style) -> str:
     """Write a value of a measure: what counts documents is a whole number."""
-    return f"{value:,.0f}" if measure.NAME in COUNTS else f"{value:.{decimals}f}"
+    return f"{value:,.0f}" if measure.NAME in COUNTS else style.text(value)
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -86,6 +86,8 @@ class Evaluations:
         Give the means of each group of queries, then those of all.
     macro : bool
         Give the mean of the groups' means in place of each.
+    shows_judged : bool
+        Whether tables have Judged@k where something is not judged.
     origin : Origin, optional
         Where the qrels and the runs come from.
     notes : mapping of str to sequence of str
@@ -97,6 +99,7 @@ class Evaluations:
     by_query: bool = False
     groups: Groups | None = None
     macro: bool = False
+    shows_judged: bool = True
     origin: Origin | None = None
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -117,7 +120,7 @@ class Evaluations:
         judged = [measure for measure in self.columns if measure not in of_user]
         means = [each.aggregated for each in self.evaluations.values()]
         partly = [each for each in judged if not all(mean[each] >= 1 - 1e-12 for mean in means)]
-        partly = [] if self.all_relevant else partly
+        partly = partly if self.shows_judged and not self.all_relevant else []
         return [*asked, *sorted(partly, key=lambda measure: cutoff_of(measure) or math.inf)]
 
     @property
@@ -210,14 +213,14 @@ class Evaluations:
         shown = {*self.shown} - {*self.measures}
         return self.headings([measure for measure in reversed(self.columns) if measure in shown])
 
-    def cells(self, measure: Measure, values: Sequence[float], decimals: int) -> list[Cell]:
+    def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
         """Return the cells of a measure, the best of several means marked."""
         is_mean = measure in self.measures and measure.NAME not in COUNTS and not self.by_query
         ranks = ranked(values) if is_mean else [0] * len(values)
         found = zip(values, ranks, strict=True)
-        return [Cell(text_of(measure, value, decimals), rank, value=value) for value, rank in found]
+        return [Cell(text_of(measure, value, style), rank, value=value) for value, rank in found]
 
-    def text_of_best(self, measure: Measure, value: float | None, decimals: int) -> str:
+    def text_of_best(self, measure: Measure, value: float | None, style: Style) -> str:
         """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none.
 
         What is below 1 has more decimals where it would print as 1.
@@ -226,7 +229,8 @@ class Evaluations:
             return NONE
         if value is None or not _is_below_1(value):
             return ""
-        return text_of(measure, value, next(n for n in count(decimals) if round(value, n) < 1))
+        enough = (n for n in count(style.decimals) if round(value * style.scale, n) < style.scale)
+        return text_of(measure, value, style._replace(decimals=next(enough)))
 
     def about(self) -> str:
         """Say what the queries are, and whether the runs have them all."""
@@ -239,10 +243,14 @@ class Evaluations:
         """Say what the headings and labels of a table stand for, and why Judged@k is not there."""
         in_table = {*self.shown}
         shown = [measure for measure in self.columns if measure in in_table]
-        if len(shown) < len(self.columns) and self.all_relevant:
+        if not self.shows_judged:
+            pass
+        elif len(shown) < len(self.columns) and self.all_relevant:
             yield "Judged@k is left out: all labels are relevant"
         elif len(shown) < len(self.columns) and in_table == {*self.measures}:
             yield "Every document that counts is judged"
+        elif in_table - {*self.measures}:
+            yield ABOUT_JUDGED
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
         yield from explained(shown)

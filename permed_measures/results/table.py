@@ -32,6 +32,51 @@ def as_text(value: float | None, form: str) -> str:
     return format(0.0, form) if not text.strip("+-0.,") else text
 
 
+class Style(NamedTuple):
+    """How means are written.
+
+    Attributes
+    ----------
+    decimals : int
+        How many decimals they have.
+    in_percent : bool
+        Whether 0.5 is written as 50.
+
+    Examples
+    --------
+    >>> Style.of(None).text(0.53571), Style.of(None, in_percent=True).text(0.53571), Style(1, True).unit
+    ('0.5357', '53.57', ' in percent')
+    """
+
+    decimals: int = 4
+    in_percent: bool = False
+
+    @classmethod
+    def of(cls, digits: int | None, in_percent: bool = False) -> Style:
+        """Return a style with so many decimals; with those that are usual if None is given."""
+        usual = 2 if in_percent else 4
+        return cls(usual if digits is None else digits, in_percent)
+
+    @property
+    def scale(self) -> int:
+        """What values are multiplied by before they are written."""
+        return 100 if self.in_percent else 1
+
+    @property
+    def unit(self) -> str:
+        """What a caption says of the unit; empty where values are as they are."""
+        return " in percent" * self.in_percent
+
+    @property
+    def sign(self) -> str:
+        """What a sentence has behind a number: a percent sign, or nothing."""
+        return "%" * self.in_percent
+
+    def text(self, value: float | None, plus: str = "") -> str:
+        """Write a value, with ``+`` a difference; a dash for None."""
+        return as_text(None if value is None else value * self.scale, f"{plus}.{self.decimals}f")
+
+
 class Cell(NamedTuple):
     """A cell: what is printed, and the value it is printed from.
 

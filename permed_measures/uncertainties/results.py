@@ -20,7 +20,7 @@ from permed_measures.people.corrected import Corrected
 from permed_measures.people.tables import MEANS, Line, agreement_json, flat, section_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
-from permed_measures.results.table import MEASURE, NONE, Cell, Table, as_text
+from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
 from permed_measures.uncertainties.labels import Floats, LabelErrors
 
 Range = tuple[float, float] | None
@@ -164,7 +164,7 @@ class Uncertainty(Result):
             if row.people
         ]
         interval = [f"{percent(self.level)} CI"]
-        return [section_of(self.agreement, MEANS, lines, interval, digits)]
+        return [section_of(self.agreement, MEANS, lines, interval, Style(digits))]
 
 
 # --- the answer ------------------------------------------------------------------------------------------

@@ -114,16 +114,64 @@ def test_means_of_trec_eval_leave_nothing_out(paper):
     assert ([row.claims for row in read.rows], read.notes) == ([{"map": "0.2300", "P_10": "0.4400"}], [])
 
 
-def test_text_that_is_pasted_from_a_pdf_is_said_not_to_be_read(paper):
-    lines = ["Model nDCG@10 MAP P@10", "BM25 0.5058 0.3013 0.4120", "ANCE 0.6480* .3710 0.5800"]
-    cited = [lines[0], "BM25 (Robertson, 2009) 50,58 30,13", "ANCE (Xiong et al., 2021) 64,80 37,10"]
-    for text in ("\n".join(lines), "\n".join(["Table 2: Results, on DL19.", *lines]), "\n".join(cited)):
-        with pytest.raises(
-            pm.InputError, match="only blanks separate, as in text pasted from a PDF, are not read"
-        ):
-            read_claims_file(paper(text, "paper.txt"))
+PASTED = ["Model nDCG@10 MAP P@10", "BM25 0.5058 0.3013 0.4120", "ANCE 0.6480* .3710 0.5800"]
+OF_PASTED = {
+    "BM25": {"nDCG@10": "0.5058", "MAP": "0.3013", "P@10": "0.4120"},
+    "ANCE": {"nDCG@10": "0.6480", "MAP": ".3710", "P@10": "0.5800"},
+}
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (PASTED, OF_PASTED),
+        (["Table 2: Results, on DL19.", "", *PASTED], OF_PASTED),
+        ([*PASTED[:1], "------------------", *PASTED[1:]], OF_PASTED),
+        (
+            ["nDCG@10 MAP", "BM25 + RM3 50,6 30,1", "ANCE 3 64,8 37,1"],
+            {"BM25 + RM3": {"nDCG@10": "50.6", "MAP": "30.1"}, "ANCE 3": {"nDCG@10": "64.8", "MAP": "37.1"}},
+        ),
+        (["Method  MAP@10", "BM25    0.4665", "LSA     0.3981"], {"BM25": {"MAP@10": "0.4665"}, "LSA": ...}),
+        (
+            [
+                "Method            nDCG@10     MAP",
+                "BM25 (k1 = 0.9)     0.506   0.301",
+                "DPR  3B              0.72",
+            ],
+            {"BM25 (k1 = 0.9)": {"nDCG@10": "0.506", "MAP": "0.301"}, "DPR 3B": {"nDCG@10": "0.72"}},
+        ),
+        (["Model P@10 MAP", "BM25 (1994) 45 0.31", "DPR 33 -"], {"DPR": {"P@10": "33"}, "BM25 (1994)": ...}),
+        (
+            ["runid all bm25", "map all 0.2300", "P_10 all 0.4400"],
+            {"bm25": {"map": "0.2300", "P_10": "0.4400"}},
+        ),
+    ],
+)
+def test_text_pasted_from_a_pdf_is_read_by_its_columns(paper, lines, expected):
+    found = {row.label: row.claims for row in read_claims_file(paper("\n".join(lines), "paper.txt")).rows}
+    assert {*found} == {*expected}
+    for name, claims in expected.items():
+        assert claims in (..., found[name])
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "said"),
+    [
+        ([PASTED[0], "BM25 (Robertson, 2009) 50,58 30,13"], 2, "2 numbers at its end, and the heading"),
+        ([*PASTED[:2], "ANCE (2021) 64,80 37,10"], 3, "2 numbers at its end"),
+        (["DL 19 DL 20", *PASTED], 2, "0 numbers at its end"),
+        (["Model P@10 MAP", "BM25 (1994) 45 0.31", "top 20 33 -"], 2, "1 number at its end"),
+        (["Recall @ 10 MAP", "BM25 0.506 0.301"], 2, r"the heading \(line 1\) has 4 words"),
+    ],
+)
+def test_columns_of_pasted_text_that_are_not_clear_are_refused_with_the_line(paper, lines, line, said):
+    with pytest.raises(pm.InputError, match=rf"paper.txt:{line}: the columns.* are not clear: .*{said}"):
+        read_claims_file(paper("\n".join(lines), "paper.txt"))
+
+
+def test_other_delimiters_than_blanks_are_seen_first(paper):
     for blanks in (";", "\t", " ,", ", "):
-        text = "\n".join(lines).replace(" ", blanks)
+        text = "\n".join(PASTED).replace(" ", blanks)
         assert [row.label for row in read_claims_file(paper(text, "paper.txt")).rows] == ["BM25", "ANCE"]
 
 
