@@ -41,7 +41,7 @@ CLUSTERS = option(
 HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
 RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
 SEED = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
-LEVEL = option(ADVANCED, "--level P", "Level of the confidence intervals: 0.95.", default=0.95)
+LEVEL = option(ADVANCED, "--level P", "Confidence level of intervals and ranks: 0.95.", default=0.95)
 
 FORMAT = option(OUTPUT, "--format FORMAT", f"{', '.join(FORMATS)}.", choices=FORMATS)
 _LATEX = (
@@ -63,7 +63,7 @@ DRAWING = (
 DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
 TABLES = (
     option(OUTPUT, "--percent", "Write means in percent: 67.88 for 0.6788."),
-    option(OUTPUT, "--no-judged", "Leave out Judged@k, the share of the first k documents with a label."),
+    option(OUTPUT, "--no-judged", "Leave out Judged@k."),
     DIGITS,
 )
 """What is shown in the tables of means."""
@@ -78,7 +78,7 @@ CLEANING = (
     option(
         ADVANCED,
         f"--duplicates {'|'.join(DUPLICATES)}",
-        "Of a document that a run lists twice for a query, keep the first row or the best.",
+        "Of rows listed twice, keep the first or the best.",
         default=DUPLICATES[0],
     ),
     option(

@@ -96,5 +96,5 @@ COMMAND = Command(
         "permed-sample permed-sample/runs --baseline bm25",
         "permed-sample permed-sample/runs --output table.tex",
     ],
-    details="Of a data set with conversations, tests and intervals resample whole conversations.",
+    details="Of a data set with conversations, whole conversations are resampled.",
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, field
+from functools import partial
 from itertools import pairwise
 from numbers import Real
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +30,7 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming, notes_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.report import Report, Result, Section, titled
+from permed_measures.results.report import Report, Result, Section, how_made, titled
 
 Ints = NDArray[np.int64]
 
@@ -289,6 +291,7 @@ class Reranking(Result):
             self.notes,
             self._content,
             self._rows,
+            partial(how_made, [self.measure], self.origin),
         )
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -369,8 +372,12 @@ def _most(result: Reranking) -> Iterator[Section]:
             yield Section(heading, texts=[*map(_line, changes)])
 
 
+_SHOWN = 100
+"""How many characters of a query's text are shown; JSON and CSV have all."""
+
+
 def _line(change: QueryChange) -> str:
-    text = "" if change.text is None else f"  {' '.join(change.text.split())}"
+    text = "" if change.text is None else f"  {shorten(change.text, _SHOWN, placeholder='…')}"
     return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
 
 

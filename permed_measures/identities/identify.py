@@ -42,7 +42,7 @@ from permed_measures.markup import counted
 from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import grouped
-from permed_measures.results.report import Report, Result, Section
+from permed_measures.results.report import Report, Result, Section, how_made
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +212,7 @@ class Identified(Result):
             self.notes,
             data=partial(_content, self),
             rows=partial(_rows, self),
+            how=lambda: {**how_made([], self.origin), "conventions": _sentences(self)},
         )
 
     def _finding(self) -> list[str]:
@@ -275,6 +276,11 @@ def _rows(found: Identified) -> Iterator[dict[str, Any]]:
         }
 
 
+def _sentences(found: Identified) -> list[str]:
+    """Return the convention that the function follows, in place of those of the package."""
+    return [found.nearest.sentence()] if found.ok else []
+
+
 def _content(found: Identified) -> dict[str, Any]:
     """Return what the JSON holds."""
     return {
@@ -296,7 +302,7 @@ def _content(found: Identified) -> dict[str, Any]:
             for each in found.left_out
         ],
         "notes": found.notes,
-        "provenance": provenance([], found.origin),
+        "provenance": {**provenance([], found.origin), "conventions": _sentences(found)},
     }
 
 

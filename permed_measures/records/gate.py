@@ -146,13 +146,13 @@ class Gate(Result):
     def report(self) -> Report:
         """Return the outcome, and a row for each rule."""
         percent = [f"{100 * LEVEL:g}% CI"] if self.evidence else []
-        headings = ["measure", "asked", "found", *percent, "outcome"]
+        headings = ["outcome", "measure", "asked", "found", *percent]
         words = {PASSED: "ok", FAILED: "FAILED", INCONCLUSIVE: INCONCLUSIVE}
         rows: list[list[str | Cell]] = [
             [
+                words[rule.outcome] if rule.ok or rule.outcome == FAILED else f"FAILED ({rule.outcome})",
                 *(Cell(rule.measure), Cell(rule.asked), Cell(rule.said, value=rule.found)),
                 *([Cell(NONE if rule.low is None else rule.interval, value=rule.low)] if percent else []),
-                words[rule.outcome] if rule.ok or rule.outcome == FAILED else f"FAILED ({rule.outcome})",
             ]
             for rule in self.rules
         ]

@@ -30,8 +30,10 @@ from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.named_runs import check_given, naming
 from permed_measures.provenance import Origin, provenance
+from permed_measures.results.evaluation_report import highest
 from permed_measures.results.evaluations import (
     BEST,
+    COUNTS,
     Evaluations,
     evaluate_all,
     objects,
@@ -113,17 +115,25 @@ class Leaderboard(Result):
         `digits` is the number of decimals, four if left out, or two in percent.
         """
         found, seed = self.evaluations, self.comparison.options.seed if self.comparison else None
+        style = Style.of(digits, in_percent)
         queries = [note for run in found.evaluations for note in found.notes_on_queries(run)]
         return Report(
             titled(self.origin, len(self.entries), found.queries(self.entries[0].run)["judged"]),
-            [f"{self.finding[:1].upper()}{self.finding[1:]}."],
-            [Section(tables=[self._table(Style.of(digits, in_percent))])],
+            [*self._first(style), f"{self.finding[:1].upper()}{self.finding[1:]}."],
+            [Section(tables=[self._table(style)])],
             [*queries, *self.notes],
             self._content,
             self._rows,
             partial(how_made, found.columns, self.origin, seed, _PACKAGES),
             found.all_notes(),
         )
+
+    def _first(self, style: Style) -> list[str]:
+        """Say which run, or which runs, have the highest mean of the measure that orders them."""
+        found = self.evaluations
+        [measure, heading] = found.measures[0], headings_of(found.measures)[0]
+        means = {run: [each.aggregated[measure]] for run, each in found.evaluations.items()}
+        return highest([heading], means, style, [heading] if measure.NAME in COUNTS else [])
 
     def _table(self, style: Style) -> Table:
         """Return a row for each run, and one for an ideal ranking where that is below 1."""

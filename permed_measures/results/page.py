@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -35,7 +36,7 @@ def page_of(report: Any) -> str:
     }
     tables = [table for section in report.shown for table in section.tables]
     data = {
-        "copies": [{form.lower(): table.to(form.lower()) for form in COPIED} for table in tables],
+        "copies": [_copies(by_value(table)) for table in tables],
         "queries": queries or None,
     }
     return template.render(
@@ -51,17 +52,54 @@ def page_of(report: Any) -> str:
     )
 
 
+_FIRST_ROW = {"markdown": 2, "csv": 1}
+"""In which line of a format the first row stands; in LaTeX the rows of a block follow its rule."""
+
+
+def _copies(table: Table) -> dict[str, dict[str, list[Any]]]:
+    """Return by format the lines of a table, and in which of them each of its rows stands.
+
+    So a page can copy a table in the order in which it shows it.
+    """
+    found: dict[str, dict[str, list[Any]]] = {}
+    for form in map(str.lower, COPIED):
+        lines, n_rows = table.to(form).split("\n"), len(table.rows)
+        if form == "latex":
+            rules = (place for place, line in enumerate(lines) if line == r"\midrule")
+            rows = [
+                rule + 1 + number
+                for rule, block in zip(rules, table.blocks, strict=True)
+                for number in range(len(block))
+            ]
+        else:
+            rows = [_FIRST_ROW[form] + number for number in range(n_rows)]
+        found[form] = {"lines": lines, "rows": rows}
+    return found
+
+
+_OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+
+
+def with_options(text: str) -> Any:
+    """Write a text in HTML; an option such as ``--max-drop`` is not broken at a hyphen.
+
+    >>> str(with_options("Leave out --by <b>"))
+    'Leave out <span class="option">--by</span> &lt;b&gt;'
+    """
+    return _markup(_OPTION.sub(r'<span class="option">\g<0></span>', as_html(text)))
+
+
 def html_section(each: Any, heading: str, tables: Iterable[str]) -> str:
     """Write a section in HTML, for notebooks and pages: its heading in this element, its tables as given."""
-    parts = [f'<p class="note">{as_html(each.note)}</p>'] if each.note else []
+    parts = [f'<p class="note">{with_options(each.note)}</p>'] if each.note else []
     plots = [
         f'<figure role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</figure>' for plot in each.plots
     ]
     parts += [f'<div class="plots">{"".join(plots)}</div>'] if plots else []
     parts += tables
-    items = "".join(f"<li>{as_html(text)}</li>" for text in each.texts)
+    items = "".join(f"<li>{with_options(text)}</li>" for text in each.texts)
     parts += [f"<ul>{items}</ul>"] if items else []
-    lines = "".join(f"{as_html(line)}\n" for line in each.code)
+    lines = "".join(f"{with_options(line)}\n" for line in each.code)
     parts += [f'<pre tabindex="0"><code>{lines}</code></pre>'] if lines else []
     name = as_html(each.heading)
     if each.folded:
@@ -94,7 +132,7 @@ def _shown(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
 
 
 def _sortable(table: Table, number: int) -> str:
-    """Write a table by value, below buttons that copy it in the order of other formats."""
+    """Write a table by value, below buttons that copy it in the order in which it is shown."""
     buttons = "".join(
         f'<button type="button" data-table="{number}" data-form="{form.lower()}">{form}</button>\n'
         for form in COPIED
@@ -107,7 +145,7 @@ def _sortable(table: Table, number: int) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_file),
         autoescape=True,
         undefined=StrictUndefined,
@@ -115,6 +153,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: one_line(value) if type(value) is str else value,
     )
+    made.filters["with_options"] = with_options
+    return made
 
 
 def _file(name: str) -> str:

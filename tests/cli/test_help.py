@@ -57,7 +57,7 @@ def test_numbers_that_the_help_ends_with_are_the_defaults():
         for each in command_of(name).arguments
         if (found := re.search(r": ([0-9.]+)\.$", each.keywords["help"]))
     ]
-    assert len(said) == 10
+    assert len(said) == 11
     assert [default for default, _ in said] == [number for _, number in said]
 
 
@@ -90,7 +90,7 @@ def test_options_stand_anywhere(line):
     assert [group["group"] for group in content["groups"]] == ["1", "2", "3"]
     assert content["provenance"]["options"] == {
         **{"by": "q([0-9])", "by-query": False, "macro": False, "rel": None},
-        **{"order": "score", "query-ids": None, "digits": None},
+        **{"order": "score", "query-ids": None, "digits": None, "percent": False, "no-judged": False},
         **{"duplicates": "refuse", "max-passage": "", "ignore-self": False, "subset": ""},
     }
 

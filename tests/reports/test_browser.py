@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run_cli
 from ir_measures import ScoredDoc
 from reporting import HOSTILE
 
@@ -360,6 +361,7 @@ def test_tables_are_sorted_and_copied(browser, path, against_lsa):
         page.get_by_role("button", name="P@1", exact=True).first.click()
         means = {name: values[1].mean() for name, values in against_lsa.paired.values.items()}
         assert runs.all_text_contents() == sorted(means, key=lambda name: -means[name])
+        tables = [table for section in against_lsa.report().sections for table in section.tables]
         for form, begins in (
             ("latex", "% needs"),
             ("markdown", "| turn\\_number | run |"),
@@ -367,4 +369,36 @@ def test_tables_are_sorted_and_copied(browser, path, against_lsa):
         ):
             page.locator(f"[data-form={form}]").first.click()
             page.get_by_text("Copied").wait_for()
-            assert page.evaluate("navigator.clipboard.readText()").startswith(begins)
+            copied = page.evaluate("navigator.clipboard.readText()")
+            assert copied.startswith(begins)
+            rows = [line for line in copied.splitlines() if re.search(r"\b(bm25|lsa|tfidf)\b.*\d\.\d", line)]
+            last = [re.search(r"bm25|lsa|tfidf", line)[0] for line in rows][-3:]
+            assert last == sorted(means, key=lambda name: -means[name])
+            assert sorted(rows) == sorted(line for line in tables[0].to(form).splitlines() if line in rows)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", ["gate", "leaderboard", "reranking", "identify"])
+def test_a_narrow_page_shows_the_outcome_and_how_it_was_made(browser, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    sample = ["permed-sample", "permed-sample/runs/lsa"]
+    arguments = {
+        "gate": [*sample, "--baseline", "permed-sample/runs/bm25", "--max-drop", "P@1=0.2"],
+        "leaderboard": ["permed-sample", "permed-sample/runs", "-m", "P@1"],
+        "reranking": [*sample, "permed-sample/runs/bm25", "-m", "P@1"],
+        "identify": ["permed-sample/script.py:mean_ap", "MAP@10"],
+    }[command]
+    run_cli(command, *arguments, "--output", "page.html")
+    with opened(browser, tmp_path / "page.html", width=400) as page:
+        assert page.locator("#how pre").text_content().startswith(f"permed-measures {command} ")
+        heights = page.locator(".option").evaluate_all(
+            "all => all.map((each) => each.getClientRects().length)"
+        )
+        assert heights
+        assert {*heights} == {1}
+        if command == "gate":
+            outcome = page.locator("td, th").get_by_text("ok", exact=True)
+            assert outcome.bounding_box()["x"] + outcome.bounding_box()["width"] < 400
+        if command == "leaderboard":
+            assert page.locator(".finding").text_content().startswith("bm25 has the highest P@1: 0.6458.")
+        assert_fits(page)

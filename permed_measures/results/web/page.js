@@ -79,12 +79,22 @@ function makeSortable(table) {
   });
 }
 
-/** Let the buttons before a table copy it. */
+/** Let the buttons before a table copy it, its rows in the order in which they are shown. */
 function makeCopied(tools, copies) {
+  const table = tools.parentElement.querySelector("table");
+  const bodies = () => [...table.tBodies].map((body) => [...body.rows]);
+  const places = new Map(bodies().flat().map((row, place) => [row, place]));
   tools.hidden = false;
   tools.querySelectorAll("button").forEach((button) =>
     button.addEventListener("click", async () => {
-      await copyText(copies[button.dataset.table][button.dataset.form]);
+      const { lines, rows } = copies[button.dataset.table][button.dataset.form];
+      const copied = [...lines];
+      for (const shown of bodies()) {
+        const numbers = shown.map((row) => rows[places.get(row)]);
+        const slots = [...numbers].sort((a, b) => a - b);
+        slots.forEach((slot, at) => (copied[slot] = lines[numbers[at]]));
+      }
+      await copyText(copied.join("\n"));
       tools.querySelector("[role=status]").textContent = "Copied";
     }),
   );
