@@ -230,16 +230,17 @@ def evaluate_by(
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
-    """Return the run with query ids as the qrels have them.
+    r"""Return the run with query ids as the qrels have them.
 
     Parameters
     ----------
     run : RunLike
     qrels : QrelsLike
-    rewriting : {'permed', 'litsearch'}
+    rewriting : str
         ``permed``: ``topic_001_turn_1`` and ``topic_001_1`` are one query (PerMed's baselines write the
         former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. Which side has which
-        does not matter.
+        does not matter. Or ``s/PATTERN/TEXT/``: in the ids of the run what the regular expression finds
+        becomes the text, in which ``\1`` is its first group.
 
     Returns
     -------
@@ -250,12 +251,15 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     Raises
     ------
     InputError
-        If no id meets the qrels, or two ids of one side become the same.
+        If no id meets the qrels, two ids of one side become the same, or `rewriting` is neither a name nor a
+        substitution.
 
     Examples
     --------
     >>> match_query_ids({"topic_001_turn_1": {"a": 1.0}}, {"topic_001_1": {"a": 2}}, "permed")
     {'topic_001_1': {'a': 1.0}}
+    >>> match_query_ids({"q07": {"a": 1.0}}, {"7": {"a": 2}}, "s/^q0*//")
+    {'7': {'a': 1.0}}
     """
     rows = read(run, "score")
     return read(rows, "score", rewriting, read(qrels, "relevance"))

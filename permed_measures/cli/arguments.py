@@ -72,7 +72,11 @@ CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a T
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")
 READING = (
     ORDER,
-    option(ADVANCED, f"--query-ids {'|'.join(REWRITINGS)}", "Rewrite query ids of runs to match the qrels."),
+    option(
+        ADVANCED,
+        "--query-ids RULE",
+        f"Rewrite query ids of runs: by {', '.join(REWRITINGS)}, or s/PATTERN/TEXT/.",
+    ),
 )
 CLEANING = (
     option(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from shlex import quote
 
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, Rows, Table, file_of, with_string_ids
-from permed_measures.errors import InputError, check_choice, shown
+from permed_measures.errors import InputError, shown
 from permed_measures.frames import pl
 
 _TURN = r"(.+)_turn_([0-9]+)"
@@ -27,8 +31,39 @@ def _litsearch(query_id: str) -> str:
     return str(int(match[1]) + 1) if match else query_id
 
 
-REWRITINGS: dict[str, Callable[[str], str]] = {"permed": _permed, "litsearch": _litsearch}
+_Form = Callable[[str], str]
+
+REWRITINGS: dict[str, _Form] = {"permed": _permed, "litsearch": _litsearch}
 """Each returns the one form of an id; ids of run and qrels with the same form are one query."""
+
+
+def _forms(rewriting: str) -> tuple[_Form, _Form]:
+    """Return what is made of the ids of the run, and of those of the qrels: a substitution changes the run's.
+
+    Raises
+    ------
+    InputError
+        For what is neither a name nor a substitution, and for a pattern that is no regular expression.
+    """
+    is_text = isinstance(rewriting, str)
+    if is_text and rewriting in REWRITINGS:
+        return REWRITINGS[rewriting], REWRITINGS[rewriting]
+    if not is_text or not (parts := re.fullmatch(_SUBSTITUTION, rewriting, re.DOTALL)):
+        raise InputError(
+            f"a rewriting must be one of {', '.join(REWRITINGS)}, or s/PATTERN/TEXT/ (found {rewriting!r})",
+            hint="Such as s/-turn/_/, where the run has topic_1-turn2 and the qrels have topic_1_2",
+        )
+    _, pattern, text = parts.groups()
+    try:
+        form = partial(re.compile(pattern).sub, re.sub(r"\\([0-9])", r"\\g<\1>", text))
+        form("")
+    except (re.error, IndexError) as error:
+        problem = f"{rewriting!r} is no substitution by a regular expression ({error})"
+        raise InputError(problem, hint="What is no letter or digit may need a \\ before it") from None
+    return form, str
+
+
+_SUBSTITUTION = r"s([/|,:#!])((?:(?!\1).)+)\1((?:(?!\1).)*)\1g?"
 
 
 class _Rewriting:
@@ -41,11 +76,11 @@ class _Rewriting:
     """
 
     def __init__(self, name: str, qrels_ids: list[str], path: Path | None = None) -> None:
-        self._form, self._name, self._path = REWRITINGS[name], name, path
+        (self._form, of_qrels), self._name, self._path = _forms(name), name, path
         self.before: dict[str, str] = {}
         self._known: dict[str, str] = {}
         for query_id in qrels_ids:
-            if (first := self._known.setdefault(self._form(query_id), query_id)) != query_id:
+            if (first := self._known.setdefault(of_qrels(query_id), query_id)) != query_id:
                 raise self._same(first, query_id, "qrels")
 
     def __call__(self, run_ids: Iterable[str]) -> dict[str, str]:
@@ -86,25 +121,63 @@ class _Rewriting:
 
 def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     """Return a hint for a message: the rewriting by which the ids would meet; empty without one."""
-    for name in REWRITINGS:
+    for name in [*REWRITINGS, *_substitutions(run_ids, qrels_ids)]:
         try:
             rewriting = _Rewriting(name, qrels_ids)
             renaming = rewriting(run_ids)
             rewriting.check()
         except InputError:
             continue
+        known = {*qrels_ids}
+        if name not in REWRITINGS and not all(theirs in known for theirs in renaming.values()):
+            continue
         for ours, theirs in renaming.items():
             if ours != theirs:
                 return (
-                    f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {name} "
+                    f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {quote(name)} "
                     f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
                 )
     return ""
 
 
+_ALIKE = 5
+"""To how many ids of the qrels the first of the run is held."""
+_SEARCHED = 1_000
+"""Among how many."""
+
+
+def _substitutions(run_ids: list[str], qrels_ids: list[str]) -> Iterator[str]:
+    """Yield substitutions that make the first id of the run one of the qrels, the shortest first.
+
+    They replace what stands before, between or behind what both ids have.
+
+    >>> next(_substitutions(["q-07"], ["7", "8"])), next(_substitutions(["t1-turn2"], ["t1_2"]))
+    ('s/^q-0*//', 's/-turn/_/')
+    """
+    found = []
+    for ours in run_ids[:1]:
+        for theirs in get_close_matches(ours, qrels_ids[:_SEARCHED], _ALIKE, 0):
+            n_before = _n_same(ours, theirs)
+            n_after = _n_same(ours[n_before:][::-1], theirs[n_before:][::-1])
+            old, new = (each[n_before : len(each) - n_after] for each in (ours, theirs))
+            pattern = re.sub(r"[^\w\s/|,#-]", r"\\\g<0>", old)
+            if not n_before:
+                pattern = "^" + re.sub("0+$", "0*", pattern)  # of numbers with leading zeros
+            if not n_after:
+                pattern += "$"
+            bar = next((each for each in "/|,#" if each not in old + new), "")
+            if bar and n_before + n_after and pattern and "\\" not in new:
+                found.append(f"s{bar}{pattern}{bar}{new}{bar}")
+    yield from sorted(dict.fromkeys(found), key=len)
+
+
+def _n_same(one: str, other: str) -> int:
+    """Return how many characters are the same at the beginning of two texts."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 def renamed(run: Nested | Table, qrels: Rows | Judgments, rewriting: str) -> NamedDict | Table:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
-    check_choice("a rewriting", rewriting, REWRITINGS)
     rewrite = _Rewriting(rewriting, Judgments.of(qrels).query_ids, file_of(run))
     if isinstance(run, Table):
         return _renamed_table(run, rewrite)

@@ -120,7 +120,7 @@ def record(
         As in `calc_aggregate`.
     order : {'score', 'list'}
         As in `read_run`.
-    query_ids : {'permed', 'litsearch'}, optional
+    query_ids : str, optional
         As in `match_query_ids`.
     created : bool
         Whether to say when it was made. Without it, the same inputs give the same bytes.
