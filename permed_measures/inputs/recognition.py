@@ -142,7 +142,7 @@ def _not_json(source: Source, error: Exception, text: str) -> InputError:
 def _of_whole(source: Source, content: Any, is_line: bool, subset: str) -> tuple[list[Format], Any]:
     """Return the formats of a file that is one JSON object, and its queries or objects."""
     kinds: Sequence[Kind] = KINDS
-    if any(key == "mteb_model_meta" for key, _ in content):
+    if any(key == _META for key, _ in content) or _holds_collections(content):
         queries = _of_subset(source, content, subset)
     elif items := _objects_in(content):
         return formats_of_object(as_object(items[0], check=False), Layout.ARRAY), items
@@ -173,24 +173,42 @@ def _objects_in(content: Any) -> list[Any]:
 
 def _of_subset(source: Source, content: Any, subset: str) -> Any:
     """Return the queries of MTEB, which has them under subset and split, beside what the model is."""
-    splits = {
-        (name, split): queries
-        for name, value in content
-        if name != "mteb_model_meta" and isinstance(value, tuple)
-        for split, queries in value
-    }
+    splits: dict[tuple[str, ...], Any] = {}
+    is_mteb = any(key == _META for key, _ in content)
+    for name, value in content:
+        if name != _META and isinstance(value, tuple):
+            if is_mteb or _holds_collections(value):
+                splits |= {(name, split): queries for split, queries in value}
+            else:
+                splits[name,] = value
     meant = {names: splits[names] for names in splits if subset in ("", names[0], "/".join(names))}
+    if not subset and all(len(names) == 1 and names[0] not in _ALONE for names in splits):
+        meant = {}  # it may be a query
     if len(meant) == 1 and isinstance(queries := next(iter(meant.values())), tuple):
         return queries
     known = ", ".join("/".join(names) for names in splits)
     one = next(iter(meant or splits), ("", ""))
     name = one[0] if sum(names[0] == one[0] for names in splits) == 1 else "/".join(one)
     raise InputError(
-        f"{len(splits)} subsets and splits of MTEB, of which one can be read: {known}"
+        f"its queries stand under the names of subsets and splits of MTEB, of which one can be read: {known}"
         + (f" (found {shown(subset)})" if subset else ""),
         where=str(source.path),
         hint=f"Name one: --subset {name} of evaluate, compare and convert, "
         f"permed_measures.read_run(path, subset={name!r}) in Python",
+    )
+
+
+_META = "mteb_model_meta"
+_ALONE = ("default", "train", "dev", "validation", "test")
+"""Names of subsets and splits that no query has."""
+
+
+def _holds_collections(content: Any) -> bool:
+    """Return whether each value of an object holds queries: objects of objects."""
+    values = [value for key, value in content if key != _META]
+    return bool(values) and all(
+        isinstance(value, tuple) and value and all(isinstance(each, tuple) for _, each in value)
+        for value in values
     )
 
 

@@ -61,7 +61,10 @@ BAD_RUNS = [
     ('{"query_id": "q\\ud800", "retrieved": ["a"]}\n', "half of a Unicode character"),
     ("query_id,doc_id,doc_id,score\nq,a,b,1\n", ":1: unknown format: expected a run (found 'query_id,doc_id"),
     ('{"q": {"d": 1},\n"r": []}\n', "not BEIR or MTEB JSON: query 'r' must have an object of documents"),
-    ('{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}', "2 subsets and splits of MTEB, of which one"),
+    (
+        '{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}',
+        "of subsets and splits of MTEB, of which one can be read: a/x, a/y",
+    ),
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
     ("query_id,doc_id,score\nq,d,1\nq,e,2,x\n", ":3: not a line of a CSV or TSV run: 4 columns instead of 3"),
     ("q1 Q0 d1 1 1_0 t\n", "a score must be a number (found '1_0')"),

@@ -487,10 +487,30 @@ MTEB = {
 }
 
 
+@pytest.mark.parametrize(
+    ("content", "known", "subset"),
+    [
+        ({"default": {"test": {"q1": {"d2": 0.9}}}}, None, ""),
+        ({"default": {"q1": {"d2": 0.9}}}, None, ""),
+        ({"test": {"q1": {"d2": 0.9}}}, None, ""),
+        ({"en": {"q1": {"d2": 0.9}}, "de": {"q1": {"d1": 0.9}}}, "en, de", "en"),
+        ({"en": {"q1": {"d2": 0.9}}}, "en", "en"),
+        ({"en": {"test": {"q1": {"d2": 0.9}}, "dev": {"q1": {"d1": 1.0}}}}, "en/test, en/dev", "en/test"),
+    ],
+)
+def test_mteb_without_a_description_of_the_model(content, known, subset):
+    text = json.dumps(content)
+    if known is not None:
+        message = refusal(text)
+        assert f"MTEB, of which one can be read: {known}" in message
+        assert f"--subset {subset} of evaluate" in message
+    assert pm.read_run(written(text), subset=subset) == {"q1": {"d2": 0.9}}
+
+
 def test_a_subset_of_mteb_is_named():
     pm.write_qrels(QRELS, "qrels")
     message = refusal(json.dumps(MTEB))
-    assert "2 subsets and splits of MTEB, of which one can be read: en/dev, fr/dev" in message
+    assert "of subsets and splits of MTEB, of which one can be read: en/dev, fr/dev" in message
     option = re.search(r"(--subset \S+) of evaluate, compare and convert", message)[1].split()
     run_cli("convert", "file", "out.trec", *option)
     assert pm.read_run("out.trec") == {"q1": {"d1": 0.9}}
