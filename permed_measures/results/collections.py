@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from permed_measures.markup import counted, listed
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import apart, best_of
+from permed_measures.results.evaluation_report import apart, best_of, highest
 from permed_measures.results.evaluations import COUNTS, Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Style, Table, is_same, place_of
@@ -81,7 +81,7 @@ class CollectionMeans(Result):
         size = f"{counted(len(self.runs), 'run')}, {counted(len(self.n_queries), 'collection')}"
         return Report(
             size,
-            self._finding() if len(self.runs) > 1 else [],
+            self._finding(),
             [Section(tables=[self._table(number)]) for number in range(len(self.measures))],
             self.notes,
             self._content,
@@ -129,22 +129,48 @@ class CollectionMeans(Result):
         )
 
     def _finding(self) -> list[str]:
-        """Say which run is highest on the first measure, on how many collections, and if any one decides."""
+        """Say which run is highest on the first measure, on how many collections, and if any one decides.
+
+        Of the other measures it is said which run has the highest mean; of one run what its means are.
+        """
         heading, values = headings_of(self.measures)[0], self._values(0)
+        if len(self.runs) == 1:
+            means = [
+                self._written(number, self._values(number)[0][-1]) for number in range(len(self.measures))
+            ]
+            each = listed(map(" ".join, zip(headings_of(self.measures), means, strict=True)))
+            of = counted(len(self.n_queries), "collection")
+            return [f"{self.runs[0]} has, as means of {of}, {each}."]
+        others = self._highest_on_others()
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
         style = Style(1) if self.measures[0].NAME in COUNTS else self.style
         mean = apart([own[-1] * style.scale for own in values], style.decimals) + style.sign
         if len(best) > 1:
-            return [f"{listed(best)} have the highest mean {heading}, {mean}."]
+            return [f"{listed(best)} have the highest mean {heading}, {mean}.", *others]
         place = self.runs.index(best[0])
         n_first = self._ranks(0)[place].count(1)
         said = [
             f"{best[0]} has the highest mean {heading}, {mean}, and the highest {heading} on "
-            f"{n_first} of {counted(len(self.n_queries), 'collection')}. No significance test was run."
+            f"{n_first} of {counted(len(self.n_queries), 'collection')}."
         ]
-        return [*said, self._without_one(place)] if len(self.n_queries) > 2 else said
+        said += [self._without_one(place)] if len(self.n_queries) > 2 else []
+        return [*said, *others, "No significance test was run."]
+
+    def _written(self, number: int, mean: float) -> str:
+        """Write the mean of means of a measure."""
+        is_count = self.measures[number].NAME in COUNTS
+        return f"{mean:,.1f}" if is_count else self.style.text(mean) + self.style.sign
+
+    def _highest_on_others(self) -> list[str]:
+        """Say which runs have the highest means of the measures but the first."""
+        columns = [self._values(number) for number in range(len(self.measures))]
+        means = {run: [column[place][-1] for column in columns] for place, run in enumerate(self.runs)}
+        headings = headings_of(self.measures)
+        counts = [text for text, each in zip(headings, self.measures, strict=True) if each.NAME in COUNTS]
+        said = highest(headings, means, self.style, counts)[1:]
+        return [each.replace("Highest on", "Highest mean on", 1) for each in said]
 
     def _without_one(self, place: int) -> str:
         """Say whether the run with the highest mean still has it when one collection is left out."""

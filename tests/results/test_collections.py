@@ -173,3 +173,14 @@ def test_binary_labels_are_noted_once(collections):
     stderr = run_cli("evaluate", path, "-m", "GradedAP@10")[1]
     assert stderr.count("the labels are binary, so GradedAP@10 is half of AP@10") == 1
     assert "the labels are binary" not in run_cli("evaluate", path, "-m", "AP@10")[1]
+
+
+def test_the_other_measures_and_a_single_run_are_in_the_finding(collections):
+    path = collections({"a": (4, 0), "b": (2, 1)})
+    other = evaluate(path, "-m", "NumRet", "-m", "AP")
+    assert other.startswith("b has the highest mean P@1, 0.7500, and the highest P@1 on 1 of 2 collections.\n")
+    assert "\nHighest mean on NumRet: a and b; on AP: b.\nNo significance test was run.\n" in other
+    opposite = evaluate(collections({"a": (4, 1), "b": (2, 1)}), "-m", "AP")
+    assert "\nHighest mean on AP: a.\n" in opposite
+    one = evaluate(collections({"a": (3, 0)}), "-m", "NumRet", "--percent")
+    assert one.startswith("a has, as means of 2 collections, P@1 37.50% and NumRet 2.5.\n")
