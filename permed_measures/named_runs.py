@@ -69,13 +69,29 @@ def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = 
 
 
 def _deeper_than_lists(name: str, rankings: JudgedRankings, measures: Sequence[Measure]) -> Iterator[str]:
-    """Say that lists were cut above the cutoff of measures: half of them or more have the same length."""
-    longest = int(rankings.retrieved.max(initial=0))
-    n_cut = int((rankings.retrieved == longest).sum())
-    deeper = [each for each in measures if (cutoff_of(each) or 0) > longest]
-    if deeper and longest >= _CUT and n_cut >= (rankings.retrieved > 0).sum() / 2:
-        lists = f"its lists end at rank {longest:,}, and {listed(headings_of(deeper))}"
-        yield f"run {name!r}: {lists} {'sees' if len(deeper) == 1 else 'see'} no deeper"
+    """Say that lists were cut above the cutoff of measures."""
+    cutoffs = [cutoff_of(each) or 0 for each in measures]
+    if found := no_deeper(rankings.retrieved, dict(zip(headings_of(measures), cutoffs, strict=True))):
+        yield f"run {name!r}: {found}"
+
+
+def no_deeper(lengths: NDArray[np.int64], cutoffs: Mapping[str, int]) -> str:
+    """Say that lists were cut above a cutoff: half of them or more have the same length; else nothing.
+
+    Examples
+    --------
+    >>> no_deeper(np.array([100, 100, 7, 0]), {"R@1000": 1000, "P@10": 10})
+    'its lists end at rank 100, and R@1000 sees no deeper'
+    >>> no_deeper(np.array([100, 99, 7, 0]), {"R@1000": 1000})
+    ''
+    """
+    longest = int(lengths.max(initial=0))
+    n_cut = int((lengths == longest).sum())
+    deeper = [name for name, cutoff in cutoffs.items() if cutoff > longest]
+    if not deeper or longest < _CUT or n_cut < (lengths > 0).sum() / 2:
+        return ""
+    sees = "sees" if len(deeper) == 1 else "see"
+    return f"its lists end at rank {longest:,}, and {listed(deeper)} {sees} no deeper"
 
 
 _CUT = 10

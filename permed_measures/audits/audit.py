@@ -25,8 +25,10 @@ from permed_measures.errors import InputError
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
+from permed_measures.named_runs import no_deeper
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
+from permed_measures.papers.names import both_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
 from permed_measures.provenance import Origin
 
@@ -126,6 +128,7 @@ def audit(
     trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
     result = audit_of(trials, tried)
     counts = list(_counted(result, printed, judgments.n_queries))
+    notes = [*notes, *_cut_lists(variants, parsed)]
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
@@ -168,6 +171,14 @@ def _counted(
     for whole in wholes_by_part(zip(parts, parse_claims(rows), strict=True), n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
+
+
+def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Claim]]) -> Iterator[str]:
+    """Say of which runs the lists end above the cutoffs of claims."""
+    for run, each in claims.items():
+        cutoffs = {claim.name: max(filter(None, both_of(claim.cutoffs[0])), default=0) for claim in each}
+        if found := no_deeper(variants[run].lengths, cutoffs):
+            yield f"run {run!r}: {found}" if run != _ONE else f"the run: {found}"
 
 
 def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:

@@ -211,7 +211,7 @@ def _finding(result: Audit) -> list[str]:
     """Say how surely one convention explains how many claims, and which it leaves open."""
     main = result.main
     if not main.explained:
-        return ["No convention explains any claim."]
+        return ["No convention explains any claim.", *result.ties[:_SHOWN]]
     if main.complete:
         found = [f"{result.verdict.capitalize()}: {main.sentence()}."]
     else:

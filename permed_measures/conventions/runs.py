@@ -218,6 +218,11 @@ class RunVariants:
         )
         self._whole = self._ranked_lists(self._rows)
 
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many documents the list of each query has."""
+        return np.array([len(docs) for docs in self._lists.values()], np.int64)
+
     def in_any_order(self) -> Iterator[RunVariants]:
         """Yield the run, and then with the scores of each list exchanged among its documents."""
         yield self

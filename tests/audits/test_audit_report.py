@@ -74,3 +74,14 @@ def test_a_page_says_how_claims_were_made_if_anything_explains_them(mixed):
 def test_without_queries_there_is_nothing_to_audit():
     with pytest.raises(pm.InputError, match="the qrels have no query"):
         pm.audit({}, {"q": {"a": 1.0}}, {"MAP@10": "0.5"})
+
+
+def test_a_cutoff_below_the_end_of_the_lists_is_said_and_no_other():
+    qrels = {f"q{n}": {f"d{n}": 1, "x": 1} for n in range(4)}
+    run = {query: {f"d{n}": 20.0 - n for n in range(15)} for query in qrels}
+    both = pm.audit(qrels, run, {"R@100": 0.5, "P@5": 0.15})
+    assert both.notes == ["the run: its lists end at rank 15, and R@100 sees no deeper"]
+    assert "Note: the run: its lists end at rank 15, and R@100 sees no deeper." in str(both)
+    assert pm.audit(qrels, run, {"R@10": 0.5}).notes == []
+    rows = pm.audit(qrels, {"a": run, "b": run}, {"a": {"R@10": 0.5}, "b": {"F1@20": 0.1, "R@100": 0.5}})
+    assert rows.notes == ["run 'b': its lists end at rank 15, and F1@20 and R@100 see no deeper"]

@@ -178,7 +178,9 @@ def test_binary_labels_are_noted_once(collections):
 def test_the_other_measures_and_a_single_run_are_in_the_finding(collections):
     path = collections({"a": (4, 0), "b": (2, 1)})
     other = evaluate(path, "-m", "NumRet", "-m", "AP")
-    assert other.startswith("b has the highest mean P@1, 0.7500, and the highest P@1 on 1 of 2 collections.\n")
+    assert other.startswith(
+        "b has the highest mean P@1, 0.7500, and the highest P@1 on 1 of 2 collections.\n"
+    )
     assert "\nHighest mean on NumRet: a and b; on AP: b.\nNo significance test was run.\n" in other
     opposite = evaluate(collections({"a": (4, 1), "b": (2, 1)}), "-m", "AP")
     assert "\nHighest mean on AP: a.\n" in opposite
