@@ -16,7 +16,7 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.identities.cases import FORMS
+from permed_measures.identities.forms import FORMS
 from permed_measures.identities.identify import identify
 from permed_measures.identities.user_function import load_function
 
@@ -65,9 +65,8 @@ COMMAND = Command(
         option(
             INPUT,
             f"--form {'|'.join(FORMS)}",
-            "What it takes: dicts of qrels and run (by default); qrels and ranked documents; lists of "
-            "grades; the grades and the ranked documents of one query.",
-            default="dicts",
+            "What the function takes, if that is not found by trial: dicts of qrels and run; of one query "
+            "the judgments, or the relevant documents, and the ranked ones; lists of grades; ...",
         ),
         *WRITING,
         CONVENTIONS,
@@ -77,6 +76,6 @@ COMMAND = Command(
         "permed-sample/script.py:mean_ap MAP@10 --format json",
     ],
     details="The function is called on small collections, and every convention that gives other numbers is "
-    "ruled out. It takes {query: {document: grade}} and {query: {document: score}}, each list in ranked "
-    "order, and returns the mean, or {query: value}.",
+    "ruled out. It may take qrels and run as dicts, lists, sets, arrays or frames, of all queries or of one, "
+    "and returns the mean or the values of the queries.",
 )

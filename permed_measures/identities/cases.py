@@ -10,77 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from permed_measures.conventions.runs import DEPTHS
+from permed_measures.identities.forms import Form, Grades, Qrels, Run
 from permed_measures.papers.names import Rank
-
-Grades = dict[str, float]
-Qrels = dict[str, Grades]
-Run = dict[str, dict[str, float]]
-Function = Callable[..., Any]
-
-
-class Form(NamedTuple):
-    """What a function takes.
-
-    Attributes
-    ----------
-    arguments : callable
-        Makes what a function is called with of qrels and a run, whose lists are in ranked order.
-    hidden : str
-        What of them it does not see.
-    scores, ids, queries : bool
-        Whether it sees scores, ids, and queries that only the qrels or only the run has.
-    one_query : bool
-        Whether it takes one query.
-    """
-
-    arguments: Callable[[Qrels, Run], tuple[Any, ...]]
-    hidden: str = ""
-    scores: bool = True
-    ids: bool = True
-    queries: bool = True
-    one_query: bool = False
-
-    def takes(self, qrels: Qrels, run: Run) -> bool:
-        """Return whether a function can be asked for what it sees of these."""
-        return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
-
-    def call(self, function: Function, case: Case) -> Any:
-        """Return what a function returns for a case."""
-        return function(*self.arguments(case.qrels, case.run))
-
-
-def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    return {query: dict(docs) for query, docs in lists.items()}
-
-
-def _lists(qrels: Qrels, run: Run) -> tuple[Any, ...]:
-    return ({q: [qrels[q].get(doc, 0) for doc in docs] for q, docs in run.items()},)
-
-
-def _of_one_query(qrels: Qrels, run: Run) -> tuple[Any, ...]:
-    [(grades, docs)] = [(dict(qrels[query]), list(docs)) for query, docs in run.items()]
-    return grades, docs
-
-
-FORMS = {
-    "dicts": Form(lambda qrels, run: (_copied(qrels), _copied(run))),
-    "ranked": Form(
-        lambda qrels, run: (_copied(qrels), {q: list(docs) for q, docs in run.items()}),
-        "scores",
-        scores=False,
-    ),
-    "lists": Form(
-        _lists,
-        "scores, ids, and judgments of what was not retrieved",
-        scores=False,
-        ids=False,
-        queries=False,
-    ),
-    "query": Form(
-        _of_one_query, "scores, and which queries are averaged", scores=False, queries=False, one_query=True
-    ),
-}
-"""By their names, the four forms of functions."""
 
 USUAL = 10
 """The cutoff to which lists are long and short where a measure has none."""
@@ -130,10 +61,34 @@ Few conventions say what grades are that are fractions, and some sorts leave the
 """
 
 
+def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    return {query: dict(docs) for query, docs in lists.items()}
+
+
 def _seen(trait: str, form: Form) -> bool:
     """Return whether functions of a form can see it."""
-    unseen = ((TIES, LOW), form.scores), ((NOT_IN_RUN, NOT_JUDGED), form.queries), ((OWN_ID,), form.ids)
-    return not any(trait in traits for traits, is_seen in unseen if not is_seen)
+    unseen = {
+        (TIES, LOW): form.scores,
+        (NOT_IN_RUN, NOT_JUDGED): form.queries,
+        (OWN_ID,): form.ids,
+        (NEGATIVE, FRACTIONS, HIGH): form.grades,
+    }
+    return not any(trait in traits for traits, is_seen in unseen.items() if not is_seen)
+
+
+def without_grades(case: Case) -> Case:
+    """Return a case whose relevant documents have the grade 1, and whose others are not judged.
+
+    Of a query without relevant documents one is judged that is not retrieved: so the query has judgments.
+    """
+    relevant = {
+        query: {doc: 1.0 for doc, grade in docs.items() if grade >= 1} or {_OTHER: 0.0}
+        for query, docs in case.qrels.items()
+    }
+    return case._replace(qrels=relevant)
+
+
+_OTHER = "not retrieved"
 
 
 # --- what a case can tell apart ----------------------------------------------------------------------
@@ -216,7 +171,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
         n = 1 if form.one_query or PLAIN in traits else _SIZES[number % len(_SIZES)]
         n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
         drawn.append(random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits))
-    small = [_small(*each) for each in _SMALL]
+    small = [small_case(*each) for each in _SMALL]
     for rank in (k, *others):
         small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
     for depth in filter(None, DEPTHS.values()):
@@ -229,31 +184,31 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
 def _around(k: int) -> Iterator[Case]:
     """Yield small cases on which it matters whether something is cut at rank k."""
     unjudged = [None] * (k - 1)
-    yield _small([1, *unjudged, 1, 3])
-    yield _small([*unjudged, 2, 1], [1])
-    yield _small([None, *unjudged, 3, 2], [1, 3])
-    yield _small([3, *unjudged, 0, 3], [3])
-    yield _small([0] * k + [1])
-    yield _small([0] * (k - 1) + [2, 1])
-    yield _small([0, 3, *unjudged, 3])
+    yield small_case([1, *unjudged, 1, 3])
+    yield small_case([*unjudged, 2, 1], [1])
+    yield small_case([None, *unjudged, 3, 2], [1, 3])
+    yield small_case([3, *unjudged, 0, 3], [3])
+    yield small_case([0] * k + [1])
+    yield small_case([0] * (k - 1) + [2, 1])
+    yield small_case([0, 3, *unjudged, 3])
     for grade in (1, 2, 3):
-        yield _small([1], [grade] * (k + 1))
-        yield _small([grade], [grade] * (k + 1))
-        yield _small([grade] * (k + 1), (), RICH)
-        yield _small([0, *[grade] * (k + 1)], [grade], RICH)
-        yield _small([*unjudged, *[grade] * (k + 1)], [grade] * 2, RICH)
-    yield _small([1], [1] * 120, RICH)
-    yield _small([1, 2, 3] * k, [3, 1] * k, RICH)
-    yield _small([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE)
+        yield small_case([1], [grade] * (k + 1))
+        yield small_case([grade], [grade] * (k + 1))
+        yield small_case([grade] * (k + 1), (), RICH)
+        yield small_case([0, *[grade] * (k + 1)], [grade], RICH)
+        yield small_case([*unjudged, *[grade] * (k + 1)], [grade] * 2, RICH)
+    yield small_case([1], [1] * 120, RICH)
+    yield small_case([1, 2, 3] * k, [3, 1] * k, RICH)
+    yield small_case([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE)
 
 
 def _longer_than(depth: int) -> Iterator[Case]:
     """Yield small cases on which it matters whether lists are cut to a depth, for the list or its ideal."""
-    yield _small([0] * depth + [3], [3])
-    yield _small([None] * depth + [3, 0, 3], [3])
+    yield small_case([0] * depth + [3], [3])
+    yield small_case([None] * depth + [3, 0, 3], [3])
     for grade in (0, None):
-        yield _small([2, *[grade] * (depth - 1), 2])
-        yield _small([2, *[grade] * (depth - 1), 2], [3])
+        yield small_case([2, *[grade] * (depth - 1), 2])
+        yield small_case([2, *[grade] * (depth - 1), 2], [3])
     late = {f"x{n}": None for n in range(depth)}
     for zeros in ({}, dict.fromkeys(late, 0)):
         yield _between({"a": 3, **zeros}, {**late, "a": None}, (NOT_FOUND,))
@@ -446,7 +401,7 @@ def _scores(rng: random.Random, n: int, k: int, odd: set[str]) -> list[float]:
     return [score - (n + 1) // 2 for score in scores] if LOW in odd else scores
 
 
-def _small(ranked: Iterable[float | None], missed: Iterable[float] = (), *traits: str) -> Case:
+def small_case(ranked: Iterable[float | None], missed: Iterable[float] = (), *traits: str) -> Case:
     """Return one query: grades in ranked order, None for unjudged documents, and those not retrieved."""
     every = {f"d{n}": grade for n, grade in enumerate([*ranked, None, *missed], 1)}
     grades = {doc: grade for doc, grade in every.items() if grade is not None}

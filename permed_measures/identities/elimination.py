@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,11 +22,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identities.cases import (
     EXCUSED,
-    FORMS,
     SHOWN_BY,
     Case,
-    Form,
-    Function,
     cases,
     fresh_cases,
     joined,
@@ -33,7 +31,9 @@ from permed_measures.identities.cases import (
     random_case,
     ranks_of,
     shrunk,
+    without_grades,
 )
+from permed_measures.identities.forms import FORMS, Form, Function
 from permed_measures.identities.user_function import error_location, error_text, number_returned, written_call
 from permed_measures.markup import counted
 from permed_measures.papers.names import Rank
@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 
 OF_QUERIES = ("queries", "averaged")
 """The options that make no difference to a function of one query, but that nothing relevant may count 1."""
+OF_GRADES = ("labels", "weights", "gain", "negative", "level")
+"""Those that make no difference to a function that does not see grades."""
 APART = 1e-6
 """How far apart numbers are that single precision tells apart."""
 _NOISE = 1e-12
@@ -86,12 +88,17 @@ class _Rounded(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A case, its measure by any convention, and what the function says: a number, or how it raises."""
+    """A case, its measure by any convention, and what the function says: a number, or how it raises.
+
+    The note says how the number was read, `warned` of what the function warned.
+    """
 
     case: Case
     claimed: Claimed
     value: float = np.nan
     error: BaseException | None = None
+    note: str = ""
+    warned: tuple[str, ...] = ()
 
     @cached_property
     def quantity(self) -> Quantity:
@@ -117,6 +124,19 @@ class Asked:
     def is_of_one_query(self) -> bool:
         """Whether there is one query in all."""
         return len({*self.case.qrels, *self.case.run}) == 1
+
+
+def ask(function: Function, form: Form, case: Case, claimed: Claimed) -> Asked:
+    """Ask a function for its number; where it sees no grades, of relevant documents alone."""
+    case = case if form.grades else without_grades(case)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            value, note = number_returned(function, form, case, claimed.name)
+        except (Exception, SystemExit) as error:
+            return Asked(case, claimed, error=error)
+    warned = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught)
+    return Asked(case, claimed, value, note=note, warned=tuple(warned))
 
 
 # --- how numbers are read ------------------------------------------------------------------------------
@@ -189,7 +209,7 @@ _IN_A_ROW = 10
 """How many cases in a row a function may raise on until it is asked no more of their kind."""
 _ROWS = 500_000
 """How many conventions may be left at once."""
-_GRADES = Case({"c_1": {"a": 3, "b": 2, "c": 1}}, {"c_1": {"a": 1.0}})
+GRADES = Case({"c_1": {"a": 3, "b": 2, "c": 1}}, {"c_1": {"a": 1.0}})
 """A case with each grade from which documents may be relevant."""
 
 
@@ -237,13 +257,13 @@ class Search:
         self._nearest: Codes | None = None
         self.asked = self._ask_all()
         self.used = [each for each in self.asked if each.error is None]
-        quantities = [claimed.of(_GRADES), *(each.quantity for each in self.asked)]
+        quantities = [claimed.of(GRADES), *(each.quantity for each in self.asked)]
         self.space = Space(quantities, list(map(claimed.by, named)))
         self.shown = [option for option in self.space.options if self._may_show(option)]
 
     def _may_show(self, option: str, used: bool = True) -> bool:
         """Return whether a case may tell values of an option apart, of those with a number or of all."""
-        if option in OF_QUERIES and not self.form.queries:
+        if (option in OF_QUERIES and not self.form.queries) or (option in OF_GRADES and not self.form.grades):
             return False
         every = self.used if used else self.asked
         return option not in SHOWN_BY or any(SHOWN_BY[option](each.case) for each in every)
@@ -261,11 +281,7 @@ class Search:
 
     def ask(self, case: Case) -> Asked:
         """Ask the function for its number."""
-        try:
-            value = number_returned(self.function, self.form, case, self.claimed.name)
-        except (Exception, SystemExit) as error:
-            return Asked(case, self.claimed, error=error)
-        return Asked(case, self.claimed, value)
+        return ask(self.function, self.form, case, self.claimed)
 
     def _ask_all(self) -> list[Asked]:
         """Ask the function on all cases; if it raises on most, with longer lists or more queries too."""
@@ -310,7 +326,8 @@ class Search:
         return InputError(
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
-            hint=f"It was called as {called}. If it takes something else, name its form: {', '.join(FORMS)}",
+            hint=f"It was called as {called}, with {self.form.taken}. If it takes something else, name its "
+            f"form ({', '.join(FORMS)}), or call it in a function of three lines",
         )
 
     # --- what is ruled out -----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,17 +28,17 @@ from permed_measures.conventions.values import Labels
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
 from permed_measures.identities.cases import (
-    FORMS,
     NEGATIVE,
     TIES,
     TRAITS,
     Case,
-    Function,
     described,
     fraction,
 )
-from permed_measures.identities.elimination import APART, Asked, Claimed, Search, number
-from permed_measures.identities.user_function import error_text
+from permed_measures.identities.elimination import APART, OF_GRADES, Asked, Claimed, Search, number
+from permed_measures.identities.forms import FORMS, Function
+from permed_measures.identities.trial import form_taken
+from permed_measures.identities.user_function import error_text, written_call
 from permed_measures.markup import counted
 from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.provenance import Origin, provenance
@@ -173,6 +174,10 @@ class Identified(Result):
         How the numbers were read, and which cases no convention explains.
     read_as : str
         How the numbers were read if not as they are: in percent, rounded.
+    takes : str
+        What the function was called with, in words.
+    called : str
+        A small call of it, as one would write it.
     """
 
     name: str
@@ -187,6 +192,8 @@ class Identified(Result):
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     read_as: str = ""
+    takes: str = ""
+    called: str = ""
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -237,6 +244,7 @@ class Identified(Result):
         near = self.nearest
         changed = f"{near.name}: {'; '.join(near.changes)}" if near.changes else near.name
         yield Section("Convention" if self.ok else "The nearest convention", texts=self.names or [changed])
+        yield Section("Called with", texts=[self.takes], code=[self.called])
         if self.differences:
             yield Section("Different from ir_measures' default", texts=list(map(_shown, self.differences)))
         if self.counterexample:
@@ -291,6 +299,8 @@ def _content(found: Identified) -> dict[str, Any]:
         "convention": found.nearest.name,
         "changes": found.nearest.changes,
         "names": found.names,
+        "takes": found.takes,
+        "called": found.called,
         "n_cases": found.n_cases,
         "n_agree": found.n_agree,
         "n_answers": len(found.answers),
@@ -310,7 +320,7 @@ def identify(
     function: Function,
     measure: str,
     *,
-    form: str = "dicts",
+    form: str | None = None,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Identified:
     """Find the convention by which a function computes a measure, by asking it.
@@ -331,12 +341,16 @@ def identify(
         It is run as it is, in this process.
     measure : str
         What it is said to compute, named as for `audit`: ``MAP@10``.
-    form : {'dicts', 'ranked', 'lists', 'query'}
-        What the function takes: ``dicts`` qrels and run, ``{query: {document: grade}}`` and
-        ``{query: {document: score}}``, each list in ranked order; ``ranked`` qrels and
-        ``{query: [documents]}``; ``lists`` ``{query: [grades of the ranked documents]}``; ``query`` the
-        grades and the ranked documents of one query. It returns the mean, a value by query, or numbers by
-        name, of which that of `measure` is taken.
+    form : str, optional
+        What the function takes, found by trial if left out: ``dicts`` qrels and run,
+        ``{query: {document: grade}}`` and ``{query: {document: score}}``, each list in ranked order;
+        ``ranked`` qrels and ``{query: [documents]}``; ``sets`` ``{query: {relevant documents}}`` and the
+        same; ``query`` the grades and the ranked documents of one query; ``relevant`` its relevant documents
+        (a set or a list) and the ranked ones; ``parallel`` lists of both; ``scores`` the grades of the
+        retrieved documents and their scores; ``lists`` the grades of ranked documents, ``{query: [grades]}``
+        or ``[[grades]]``; ``grades`` those of one query; ``frames`` qrels and run as pandas frames. Two
+        arguments may come in the other order, behind them the cutoff, and lists may be arrays. It returns the
+        mean, a value by query, both in a tuple, or numbers by name, of which that of `measure` is taken.
     conventions : path, optional
         A TOML file of one's own conventions, as for `audit`.
 
@@ -359,9 +373,11 @@ def identify(
     """
     if not callable(function):
         raise InputError(f"identify needs a function (found {type(function).__name__})")
-    check_choice("form", form, FORMS)
+    if form is not None:
+        check_choice("form", form, FORMS)
     claimed = Claimed(measure, *meaning_of(heading_of(measure)[0]))
-    return _found(Search(function, FORMS[form], claimed, conventions_with(conventions)))
+    named = conventions_with(conventions)
+    return _found(Search(function, form_taken(function, claimed, named, form), claimed, named))
 
 
 def _found(search: Search) -> Identified:
@@ -378,6 +394,8 @@ def _found(search: Search) -> Identified:
         n_cases=len(used),
         notes=list(_notes(search)),
         read_as=_read_as(search),
+        takes=search.form.taken,
+        called=written_call(search.function, search.form, _SMALL),
         left_out=list(_left_out(search)),
     )
     if not answers:
@@ -392,10 +410,17 @@ def _found(search: Search) -> Identified:
     )
 
 
+_SMALL = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})
+
+
 def _notes(search: Search) -> Iterator[str]:
     """Say how the numbers are read, and which cases are left out."""
     if text := _read_as(search):
         yield f"the numbers of the function are read as {text}"
+    yield from dict.fromkeys(each.note for each in search.used if each.note)
+    warned = Counter(text for each in search.asked for text in each.warned)
+    for text, n in warned.most_common(_ERRORS):
+        yield f"the function warns on {counted(n, 'case')}: {text}"
     for trait in search.excused:
         n = sum(trait in each.case.traits for each in search.used)
         yield f"not so on {counted(n, 'case')} with {trait}, which are left out"
@@ -428,7 +453,8 @@ def _open(search: Search, near: Codes, option: str) -> str:
     at = space.options.index(option)
     others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
     values = [space.numbered(option)[n] for n in others[:, at]]
-    if option in search.not_crossed or (search.form.one_query and option == "averaged"):
+    is_unseen = option in OF_GRADES and not search.form.grades
+    if is_unseen or option in search.not_crossed or (search.form.one_query and option == "averaged"):
         values = every
     elif search.form.one_query and option == "queries" and values[0] not in NOTHING_IS_ONE:
         values = [value for value in every if value not in NOTHING_IS_ONE]

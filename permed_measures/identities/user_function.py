@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
 import math
 import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from permed_measures.errors import PACKAGE, InputError, nearest, shown
-from permed_measures.identities.cases import Case, Form, Function
+from permed_measures.errors import PACKAGE, InputError, MeasureError, nearest, shown
+from permed_measures.identities.cases import Case
+from permed_measures.identities.forms import Form, Function
+from permed_measures.papers.names import heading_of, meaning_of
 
 
 def load_function(text: str) -> Function:
@@ -46,19 +50,43 @@ def load_function(text: str) -> Function:
         raise InputError(
             f"the script raises {error_text(error)}", where=error_location(error) or str(path)
         ) from error
-    function = getattr(module, name, None)
-    if not callable(function):
-        near = nearest(name, [each for each, value in vars(module).items() if callable(value)])
-        hint = f"{near} {_functions_of(path)}".strip()
-        raise InputError(f"there is no function {name!r}", where=str(path), hint=hint)
-    return function  # type: ignore[no-any-return]
+    return _named(module, name, path)
+
+
+def _named(module: Any, name: str, path: Path) -> Function:
+    """Return a function of a module, or a method of a class, of which an object is made if it needs one."""
+    found, owner = module, ""
+    for part in name.split("."):
+        if isinstance(found, type) and not isinstance(
+            inspect.getattr_static(found, part, None), staticmethod | classmethod
+        ):
+            try:
+                found = found()
+            except TypeError as error:
+                hint = f"Add a function to {path} that makes one and calls its method"
+                problem = f"{owner} cannot be made without arguments ({error})"
+                raise InputError(problem, where=str(path), hint=hint) from None
+        known = [each for each in dir(found) if callable(getattr(found, each, None))]
+        found, owner = getattr(found, part, None), part
+        if not callable(found):
+            hint = f"{nearest(part, known)} {_functions_of(path)}".strip()
+            raise InputError(f"there is no function {name!r}", where=str(path), hint=hint)
+    return found  # type: ignore[no-any-return]
 
 
 def _functions_of(path: Path) -> str:
     """Name the functions of a file."""
     with suppress(SyntaxError, ValueError):
         body = ast.parse(path.read_bytes()).body
-        if names := [node.name for node in body if isinstance(node, ast.FunctionDef)]:
+        names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+        names += [
+            f"{node.name}.{each.name}"
+            for node in body
+            if isinstance(node, ast.ClassDef)
+            for each in node.body
+            if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")
+        ]
+        if names:
             return f"It has {', '.join(names)}: write {path}:{names[0]}"
     return f"Write {path}:FUNCTION"
 
@@ -90,8 +118,10 @@ def _as_typed(path: str) -> str:
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
-def number_returned(function: Function, form: Form, case: Case, name: str) -> float:
-    """Call a function with a case, and return its number: that of the name if there are several.
+def number_returned(function: Function, form: Form, case: Case, name: str) -> tuple[float, str]:
+    """Call a function with a case, and return its number, and what is to be said of how that is read.
+
+    Of several numbers it is the one of the name, or that a reader would take for it; of a tuple the first.
 
     Raises
     ------
@@ -100,26 +130,58 @@ def number_returned(function: Function, form: Form, case: Case, name: str) -> fl
     InputError
         For anything else that is not a number; what the function itself raises is raised as it is.
     """
-    returned = form.call(function, case)
-    if isinstance(returned, Mapping) and name in returned:
-        returned = returned[name]
+    returned, note = function(*form.arguments(case.qrels, case.run)), ""
+    if isinstance(returned, tuple) and returned:
+        returned, note = returned[0], "of the tuple that the function returns the first number is taken"
     if isinstance(returned, Mapping):
-        others = [key for key in returned if key not in case.qrels and key not in case.run]
-        if others and len(returned) > 1:  # one alone is meant, whatever its name
-            problem = f"of what the function returns none is {name!r}, and {shown(others[0])} is no query"
-            raise InputError(problem, hint=f"Return a number, or one by the name {name!r}")
-        returned = list(returned.values())
+        queries = {*case.qrels, *case.run}
+        if name in returned or not queries.issuperset(returned):
+            returned, note = _number_named(returned, name, note)
+        else:
+            returned = [*returned.values()]
+            if any(isinstance(each, Mapping) for each in returned):
+                found = [_number_named(each, name, note) for each in returned if isinstance(each, Mapping)]
+                returned, note = [each for each, _ in found], found[0][1]
     try:
         values = np.asarray(returned)  # a number, or those of the queries; numpy's too
         value = float(values.mean()) if values.size else math.nan
-        if isinstance(returned, tuple):  # which mostly has the mean beside something else
-            raise TypeError
     except (TypeError, ValueError):
         problem = f"the function must return a number, or {{query: number}} (found {shown(returned)})"
         raise InputError(problem) from None
     if not math.isfinite(value):
         raise NoNumberError(f"the function returns {value}")
-    return value
+    return value, note
+
+
+def _number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any, str]:
+    """Return the number of a name, or the only one that it may mean, and a note which that is.
+
+    Raises
+    ------
+    InputError
+        If there is none, or there are several; the message lists the names.
+    """
+    if name in numbers:
+        return numbers[name], note
+    measure, (cutoff, *_) = _meaning(name)
+    meant = {key: _meaning(str(key)) for key in numbers}
+    same = [key for key, (of_key, (k, *_)) in meant.items() if (of_key, k) == (measure, cutoff)]
+    same = same or [key for key, (of_key, cutoffs) in meant.items() if of_key == measure and None in cutoffs]
+    if len(same) != 1 and len(numbers) == 1:  # one alone is meant, whatever its name
+        return next(iter(numbers.values())), note
+    if len(same) != 1:
+        known = ", ".join(map(shown, numbers))
+        problem = f"of what the function returns {'none' if not same else 'more than one'} is {name!r}"
+        raise InputError(f"{problem} (found {known})", hint="Ask for one of these names")
+    return numbers[same[0]], f"of the numbers that the function returns {shown(same[0])} is taken"
+
+
+def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:
+    """Return the measure that a name means, and its cutoffs; a name that means none means itself."""
+    try:
+        return meaning_of(heading_of(name)[0])
+    except MeasureError:
+        return name, (name,)
 
 
 _SHOWN = 160
@@ -127,6 +189,8 @@ _SHOWN = 160
 
 def written_call(function: Function, form: Form, case: Case) -> str:
     """Write how a function is called with a case, shortened."""
-    text = ", ".join(map(repr, form.arguments(case.qrels, case.run)))
+    simple = (dict, list, set, int, float, np.ndarray)
+    made = form.arguments(case.qrels, case.run)
+    text = ", ".join(repr(each) if isinstance(each, simple) else f"<{type(each).__name__}>" for each in made)
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
     return f"{getattr(function, '__name__', 'function')}({text})"

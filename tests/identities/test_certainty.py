@@ -11,8 +11,9 @@ from simulations.pairs import Alike, random_cases
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.errors import InputError
-from permed_measures.identities.cases import FORMS, Case, cases, fresh_cases
+from permed_measures.identities.cases import Case, cases, fresh_cases
 from permed_measures.identities.elimination import Claimed, number
+from permed_measures.identities.forms import FORMS
 from permed_measures.papers.names import meaning_of
 
 # --- functions that are easily taken for a measure ------------------------------------------------------
@@ -62,11 +63,20 @@ def test_a_function_that_raises_on_most_cases_is_an_error_that_says_where_and_ho
     assert "It was called as raises_on_every_list({'d" in text
 
 
-def test_the_remedy_for_a_function_of_another_form_is_its_form():
-    with pytest.raises(
-        InputError, match=r"If it takes something else, name its form: dicts, ranked, lists, query"
-    ):
-        pm.identify(precision, "P@5")
+def test_the_remedy_for_a_function_of_another_form_is_its_form_or_a_function_of_three_lines():
+    def takes_pairs(pairs):
+        return sum(grade >= 1 for _, grade in sorted(pairs, key=lambda pair: -pair[0])[:5]) / 5
+
+    remedy = (
+        r"If it takes something else, name its form \(dicts, ranked, .*\), or call it in a function of three"
+    )
+    with pytest.raises(InputError, match=remedy):
+        pm.identify(takes_pairs, "P@5")
+
+    def wrapped(grades, scores):
+        return takes_pairs([*zip(scores, grades, strict=True)])
+
+    assert pm.identify(wrapped, "P@5").measure == "P@5"
     assert pm.identify(precision, "P@5", form="query").measure == "P@5"
 
 

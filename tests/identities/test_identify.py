@@ -20,7 +20,6 @@ from permed_measures.conventions.runs import may_be
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.errors import PACKAGE, InputError
 from permed_measures.identities.cases import (
-    FORMS,
     NOT_FOUND,
     NOTHING_RELEVANT,
     PLAIN,
@@ -33,6 +32,7 @@ from permed_measures.identities.cases import (
     shrunk,
 )
 from permed_measures.identities.elimination import Asked, Claimed, Search, number, readings
+from permed_measures.identities.forms import FORMS
 from permed_measures.identities.identify import Answer
 from permed_measures.papers.names import meaning_of
 from permed_measures.results.report import FORMATS
@@ -440,7 +440,7 @@ def test_values_may_be_those_of_queries_that_only_the_qrels_or_only_the_run_has(
     for names[:] in (["q1", "q2"], ["q2", "q3"], ["q1", "q2", "q3"]):
         assert search.ask(case).error is None
     names[:] = ["q1", "MAP"]
-    assert "'MAP' is no query" in str(search.ask(case).error)
+    assert "of what the function returns none is 'P@1' (found 'q1', 'MAP')" in str(search.ask(case).error)
 
 
 @pytest.mark.thorough
@@ -472,8 +472,9 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
 
     with pytest.raises(InputError, match=r"identify.py:\d+: .* gives no number on .*: KeyError"):
         pm.identify(fails, "P@1")
-    for wrong in (None, (0.5, 3.0)):
-        said = re.escape(f"must return a number, or {{query: number}} (found {wrong!r}"[:-2])
+    for wrong in (None, "0.5x", (None, 3.0)):
+        first = wrong[0] if isinstance(wrong, tuple) else wrong
+        said = re.escape(f"must return a number, or {{query: number}} (found {first!r}")
         with pytest.raises(InputError, match=said):
             pm.identify(lambda qrels, run, value=wrong: value, "P@1")  # noqa: ARG005
     with pytest.raises(InputError, match=r"identify.py:\d+: .* gives no number on .*: SystemExit: 0"):
@@ -481,8 +482,10 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
     beside = f"{PACKAGE[:-1]}_of_mine/script.py"
     with pytest.raises(InputError, match=r"_of_mine/script.py:1: .* no number on .*: NameError"):
         pm.identify(eval(compile("lambda qrels, run: nothing", beside, "eval")), "P@1")
-    with pytest.raises(InputError, match=r"none is 'map@10', and 'MAP@10' is no query\. Return a number"):
-        pm.identify(lambda qrels, run: {"MAP@10": 0.5, "P@1": 0.25}, "map@10")  # noqa: ARG005
+    with pytest.raises(InputError, match=r"returns none is 'R@10' .found 'MAP@10', 'P@1'.\. Ask for one of"):
+        pm.identify(lambda qrels, run: {"MAP@10": 0.5, "P@1": 0.25}, "R@10")  # noqa: ARG005
+    with pytest.raises(InputError, match=r"more than one is 'map@10' .found 'MAP@10', 'map_cut_10'.\. Ask"):
+        pm.identify(lambda qrels, run: {"MAP@10": 0.5, "map_cut_10": 0.25}, "map@10")  # noqa: ARG005
     with pytest.raises(InputError, match="gives no number on any case: the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
 
@@ -491,7 +494,10 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
     ("given", "message"),
     [
         ({"function": "script.py:f"}, "identify needs a function .found str"),
-        ({"form": "list"}, "form must be one of dicts, ranked, lists, query .found 'list'.. Did you mean"),
+        (
+            {"form": "list"},
+            "form must be one of dicts, ranked, sets, .*, frames .found 'list'.. Did you mean",
+        ),
         ({"measure": "MAP at ten"}, "no measure is known by the name 'MAP at ten'"),
         ({"measure": "P"}, "P needs a cutoff"),
     ],
@@ -522,7 +528,7 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
     assert all(FORMS[form].takes(*case[:2]) for case in every)
     assert all(all(case.qrels.values()) for case in every)
     traits = {trait for case in every for trait in case.traits}
-    assert (traits == {*TRAITS, PLAIN}) == (form == "dicts")
+    assert (traits == {*TRAITS, PLAIN}) == (form in ("dicts", "frames"))
     lengths = {len(docs) for case in every for docs in case.run.values()}
     assert min(lengths) == 0
     assert {1, 10} < {min(length, 11) for length in lengths} | {11}
@@ -534,7 +540,7 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
 
 def test_the_cases_are_those_that_the_simulation_was_run_on():
     """Whoever changes them, or Python's generator, runs it again: tests/simulations/identities.py."""
-    every = [list(cases(FORMS[form], (10, None))) for form in FORMS]
+    every = [list(cases(FORMS[form], (10, None))) for form in ("dicts", "ranked", "lists", "query")]
     assert list(map(len, every)) == [326, 250, 219, 215]
     assert blake2b(repr(every).encode()).hexdigest()[:16] == "8e7244ff4e7896ce"
 

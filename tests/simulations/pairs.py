@@ -15,8 +15,9 @@ import numpy as np
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.runs import may_be
 from permed_measures.conventions.spaces import Space
-from permed_measures.identities.cases import FORMS, FRACTIONS, HIGH, TRAITS, cases, random_case
-from permed_measures.identities.elimination import _GRADES, Claimed
+from permed_measures.identities.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
+from permed_measures.identities.elimination import GRADES, Claimed
+from permed_measures.identities.forms import FORMS
 from permed_measures.papers.names import meaning_of
 
 MEASURES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10", "nDCG@5")
@@ -41,7 +42,7 @@ class Alike:
         self.claimed = Claimed(name, *meaning_of(name))
         quantities = [self.claimed.of(case) for case in cases(FORMS["dicts"], self.claimed.cutoffs)]
         named = [self.claimed.by(each) for each in bases if each.has(self.claimed.measure)]
-        self.space = Space([self.claimed.of(_GRADES), *quantities], named)
+        self.space = Space([self.claimed.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
         near = np.concatenate([none, *(each.codes for each in self.space.within(n_changes))])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)

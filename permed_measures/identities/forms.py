@@ -1,0 +1,278 @@
+"""What functions take: qrels and a run in the shapes in which people's functions have them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Grades = dict[str, float]
+Qrels = dict[str, Grades]
+Run = dict[str, dict[str, float]]
+Function = Callable[..., Any]
+
+
+class Form(NamedTuple):
+    """What a function takes.
+
+    Attributes
+    ----------
+    make : callable
+        Makes what a function is called with of qrels and a run, whose lists are in ranked order.
+    texts : tuple of str
+        What each of these is, in words.
+    hidden : str
+        What of qrels and run it does not see.
+    scores, ids, queries, grades : bool
+        Whether it sees scores, ids, queries that only the qrels or only the run has, and grades; without
+        these relevant documents alone, those of grade 1 or more.
+    one_query : bool
+        Whether it takes one query.
+    k : int or None
+        The cutoff that it is called with behind the others.
+    turned : bool
+        Whether the second comes first.
+    as_arrays : bool
+        Whether lists are NumPy's arrays.
+    """
+
+    make: Callable[[Qrels, Run], tuple[Any, ...]]
+    texts: tuple[str, ...]
+    hidden: str = ""
+    scores: bool = True
+    ids: bool = True
+    queries: bool = True
+    grades: bool = True
+    one_query: bool = False
+    k: int | None = None
+    turned: bool = False
+    as_arrays: bool = False
+
+    def takes(self, qrels: Qrels, run: Run) -> bool:
+        """Return whether a function can be asked for what it sees of these."""
+        return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
+
+    def arguments(self, qrels: Qrels, run: Run) -> tuple[Any, ...]:
+        """Return what a function is called with."""
+        made = self.make(qrels, run)
+        made = made[::-1] if self.turned else made
+        if self.as_arrays:
+            made = tuple(np.array(each) if isinstance(each, list) else each for each in made)
+        return made if self.k is None else (*made, self.k)
+
+    @property
+    def taken(self) -> str:
+        """What it takes, in words."""
+        texts = self.texts[::-1] if self.turned else self.texts
+        arrays = " as arrays" if self.as_arrays else ""
+        return ", ".join([*texts, *([] if self.k is None else [f"k = {self.k}"])]) + arrays
+
+
+def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    return {query: dict(docs) for query, docs in lists.items()}
+
+
+def _ranked(run: Run) -> dict[str, list[str]]:
+    return {query: list(docs) for query, docs in run.items()}
+
+
+def _grades_by_query(qrels: Qrels, run: Run) -> dict[str, list[float]]:
+    return {query: [qrels[query].get(doc, 0) for doc in docs] for query, docs in run.items()}
+
+
+def _relevant(grades: Mapping[str, float]) -> list[str]:
+    return [doc for doc, grade in grades.items() if grade >= 1]
+
+
+def _of_one_query(qrels: Qrels, run: Run) -> tuple[Grades, list[str]]:
+    [(grades, docs)] = [(dict(qrels[query]), list(docs)) for query, docs in run.items()]
+    return grades, docs
+
+
+def _frames(query: str, document: str, grade: str, score: str) -> Callable[[Qrels, Run], tuple[Any, ...]]:
+    def make(qrels: Qrels, run: Run) -> tuple[Any, ...]:
+        import pandas as pd
+
+        found = []
+        for lists, number in (qrels, grade), (run, score):
+            rows = [(each, doc, value) for each, docs in lists.items() for doc, value in docs.items()]
+            found.append(pd.DataFrame(rows, columns=[query, document, number]))
+        return tuple(found)
+
+    return make
+
+
+_UNSEEN = "scores, ids, and judgments of what was not retrieved"
+_NO_QUERIES = "scores, and which queries are averaged"
+_NO_GRADES = "scores, grades, what is judged not relevant, and which queries are averaged"
+_OF_SCORES = "ids, judgments of what was not retrieved, and which queries are averaged"
+
+
+def _grades_of_one(qrels: Qrels, run: Run) -> list[float]:
+    [grades] = _grades_by_query(qrels, run).values()
+    return grades
+
+
+def _scores_of_one(run: Run) -> list[float]:
+    [docs] = run.values()
+    return [*docs.values()]
+
+
+FORMS = {
+    "dicts": Form(
+        lambda qrels, run: (_copied(qrels), _copied(run)),
+        ("qrels {query: {document: grade}}", "a run {query: {document: score}}"),
+    ),
+    "ranked": Form(
+        lambda qrels, run: (_copied(qrels), _ranked(run)),
+        ("qrels {query: {document: grade}}", "a run {query: [document, ...]}"),
+        "scores",
+        scores=False,
+    ),
+    "sets": Form(
+        lambda qrels, run: ({query: {*_relevant(docs)} for query, docs in qrels.items()}, _ranked(run)),
+        ("relevant documents {query: {document, ...}}", "a run {query: [document, ...]}"),
+        "scores, grades, and what is judged not relevant",
+        scores=False,
+        grades=False,
+    ),
+    "query": Form(
+        _of_one_query,
+        ("the judgments of a query {document: grade}", "its ranked documents [document, ...]"),
+        _NO_QUERIES,
+        scores=False,
+        queries=False,
+        one_query=True,
+    ),
+    "relevant": Form(
+        lambda qrels, run: ({*_relevant(_of_one_query(qrels, run)[0])}, _of_one_query(qrels, run)[1]),
+        ("the relevant documents of a query {document, ...}", "its ranked documents [document, ...]"),
+        _NO_GRADES,
+        scores=False,
+        queries=False,
+        grades=False,
+        one_query=True,
+    ),
+    "parallel": Form(
+        lambda qrels, run: ([_relevant(qrels[query]) for query in run], [*_ranked(run).values()]),
+        (
+            "the relevant documents of each query [[document, ...], ...]",
+            "its ranked documents [[document, ...], ...]",
+        ),
+        _NO_GRADES,
+        scores=False,
+        queries=False,
+        grades=False,
+    ),
+    "scores": Form(
+        lambda qrels, run: (_grades_of_one(qrels, run), _scores_of_one(run)),
+        ("the grades of the retrieved documents of a query [grade, ...]", "their scores [score, ...]"),
+        _OF_SCORES,
+        ids=False,
+        queries=False,
+        one_query=True,
+    ),
+    "lists": Form(
+        lambda qrels, run: (_grades_by_query(qrels, run),),
+        ("the grades of ranked documents {query: [grade, ...]}",),
+        _UNSEEN,
+        scores=False,
+        ids=False,
+        queries=False,
+    ),
+    "grades": Form(
+        lambda qrels, run: (_grades_of_one(qrels, run),),
+        ("the grades of the ranked documents of a query [grade, ...]",),
+        f"{_UNSEEN}, and which queries are averaged",
+        scores=False,
+        ids=False,
+        queries=False,
+        one_query=True,
+    ),
+    "frames": Form(
+        _frames("query_id", "doc_id", "relevance", "score"),
+        ("qrels as a pandas frame (query_id, doc_id, relevance)", "a run (query_id, doc_id, score)"),
+    ),
+}
+"""By their names, the forms of functions."""
+
+_OTHER_WAYS = {
+    "relevant": FORMS["relevant"]._replace(
+        make=lambda qrels, run: (_relevant(_of_one_query(qrels, run)[0]), _of_one_query(qrels, run)[1]),
+        texts=("the relevant documents of a query [document, ...]", FORMS["relevant"].texts[1]),
+    ),
+    "scores": FORMS["scores"]._replace(
+        make=lambda qrels, run: ([_grades_of_one(qrels, run)], [_scores_of_one(run)]),
+        texts=(
+            "the grades of the retrieved documents of a query [[grade, ...]]",
+            "their scores [[score, ...]]",
+        ),
+    ),
+    "lists": FORMS["lists"]._replace(
+        make=lambda qrels, run: ([*_grades_by_query(qrels, run).values()],),
+        texts=("the grades of the ranked documents of each query [[grade, ...], ...]",),
+    ),
+    "frames": FORMS["frames"]._replace(
+        make=_frames("qid", "docno", "label", "score"),
+        texts=("qrels as a pandas frame (qid, docno, label)", "a run (qid, docno, score)"),
+    ),
+}
+"""How functions have the same otherwise: a list in place of a set, lists of lists, other columns."""
+
+_ARRAYS = ("grades", "scores", "lists", "relevant")
+"""The forms whose lists may be arrays."""
+_CUTOFFS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
+"""What a cutoff is mostly called as an argument."""
+
+
+def variants(function: Function, k: int | None, form: str | None = None) -> Iterator[Form]:
+    """Yield what a function may take by its signature: the forms, or one of them, and their variants.
+
+    The two arguments may come in the other order, and behind them a cutoff that the function needs, or that
+    is called `k`, or the like, and is None by default. The variants with arrays come last.
+    """
+    asked = [each for name, each in FORMS.items() if form in (None, name)]
+    asked += [each for name, each in _OTHER_WAYS.items() if form in (None, name)]
+    arrays = [
+        ways[name]
+        for ways in (FORMS, _OTHER_WAYS)
+        for name in _ARRAYS
+        if form in (None, name)
+        if name in ways
+    ]
+    for each in [*asked, *(each._replace(as_arrays=True) for each in arrays)]:
+        if _may_take(function, len(each.texts)):
+            made = each._replace(k=k) if _takes_cutoff(function, len(each.texts)) else each
+            yield made
+            if len(each.texts) > 1:
+                yield made._replace(turned=True)
+
+
+def _places(function: Function) -> list[inspect.Parameter] | None:
+    """Return the arguments of a function by their places; None if it takes any number of them."""
+    try:
+        every = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):  # of some built-in functions
+        return None
+    if any(each.kind is each.VAR_POSITIONAL for each in every):
+        return None
+    return [each for each in every if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+
+
+def _may_take(function: Function, n: int) -> bool:
+    """Return whether a function takes n arguments, or these and a cutoff."""
+    places = _places(function)
+    if places is None:
+        return True
+    return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
+
+
+def _takes_cutoff(function: Function, n: int) -> bool:
+    """Return whether a cutoff stands behind n arguments of a function that it needs, or that is None."""
+    behind = (_places(function) or [])[n : n + 1]
+    return any(
+        each.default is each.empty or (each.default is None and each.name.lower() in _CUTOFFS)
+        for each in behind
+    )

@@ -1,0 +1,98 @@
+"""What a function takes, found by trial: it is called in each form on a few small collections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from permed_measures.conventions.named import NamedConvention
+from permed_measures.conventions.spaces import Space
+from permed_measures.identities.cases import Case, lengthened, ranks_of, small_case
+from permed_measures.identities.elimination import GRADES, Asked, Claimed, ask, number
+from permed_measures.identities.forms import FORMS, Form, Function, variants
+
+_LONG = 30
+"""How many documents long lists have, on which functions are tried that raise on short ones."""
+
+
+def form_taken(
+    function: Function, claimed: Claimed, named: Sequence[NamedConvention], form: str | None = None
+) -> Form:
+    """Return in which form a function takes qrels and a run: of all, or of the variants of one.
+
+    It is called in each form on four small collections. Of the forms in which it returns a number on each, it
+    is the one in which its numbers are nearest to those of a named convention; the first of several.
+
+    Parameters
+    ----------
+    function : callable
+    claimed : Claimed
+        What it is said to compute.
+    named : sequence of NamedConvention
+    form : str, optional
+        One of `FORMS`.
+
+    Returns
+    -------
+    Form
+        Where it returns a number in none, the one that is asked for, or the first that it may take.
+    """
+    k = ranks_of(claimed.cutoffs)[0]
+    tried = [*variants(function, k, form)]
+    for is_long in (False, True):
+        trial = _Trial(claimed, named, k, is_long)
+        found = [(trial.distance(function, each), each) for each in tried]
+        nearest = min((distance for distance, _ in found), default=np.inf)
+        if np.isfinite(nearest):
+            return next(each for distance, each in found if distance == nearest)
+    return FORMS[form] if form else next(iter(tried), FORMS["dicts"])
+
+
+class _Trial:
+    """The small collections, and what the named conventions give on them."""
+
+    def __init__(self, claimed: Claimed, named: Sequence[NamedConvention], k: int, is_long: bool) -> None:
+        self._claimed, self._k, self._is_long = claimed, k, is_long
+        space = Space([claimed.of(GRADES)], [*map(claimed.by, named)])
+        self._conventions = [base for _, base in space.bases]
+        self._known: dict[tuple[bool, bool, int], list[float]] = {}
+
+    def distance(self, function: Function, form: Form) -> float:
+        """Return how far the numbers of a function are from those of the nearest convention, or infinity."""
+        theirs, ours = [], []
+        for place, case in enumerate(_cases(self._k, form.one_query)):
+            asked = ask(function, form, lengthened(case, _LONG) if self._is_long else case, self._claimed)
+            if asked.error is not None:
+                return float("inf")
+            theirs.append(asked.value)
+            ours.append(self._values(form, place, asked))
+        values = np.array(theirs)
+        scales = (1, 100) if values.max() > 1 else (1,)
+        off = [np.abs(np.array(ours) - values[:, None] / scale).sum(axis=0).min() for scale in scales]
+        is_constant = np.ptp(values) == 0  # which tells nothing, however near it is
+        return round(float(min(off)), 6) + _FAR * len(theirs) * is_constant
+
+    def _values(self, form: Form, place: int, asked: Asked) -> list[float]:
+        """Return what each convention gives on a case as a form shows it; 10 where that is nothing."""
+        key = (form.grades, form.one_query, place)
+        if key not in self._known:
+            found = [number(asked.quantity, each) for each in self._conventions]
+            self._known[key] = np.nan_to_num(found, nan=_FAR).tolist()
+        return self._known[key]
+
+
+_FAR = 10.0
+
+
+def _cases(k: int, one_query: bool) -> Iterator[Case]:
+    """Yield small collections, all judged, that hardly any two forms read alike."""
+    yield small_case([0, 1, 0, 2])
+    yield small_case([2, 0, 0], [1])
+    yield small_case([1, 0, 2, *[0] * (k - 2), 1], [1, 2])
+    last = small_case([0, 0, 1, 1], [2])
+    if not one_query:
+        [first] = small_case([1, 0]).qrels.values()
+        renamed = {f"e{doc[1:]}": grade for doc, grade in first.items()}
+        last.qrels["c_2"], last.run["c_2"] = renamed, {doc: 2.0 - n for n, doc in enumerate(renamed)}
+    yield last
