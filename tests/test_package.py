@@ -41,7 +41,7 @@ papers: names claims columns tables arithmetic
 crosschecks
 conventions: options named values means names runs spaces
 audits: trials chance answers search sentences reports audit
-identities: forms cases user_function elimination trial identify
+identities: forms cases user_function program elimination trial identify
 limits: formulas bounds row_conventions rows
 limits: reports possible
 uncertainties: labels results uncertainty

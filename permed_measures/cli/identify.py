@@ -13,31 +13,50 @@ from pathlib import Path
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.inputs import origin_of
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option
+from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.identities.forms import FORMS
-from permed_measures.identities.identify import identify
+from permed_measures.identities.forms import FORMS, Function
+from permed_measures.identities.identify import Identified, identify, report_of
+from permed_measures.identities.program import FILES, Program
 from permed_measures.identities.user_function import load_function
 
 _PACKAGED = "permed-sample/script.py"
 
 
 def run(args: Namespace) -> int:
-    """Find the convention by which a script computes a measure."""
-    if args.measure is None:
+    """Find the convention by which a script or a program computes measures."""
+    measures = [*args.measures]
+    if args.program is not None and args.function is not None:
+        measures, args.function = [args.function, *measures], None
+    if not measures:
         raise InputError("no measure is named", hint="Say what it is to compute: -m MAP@10")
-    place, colon, name = args.function.rpartition(":")
+    if args.function is None and args.program is None:
+        raise InputError("no function is named", hint="Write FILE.py:FUNCTION, or --command PROGRAM")
+    place, colon, name = (args.function or "").rpartition(":")
     path = Path(place)
     if place == _PACKAGED and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
     form = format_of(args, [path])
-    with _run_as_python_would(path):
-        function = load_function(f"{path}:{name}" if colon else args.function)
-        result = identify(function, args.measure, form=args.form, conventions=args.conventions)
-    result = replace(result, origin=origin_of(args, {}, {"script": path}))
-    write_report(result.report(), form, args, args.function)
-    return int(not result.ok)
+    if args.program is None:
+        with _run_as_python_would(path):
+            function = load_function(f"{path}:{name}" if colon else args.function)
+            found = [_asked(args, function, measure) for measure in measures]
+    else:
+        printed: dict[str, str | Exception] = {}  # by the program, for all measures
+        found = [
+            _asked(args, Program(args.program, measure, args.files, args.read, printed), measure)
+            for measure in measures
+        ]
+    others = {"script": path} if args.program is None else {}
+    origin = origin_of(args, {}, others)
+    found = [replace(each, origin=origin) for each in found]
+    write_report(report_of(found), form, args, args.function or args.program)
+    return int(not all(each.ok for each in found))
+
+
+def _asked(args: Namespace, function: Function, measure: str) -> Identified:
+    return identify(function, measure, form=args.form, conventions=args.conventions)
 
 
 @contextmanager
@@ -56,11 +75,17 @@ def _run_as_python_would(path: Path) -> Iterator[None]:
 COMMAND = Command(
     run,
     [
-        argument("function", "FILE.py:FUNCTION", "A function of your own script, which is run as it is."),
-        option(
+        argument(
+            "function",
+            "FILE.py:FUNCTION",
+            "A function of your own script, or CLASS.METHOD, which is run as it is.",
+            nargs="?",
+        ),
+        repeatable(
             MEASURES,
             "-m, --measure MEASURE",
-            "What it is said to compute: MAP@10, nDCG@10, mrr.",
+            "What it is said to compute: MAP@10, nDCG@10, mrr. Can be repeated.",
+            dest="measures",
         ),
         option(
             INPUT,
@@ -68,12 +93,20 @@ COMMAND = Command(
             "What the function takes, if that is not found by trial: dicts of qrels and run; of one query "
             "the judgments, or the relevant documents, and the ranked ones; lists of grades; ...",
         ),
+        option(
+            INPUT,
+            "--command PROGRAM",
+            "Ask a program instead: 'python eval.py {qrels} {run}', {k} is the cutoff.",
+            dest="program",
+        ),
+        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes.", default="trec"),
+        option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
         *WRITING,
         CONVENTIONS,
     ],
     examples=[
         "permed-sample/script.py:mean_ap MAP@10",
-        "permed-sample/script.py:mean_ap MAP@10 --format json",
+        "--command 'python eval.py {qrels} {run}' MAP@10",
     ],
     details="The function is called on small collections, and every convention that gives other numbers is "
     "ruled out. It may take qrels and run as dicts, lists, sets, arrays or frames, of all queries or of one, "

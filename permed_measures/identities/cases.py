@@ -76,6 +76,11 @@ def _seen(trait: str, form: Form) -> bool:
     return not any(trait in traits for traits, is_seen in unseen.items() if not is_seen)
 
 
+def without_empty_lists(case: Case) -> Case:
+    """Return a case without the queries of the run that have no documents."""
+    return case._replace(run={query: docs for query, docs in case.run.items() if docs})
+
+
 def without_grades(case: Case) -> Case:
     """Return a case whose relevant documents have the grade 1, and whose others are not judged.
 
@@ -206,6 +211,7 @@ def _longer_than(depth: int) -> Iterator[Case]:
     """Yield small cases on which it matters whether lists are cut to a depth, for the list or its ideal."""
     yield small_case([0] * depth + [3], [3])
     yield small_case([None] * depth + [3, 0, 3], [3])
+    yield small_case([None, 1, *[None] * (depth - 2), 3])  # the best document of the list is behind
     for grade in (0, None):
         yield small_case([2, *[grade] * (depth - 1), 2])
         yield small_case([2, *[grade] * (depth - 1), 2], [3])

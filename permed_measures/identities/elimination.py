@@ -31,9 +31,11 @@ from permed_measures.identities.cases import (
     random_case,
     ranks_of,
     shrunk,
+    without_empty_lists,
     without_grades,
 )
 from permed_measures.identities.forms import FORMS, Form, Function
+from permed_measures.identities.program import Program
 from permed_measures.identities.user_function import error_location, error_text, number_returned, written_call
 from permed_measures.markup import counted
 from permed_measures.papers.names import Rank
@@ -127,8 +129,9 @@ class Asked:
 
 
 def ask(function: Function, form: Form, case: Case, claimed: Claimed) -> Asked:
-    """Ask a function for its number; where it sees no grades, of relevant documents alone."""
+    """Ask a function for its number, of what it sees of a case."""
     case = case if form.grades else without_grades(case)
+    case = case if form.empty_lists else without_empty_lists(case)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -307,12 +310,18 @@ class Search:
         answers: dict[int, Asked] = {}
         in_a_row = 0
         order = [at for first in range(_STEP) for at in range(first, len(every), _STEP)]
-        for at in tracked(order, "asking the function"):
+        for number_asked, at in enumerate(tracked(order, "asking the function")):
+            if number_asked == _IN_A_ROW and isinstance(self.function, Program):
+                self.function.prepare(self._seen_of(every[at] for at in order))
             answers[at] = self.ask(every[at])
             in_a_row = in_a_row + 1 if answers[at].error else 0
             if in_a_row == _IN_A_ROW:
                 break
         return [answers[at] for at in sorted(answers)]
+
+    def _seen_of(self, every: Iterable[Case]) -> list[Case]:
+        """Return what a program sees of cases."""
+        return [*map(without_empty_lists, every)]
 
     def _error(self, asked: list[Asked]) -> InputError:
         """Return the error for a function that raises on most cases: how many, where, on what."""
@@ -323,6 +332,9 @@ class Search:
         on = f"on {len(raising)} of {counted(len(asked), 'case')}"
         no_number = "gives no number on any case" if len(raising) == len(asked) else f"gives no number {on}"
         called = written_call(self.function, self.form, raising[0].case)
+        if isinstance(self.function, Program):
+            hint = f"Its files were {self.form.taken}; see that it takes them: {called}"
+            return InputError(f"the program {no_number}: {error_text(error)}", hint=hint)
         return InputError(
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
@@ -453,6 +465,9 @@ class Search:
     def fresh(self) -> list[Asked]:
         """The random cases with a number on which an answer is checked."""
         every = list(fresh_cases(self.form, self.claimed.cutoffs))
+        if isinstance(self.function, Program):
+            every = every[:_FRESH_OF_PROGRAMS]
+            self.function.prepare(self._seen_of(every))
         asked = [self.ask(case) for case in tracked(every, "checking the answer")]
         return [each for each in asked if each.error is None]
 
@@ -526,6 +541,8 @@ class Search:
         return first and self.ask(shrunk(first.case, on))
 
 
+_FRESH_OF_PROGRAMS = 100
+"""On how many random cases the answer of a program is checked, which is started anew for each."""
 _LONG = 30
 """How many documents long lists have at least."""
 _N_CHECK_ALL = 60

@@ -30,6 +30,8 @@ class Form(NamedTuple):
         these relevant documents alone, those of grade 1 or more.
     one_query : bool
         Whether it takes one query.
+    empty_lists : bool
+        Whether a query of the run may have no documents: no row of a file says so.
     k : int or None
         The cutoff that it is called with behind the others.
     turned : bool
@@ -46,6 +48,7 @@ class Form(NamedTuple):
     queries: bool = True
     grades: bool = True
     one_query: bool = False
+    empty_lists: bool = True
     k: int | None = None
     turned: bool = False
     as_arrays: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,6 +37,7 @@ from permed_measures.identities.cases import (
 )
 from permed_measures.identities.elimination import APART, OF_GRADES, Asked, Claimed, Search, number
 from permed_measures.identities.forms import FORMS, Function
+from permed_measures.identities.program import Program
 from permed_measures.identities.trial import form_taken
 from permed_measures.identities.user_function import error_text, written_call
 from permed_measures.markup import counted
@@ -263,6 +264,26 @@ class Identified(Result):
             yield Section("Left out, without a number", texts=[text], code=str(each.case).split("\n"))
 
 
+def report_of(found: Sequence[Identified]) -> Report:
+    """Report what was found for one measure, or for several, one after the other."""
+    if len(found) == 1:
+        return found[0].report()
+    reports = {each.name: each.report() for each in found}
+    return Report(
+        ", ".join(reports),
+        [text for each in reports.values() for text in each.finding],
+        [
+            section._replace(heading=f"{name}: {section.heading}")
+            for name, each in reports.items()
+            for section in each.sections
+        ],
+        [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
+        data=lambda: [each.data() for each in reports.values()],
+        rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
+        how=found[0].report().how,
+    )
+
+
 def _shown(each: Difference) -> str:
     if each.case is None:
         return each.text
@@ -377,7 +398,8 @@ def identify(
         check_choice("form", form, FORMS)
     claimed = Claimed(measure, *meaning_of(heading_of(measure)[0]))
     named = conventions_with(conventions)
-    return _found(Search(function, form_taken(function, claimed, named, form), claimed, named))
+    taken = function.form if isinstance(function, Program) else form_taken(function, claimed, named, form)
+    return _found(Search(function, taken, claimed, named))
 
 
 def _found(search: Search) -> Identified:

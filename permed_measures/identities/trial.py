@@ -71,7 +71,7 @@ class _Trial:
         scales = (1, 100) if values.max() > 1 else (1,)
         off = [np.abs(np.array(ours) - values[:, None] / scale).sum(axis=0).min() for scale in scales]
         is_constant = np.ptp(values) == 0  # which tells nothing, however near it is
-        return round(float(min(off)), 6) + _FAR * len(theirs) * is_constant
+        return round(float(min(off)), 6) + (_FAR * len(theirs) if is_constant else 0.0)
 
     def _values(self, form: Form, place: int, asked: Asked) -> list[float]:
         """Return what each convention gives on a case as a form shows it; 10 where that is nothing."""

@@ -44,7 +44,10 @@ def load_function(text: str) -> Function:
         spec.loader.exec_module(module)
     except SystemExit as error:
         problem = f"the script ends when it is loaded (exit status {error.code!r})"
-        hint = "Put what it does by itself, such as reading arguments, under: if __name__ == '__main__':"
+        hint = (
+            "Put what it does by itself, such as reading arguments, under: if __name__ == '__main__': or ask "
+            f"the whole program: identify --command 'python {path} {{qrels}} {{run}}'"
+        )
         raise InputError(problem, where=error_location(error) or str(path), hint=hint) from error
     except Exception as error:
         raise InputError(
@@ -92,7 +95,7 @@ def _functions_of(path: Path) -> str:
 
 
 class NoNumberError(ArithmeticError):
-    """The function returns NaN, or infinity."""
+    """The function returns NaN, or infinity; a program ends with an error, or is given nothing."""
 
 
 def error_text(error: BaseException) -> str:
@@ -136,11 +139,11 @@ def number_returned(function: Function, form: Form, case: Case, name: str) -> tu
     if isinstance(returned, Mapping):
         queries = {*case.qrels, *case.run}
         if name in returned or not queries.issuperset(returned):
-            returned, note = _number_named(returned, name, note)
+            returned, note = number_named(returned, name, note)
         else:
             returned = [*returned.values()]
             if any(isinstance(each, Mapping) for each in returned):
-                found = [_number_named(each, name, note) for each in returned if isinstance(each, Mapping)]
+                found = [number_named(each, name, note) for each in returned if isinstance(each, Mapping)]
                 returned, note = [each for each, _ in found], found[0][1]
     try:
         values = np.asarray(returned)  # a number, or those of the queries; numpy's too
@@ -153,8 +156,8 @@ def number_returned(function: Function, form: Form, case: Case, name: str) -> tu
     return value, note
 
 
-def _number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any, str]:
-    """Return the number of a name, or the only one that it may mean, and a note which that is.
+def number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any, str]:
+    """Return the number of a measure, or the only one that it may mean, and a note which that is.
 
     Raises
     ------
@@ -163,10 +166,8 @@ def _number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any
     """
     if name in numbers:
         return numbers[name], note
-    measure, (cutoff, *_) = _meaning(name)
-    meant = {key: _meaning(str(key)) for key in numbers}
-    same = [key for key, (of_key, (k, *_)) in meant.items() if (of_key, k) == (measure, cutoff)]
-    same = same or [key for key, (of_key, cutoffs) in meant.items() if of_key == measure and None in cutoffs]
+    alike = {key: likeness(str(key), name) for key in numbers}
+    same = [key for key in alike if alike[key] == max(alike.values()) > 0]
     if len(same) != 1 and len(numbers) == 1:  # one alone is meant, whatever its name
         return next(iter(numbers.values())), note
     if len(same) != 1:
@@ -174,6 +175,17 @@ def _number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any
         problem = f"of what the function returns {'none' if not same else 'more than one'} is {name!r}"
         raise InputError(f"{problem} (found {known})", hint="Ask for one of these names")
     return numbers[same[0]], f"of the numbers that the function returns {shown(same[0])} is taken"
+
+
+def likeness(text: str, name: str) -> int:
+    """Return how surely a text names a measure: 3 if it is the name, 1 if it has no cutoff, 0 if not."""
+    measure, (cutoff, *_) = _meaning(name)
+    of_text, cutoffs = _meaning(text)
+    if text == name:
+        return 3
+    if of_text != measure:
+        return 0
+    return 2 if cutoffs[0] == cutoff else int(None in cutoffs)
 
 
 def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:
@@ -188,7 +200,9 @@ _SHOWN = 160
 
 
 def written_call(function: Function, form: Form, case: Case) -> str:
-    """Write how a function is called with a case, shortened."""
+    """Write how a function is called with a case, shortened; of a program, the command."""
+    if line := getattr(function, "line", ""):
+        return str(line)
     simple = (dict, list, set, int, float, np.ndarray)
     made = form.arguments(case.qrels, case.run)
     text = ", ".join(repr(each) if isinstance(each, simple) else f"<{type(each).__name__}>" for each in made)

@@ -1,0 +1,266 @@
+"""Any program as a function of qrels and a run: its number is read in what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from permed_measures.errors import InputError, check_choice, shown
+from permed_measures.identities.cases import Case
+from permed_measures.identities.forms import FORMS, Qrels, Run
+from permed_measures.identities.user_function import NoNumberError, likeness
+from permed_measures.inputs.write import write_qrels, write_run
+from permed_measures.papers.names import both_of, heading_of, meaning_of
+
+FILES = {
+    "trec": ("qrels.txt", "run.txt"),
+    "json": ("qrels.json", "run.json"),
+    "csv": ("qrels.csv", "run.csv"),
+}
+"""The formats in which a program is given qrels and run, and the names of the files."""
+TIME_LIMIT = 60.0
+"""How many seconds a program may take for a case."""
+
+
+class Program:
+    """A program that evaluates a run, as a function of qrels and a run.
+
+    It is run once for each case, in a folder of its own, without a shell.
+
+    Parameters
+    ----------
+    command : str
+        How it is called: ``{qrels}`` and ``{run}`` stand for the files, ``{k}`` for the cutoff. Words that
+        are paths of files here are made absolute.
+    name : str
+        The measure whose number is read.
+    files : str
+        One of `FILES`.
+    pattern : str, optional
+        A regular expression with one group, which finds the number in what the program prints.
+    printed : dict of str to str, optional
+        What it has printed by case, to be asked for several measures.
+
+    Raises
+    ------
+    InputError
+        For a command without its files, or one that cannot be split; for a pattern that is none.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        name: str,
+        files: str = "trec",
+        pattern: str | None = None,
+        printed: dict[str, str | Exception] | None = None,
+    ) -> None:
+        check_choice("files", files, FILES)
+        _, (cutoff, *_) = meaning_of(heading_of(name)[0])
+        k, _ = both_of(cutoff)
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"the command cannot be split into words ({error})", where=command) from None
+        missing = [each for each in ("{qrels}", "{run}") if not any(each in word for word in words)]
+        if missing:
+            hint = "Write where the files go: 'python evaluate.py {qrels} {run}'"
+            raise InputError(f"the command has no {' and no '.join(missing)}", where=command, hint=hint)
+        if "{k}" in command and k is None:
+            raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
+        self._words = [str(Path(word).absolute()) if Path(word).is_file() else word for word in words]
+        self._name, self._k, self._files = name, k, files
+        self._pattern = None if pattern is None else _compiled(pattern)
+        self._printed = {} if printed is None else printed
+        self.line = command
+        written = {"trec": "as TREC has them", "json": "{query: {document: number}}", "csv": "as CSV"}[files]
+        texts = (f"a file of qrels ({written})", "a file of the run", *(["k"] if "{k}" in command else []))
+        self.form = FORMS["dicts"]._replace(texts=texts, empty_lists=False)
+
+    def __call__(self, qrels: Qrels, run: Run) -> float:
+        """Return the number that the program prints for a case."""
+        key = self._key(qrels, run)
+        if key not in self._printed:
+            self._printed[key] = self._run(qrels, run)
+        found = self._printed[key]
+        if isinstance(found, Exception):
+            raise found
+        return number_printed(found, self._name, self._pattern)
+
+    def prepare(self, cases: Iterable[Case]) -> None:
+        """Run the program for several cases at once."""
+        left = {self._key(*case[:2]): case for case in cases}
+        left = {key: case for key, case in left.items() if key not in self._printed}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            self._printed |= zip(
+                left, pool.map(lambda case: self._run(*case[:2]), left.values()), strict=True
+            )
+
+    def _key(self, qrels: Qrels, run: Run) -> str:
+        return repr((self._k if "{k}" in self.line else None, qrels, run))
+
+    def _run(self, qrels: Qrels, run: Run) -> str | Exception:
+        """Return what the program prints for a case, or what is wrong."""
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [Path(folder, name) for name in FILES[self._files]]
+            try:
+                self._write(qrels, run, *paths)
+            except InputError as error:  # what files cannot hold: a run without any document
+                return NoNumberError(f"no file holds this ({error.problem})")
+            given = {"{qrels}": str(paths[0]), "{run}": str(paths[1]), "{k}": str(self._k)}
+            try:
+                done = subprocess.run(
+                    [_filled(word, given) for word in self._words],
+                    cwd=folder,
+                    capture_output=True,
+                    timeout=TIME_LIMIT,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                )
+            except subprocess.TimeoutExpired:
+                return NoNumberError(f"the program takes more than {TIME_LIMIT:g} seconds")
+            except OSError as error:
+                return InputError(f"the program cannot be started ({error.strerror})", where=self._words[0])
+        out, err = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+        if done.returncode:
+            last = next((line for line in reversed(err.splitlines()) if line.strip()), "nothing printed")
+            return NoNumberError(f"the program ends with status {done.returncode}: {last.strip()[:200]}")
+        return out
+
+    def _write(self, qrels: Qrels, run: Run, of_qrels: Path, of_run: Path) -> None:
+        """Write the files; documents stay in the order of the lists, also those with equal scores."""
+        write_qrels(qrels, of_qrels, to=self._files)
+        if self._files != "trec" or not run:
+            write_run(run, of_run, to=self._files)
+            return
+        rows = [
+            f"{query} Q0 {doc} {rank} {score!r} cases\n"
+            for query, docs in run.items()
+            for rank, (doc, score) in enumerate(docs.items(), 1)
+        ]
+        of_run.write_text("".join(rows), encoding="utf-8")
+
+
+def _filled(word: str, given: Mapping[str, str]) -> str:
+    for name, value in given.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        made = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"the pattern is no regular expression ({error})", where=pattern) from None
+    if made.groups != 1:
+        hint = r"Such as 'MAP = ([0-9.]+)'"
+        raise InputError(f"the pattern must have one group (found {made.groups})", where=pattern, hint=hint)
+    return made
+
+
+# --- the number in what is printed -------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None) -> float:
+    r"""Return the number of a measure in what a program prints: text, JSON or CSV.
+
+    It is what the pattern finds; of JSON the value under the name; else the number behind the name at the
+    beginning of a line, or below it in a header of columns; else the only number.
+
+    Raises
+    ------
+    InputError
+        Where there is none, or several that differ; the message shows what was printed.
+
+    Examples
+    --------
+    >>> number_printed("num_q all 3\nmap_cut_10 all 0.25\\n", "MAP@10")
+    0.25
+    >>> number_printed('{"scores": {"ndcg@10": 0.5, "map": 0.1}}', "nDCG@10")
+    0.5
+    >>> number_printed("run,P@1,MAP@10\\nbm25,0.1,0.25\\n", "MAP@10")
+    0.25
+    """
+    if pattern is not None:
+        found = {float(each) for each in pattern.findall(text)}
+    else:
+        found = _of_json(text, name) or _of_lines(text, name) or _of_columns(text, name)
+        found = found or {float(each) for each in _NUMBER.findall(text)}
+    if len(found) == 1:
+        return found.pop()
+    what = "no number" if not found else f"{len(found)} numbers"
+    hint = r"Say how it is found: --read 'MAP = ([0-9.]+)'"
+    raise InputError(f"what the program prints has {what} of {name} (found {shown(text[-300:])})", hint=hint)
+
+
+def _of_json(text: str, name: str) -> set[float]:
+    """Return the numbers of a name in a JSON object, which may stand behind other lines."""
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+    try:
+        content = json.loads(text[start:]) if start >= 0 else None
+    except ValueError:
+        return set()
+    numbers = [
+        (key, float(value))
+        for each in _objects(content)
+        for key, value in each.items()
+        if isinstance(value, int | float)
+    ]
+    return _best([(likeness(key, name), value) for key, value in numbers])
+
+
+def _objects(content: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(content, dict):
+        yield content
+    for each in (
+        content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    ):
+        yield from _objects(each)
+
+
+def _best(found: Iterable[tuple[int, float]]) -> set[float]:
+    """Return the numbers whose names are most like the one asked for; those that are not like it never."""
+    found = [(likeness, number) for likeness, number in found if likeness]
+    most = max((likeness for likeness, _ in found), default=0)
+    return {number for likeness, number in found if likeness == most}
+
+
+_OF_ALL = ("all", "amean", "mean", "average", "avg", "overall")
+"""What stands between the name of a measure and its mean, in place of a query."""
+
+
+def _of_lines(text: str, name: str) -> set[float]:
+    """Return the first numbers of lines that begin with the name; lines of a mean before those of queries."""
+    plain: list[tuple[int, float]] = []
+    of_all: list[tuple[int, float]] = []
+    for line in text.splitlines():
+        first, *words = [word for word in re.split(r"[\s:=|,;()]+", line.strip("|*-_` \t")) if word] or [""]
+        is_mean = words[:1] != [] and words[0].lower() in _OF_ALL
+        numbers = [word.rstrip("%") for word in words[is_mean:]]
+        if numbers and _NUMBER.fullmatch(numbers[0]):
+            (of_all if is_mean else plain).append((likeness(first.strip("*_`"), name), float(numbers[0])))
+    return _best(of_all) or _best(plain)
+
+
+def _of_columns(text: str, name: str) -> set[float]:
+    """Return the numbers below the name in a header of columns."""
+    lines = [line.strip(" |") for line in text.splitlines() if re.search(r"\w", line)]
+    rows = [re.split(r"\s*[,;|\t]\s*|\s+", line) for line in lines]
+    for place, header in enumerate(rows[:-1]):
+        likenesses = [likeness(word, name) for word in header]
+        below = [row for row in rows[place + 1 :] if len(row) == len(header)]
+        column = likenesses.index(max(likenesses))
+        numbers = [row[column] for row in below]
+        if max(likenesses) and numbers and all(map(_NUMBER.fullmatch, numbers)):
+            return {*map(float, numbers)}
+    return set()

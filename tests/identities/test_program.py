@@ -1,0 +1,143 @@
+"""Any program: how it is called, the number in what it prints, and which convention it follows."""
+
+import re
+import shlex
+import sys
+
+import pytest
+from commands import run_cli, run_main
+
+import permed_measures as pm
+from permed_measures.identities.program import Program, number_printed
+
+QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
+RUN = {"q1": {"b": 2.0, "a": 2.0}, "q2": {"x": 1.5}}
+SCRIPT = """
+import sys
+def read(path, column):
+    found = {}
+    for line in open(path):
+        words = line.split()
+        found.setdefault(words[0], {})[words[2]] = float(words[column])
+    return found
+qrels, run, k = read(sys.argv[1], 3), read(sys.argv[2], 4), int(sys.argv[3])
+ranked = {q: sorted(docs, key=lambda doc: -docs[doc])[:k] for q, docs in run.items()}
+hits = [sum(qrels[q].get(doc, 0) >= 1 for doc in ranked.get(q, [])) for q in qrels]
+print("queries", len(qrels))
+print("P@%d: %.4f" % (k, sum(hits) / k / len(hits)))
+print("Hit@%d: %.4f" % (k, sum(map(bool, hits)) / len(hits)))
+"""
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Return a command that evaluates a run."""
+    (tmp_path / "eval.py").write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    return f"{shlex.quote(sys.executable)} -ISE eval.py {{qrels}} {{run}} {{k}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("map                   \tall\t0.2301\nP_10 \tall\t0.4\n", "MAP", 0.2301),
+        ("map q1 0.3\nmap q2 0.1\nmap all 0.2\n", "MAP@10", 0.2),
+        ("MAP: 0.2\nMAP@10: 0.3\nMAP@5 0.1", "MAP@10", 0.3),
+        ("P@10 0.1\nP@5 0.2", "P@5", 0.2),
+        ("MAP@10 = 53.57%", "MAP@10", 53.57),
+        ("precision@10: 0.1 (std 0.2)", "P@10", 0.1),
+        ("Loading 3 files...\n  * nDCG@10 | 0.5\n", "nDCG@10", 0.5),
+        ("0.25\n", "P@10", 0.25),
+        ('{"a": 1, "scores": {"ndcg@10": 0.5, "map": 0.1}}', "nDCG@10", 0.5),
+        ('done\n[{"metrics": {"P@10": 0.3, "MAP": 0.1}}]\n', "MAP@10", 0.1),
+        ("runid,topic,ndcg@10,err@20\nx,amean,0.4,0.3", "nDCG@10", 0.4),
+        ("| run | P@1 | MAP@10 |\n|---|---|---|\n| a | 0.1 | 0.25 |", "MAP@10", 0.25),
+    ],
+)
+def test_the_number_is_found_by_its_name(text, name, expected):
+    assert number_printed(text, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nothing\n", "has no number of P@10"),
+        ("P@10: 0.1\nP@10: 0.2\n", "has 2 numbers of P@10"),
+        ("a 0.1\nb 0.2\n", "has 2 numbers of P@10"),
+    ],
+)
+def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
+    with pytest.raises(pm.InputError, match=rf"{said} .*--read"):
+        number_printed(text, "P@10")
+    assert number_printed("a 0.1\nb 0.2\n", "P@10", re.compile(r"b ([0-9.]+)")) == 0.2
+
+
+def test_a_program_gets_files_in_the_order_of_the_lists():
+    for files in ("trec", "csv", "json"):
+        program = Program("cat {qrels} {run}", "P@5", files, r"(\d)$")
+        text = program._run(QRELS, RUN)
+        assert text.index("b") < text.rindex("a")
+    run = Program("cat {run} {qrels}", "P@5")._run(QRELS, RUN)
+    assert run.startswith("q1 Q0 b 1 2.0 cases\nq1 Q0 a 2 2.0 cases\nq2 Q0 x 1 1.5 cases\n")
+
+
+def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp_path):
+    assert Program(command, "P@5")(QRELS, RUN) == 0.1
+    assert Program(command, "P@1")(QRELS, RUN) == 0.0
+    with pytest.raises(ArithmeticError, match="the program ends with status 1: "):
+        Program("cat {qrels} {run} no-such-file", "P@5")(QRELS, RUN)
+    with pytest.raises(pm.InputError, match=r"no-such-program: the program cannot be started"):
+        Program("no-such-program {qrels} {run}", "P@5")(QRELS, RUN)
+    assert "> written" in Program("echo {qrels} {run} > written", "P@5")._run(QRELS, RUN)
+    assert not (tmp_path / "written").exists()
+    with pytest.raises(ArithmeticError, match="no file holds this"):
+        Program(command, "P@5")(QRELS, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--command", "eval {qrels}", "P@5"], "the command has no {run}. Write where the files go"),
+        (["--command", "eval", "P@5"], "the command has no {qrels} and no {run}"),
+        (["--command", "eval '{qrels} {run}", "P@5"], "cannot be split into words (No closing quotation)"),
+        (["--command", "eval {qrels} {run} {k}", "MAP"], "MAP has no cutoff for {k}. Write MAP@10"),
+        (["--command", "e {qrels} {run}", "P@5", "--read", "("], "the pattern is no regular expression"),
+        (["--command", "e {qrels} {run}", "P@5", "--read", "x"], "the pattern must have one group (found 0)"),
+        (["--command", "e {qrels} {run}"], "no measure is named"),
+        (["-m", "P@5"], "no function is named. Write FILE.py:FUNCTION, or --command PROGRAM"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(arguments, said):
+    status, _, message = run_main("identify", *arguments)
+    assert (status, said in message) == (2, True), message
+
+
+@pytest.mark.thorough
+def test_a_script_with_arguments_is_named_by_its_command_line(command):
+    stdout, _ = run_cli("identify", "--command", command, "-m", "P@5", "-m", "Hit@5")
+    text = " ".join(stdout.split())
+    assert "P@5 is P@5; averaged over all queries of the qrels" in text
+    assert "Hit@5 is Coverage@5" in text or "Hit@5 is Success@5" in text
+    assert "read as rounded to 4 digits" in text
+    assert command.split(" ", 1)[1] in text
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("command")
+def test_the_remedy_for_a_script_that_reads_arguments_is_its_command_line(tmp_path):
+    (tmp_path / "eval.py").write_text(
+        "import argparse\nargparse.ArgumentParser().parse_args(['x'])\n" + SCRIPT
+    )
+    status, _, message = run_main("identify", "eval.py:read", "P@5")
+    remedy = re.search(r"identify --command '(.*?)'$", message.strip())[1]
+    assert (status, remedy) == (2, "python eval.py {qrels} {run}")
+    (tmp_path / "eval.py").write_text(SCRIPT)
+    asked = remedy.replace("python", f"{sys.executable} -ISE", 1)
+    assert run_cli("identify", "--command", f"{asked} {{k}}", "P@5")[0].startswith("P@5 is P@5;")
+
+
+@pytest.mark.thorough
+def test_a_program_that_computes_no_measure_is_not_named(command, tmp_path):
+    (tmp_path / "eval.py").write_text(SCRIPT.replace("sum(hits) / k", "sum(hits) / (k + 0.1)"))
+    stdout, _ = run_cli("identify", "--command", command, "P@5", status=1)
+    assert stdout.startswith("No convention gives the numbers of the function for P@5.")
