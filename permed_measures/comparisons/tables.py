@@ -286,7 +286,7 @@ def why_no_differences(result: Comparison) -> str:
         return ""
     typed = result.origin is not None and result.origin.command
     one, every = ("--baseline NAME", "--all-pairs") if typed else ("baseline=NAME", "to(all_pairs=True)")
-    others = "HTML, CSV and JSON have them"
+    others = "HTML, CSV, TSV, JSON and JSONL have them"
     return f"Not shown: the differences of {n:,} pairs. {one} shows those to one run, {every} all; {others}."
 
 

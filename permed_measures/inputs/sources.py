@@ -214,7 +214,7 @@ class Source:
 
     def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
         start = data[data.rfind(b"\n") + 1 :].lstrip()
-        most = _JSON_LINE if start.startswith(b"{") else _LINE
+        most = _JSON_LINE if start.startswith((b"{", b"[")) else _LINE
         rest = content.readline(most)
         if len(rest) == most:
             problem = f"a line of more than {most >> 20} MB"

@@ -372,7 +372,7 @@ def _assumed(result: Possible) -> list[str]:
     if any(row.said(None) for row in result.rows):
         lines.append("What was not checked has more lists than can be looked at in some seconds.")
     if n_skipped := max(row.n_skipped for row in result.rows):
-        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}; JSON has them.")
+        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}; JSON says why.")
     if names := dict.fromkeys(name for row in result.rows for name in row.skipped):
         lines.append(f"Left out with a name: {_some(list(names), _MOST_NAMED)}.")
     return lines

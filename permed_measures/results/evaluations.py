@@ -250,7 +250,8 @@ class Evaluations:
         elif len(shown) < len(self.columns) and in_table == {*self.measures}:
             yield "Every document that counts is judged"
         elif in_table - {*self.measures}:
-            yield ABOUT_JUDGED
+            lacking = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
+            yield ABOUT_JUDGED + "; a query without results counts 0" * lacking
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
         yield from explained(shown)

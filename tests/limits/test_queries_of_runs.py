@@ -210,7 +210,7 @@ def test_named_conventions_that_are_not_tested_are_named():
     qrels = {"q1": {"a": 1}, "q2": dict.fromkeys("abcde", 1)}
     assert said_of("implicit", qrels, {"P@5": "0.1667"}) == ["left out"]
     text = " ".join(str(pm.possible(qrels, {"P@5": "0.1667"})).split())
-    assert re.search(r"further conventions; JSON has them\. Left out with a name: .*OpenSearch;", text)
+    assert re.search(r"further conventions; JSON says why\. Left out with a name: .*OpenSearch;", text)
     assert "Left out with a name" not in str(pm.possible(qrels, {"GradedAP@5": "0.5"}))
 
 

@@ -28,7 +28,7 @@ def test_a_new_value_of_any_option_is_left_out(monkeypatch):
     text = " ".join(str(result).split())
     for convention in named:
         assert f"a new {convention.name}" in row.not_known
-    assert "further conventions; JSON has them." in text
+    assert "further conventions; JSON says why." in text
 
 
 def test_what_is_known_to_have_no_bounds_is_said():
@@ -41,7 +41,7 @@ def test_what_is_known_to_have_no_bounds_is_said():
     assert "linear gains" not in text  # as other conventions have
     assert "negative grades are used as they stand" not in text
     n = result.rows[0].n_skipped
-    assert f"Left out, without bounds: {n} further conventions; JSON has them." in " ".join(
+    assert f"Left out, without bounds: {n} further conventions; JSON says why." in " ".join(
         str(result).split()
     )
     assert pm.possible(QRELS, {"RR@2": "0.5"}).rows[0].n_skipped < 30
