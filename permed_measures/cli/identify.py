@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.inputs import origin_of
@@ -37,10 +40,10 @@ def run(args: Namespace) -> int:
     path = Path(place)
     if place == _PACKAGED and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
-    form = format_of(args, [path])
+    form, warned = format_of(args, [path]), list[str]()
     if args.program is None:
         with _run_as_python_would(path):
-            function = load_function(f"{path}:{name}" if colon else args.function)
+            function = _quiet(load_function(f"{path}:{name}" if colon else args.function), warned)
             found = [_asked(args, function, measure) for measure in measures]
     else:
         printed: dict[str, str | Exception] = {}  # by the program, for all measures
@@ -50,13 +53,29 @@ def run(args: Namespace) -> int:
         ]
     others = {"script": path} if args.program is None else {}
     origin = origin_of(args, {}, others)
-    found = [replace(each, origin=origin) for each in found]
+    notes = [f"the script warns: {text}" for text in dict.fromkeys(warned)]
+    found = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in found]
     write_report(report_of(found), form, args, args.function or args.program)
     return int(not all(each.ok for each in found))
 
 
 def _asked(args: Namespace, function: Function, measure: str) -> Identified:
     return identify(function, measure, form=args.form, conventions=args.conventions)
+
+
+def _quiet(function: Function, warned: list[str]) -> Function:
+    """Return a function that prints nothing; of what it prints as an error, warnings are kept."""
+
+    @wraps(function)
+    def called(*arguments: Any, **keywords: Any) -> Any:
+        printed = io.StringIO()
+        try:
+            with redirect_stderr(printed):
+                return function(*arguments, **keywords)
+        finally:
+            warned.extend(re.findall(r"\b\w+Warning: .*", printed.getvalue()))
+
+    return called
 
 
 @contextmanager

@@ -151,11 +151,11 @@ def _substitutions(run_ids: list[str], qrels_ids: list[str]) -> Iterator[str]:
 
     They replace what stands before, between or behind what both ids have.
 
-    >>> next(_substitutions(["q-07"], ["7", "8"])), next(_substitutions(["t1-turn2"], ["t1_2"]))
+    >>> next(_substitutions(["q-07", "q-08"], ["7", "8"])), next(_substitutions(["a-turn2", "b-turn1"], ["a_2"]))
     ('s/^q-0*//', 's/-turn/_/')
     """
     found = []
-    for ours in run_ids[:1]:
+    for ours in run_ids[: len(run_ids) > 1]:  # one id is like many others
         for theirs in get_close_matches(ours, qrels_ids[:_SEARCHED], _ALIKE, 0):
             n_before = _n_same(ours, theirs)
             n_after = _n_same(ours[n_before:][::-1], theirs[n_before:][::-1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -92,7 +91,7 @@ class _Rounded(Quantity):
 class Asked:
     """A case, its measure by any convention, and what the function says: a number, or how it raises.
 
-    The note says how the number was read, `warned` of what the function warned.
+    The note says how the number was read, `warned` of what NumPy warned.
     """
 
     case: Case
@@ -132,13 +131,12 @@ def ask(function: Function, form: Form, case: Case, claimed: Claimed) -> Asked:
     """Ask a function for its number, of what it sees of a case."""
     case = case if form.grades else without_grades(case)
     case = case if form.empty_lists else without_empty_lists(case)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
+    warned: dict[str, int] = {}
+    try:
+        with np.errstate(divide="call", over="call", invalid="call", call=warned.__setitem__):
             value, note = number_returned(function, form, case, claimed.name)
-        except (Exception, SystemExit) as error:
-            return Asked(case, claimed, error=error)
-    warned = dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught)
+    except (Exception, SystemExit) as error:
+        return Asked(case, claimed, error=error)
     return Asked(case, claimed, value, note=note, warned=tuple(warned))
 
 

@@ -442,7 +442,7 @@ def _notes(search: Search) -> Iterator[str]:
     yield from dict.fromkeys(each.note for each in search.used if each.note)
     warned = Counter(text for each in search.asked for text in each.warned)
     for text, n in warned.most_common(_ERRORS):
-        yield f"the function warns on {counted(n, 'case')}: {text}"
+        yield f"NumPy warns on {counted(n, 'case')}: {text}"
     for trait in search.excused:
         n = sum(trait in each.case.traits for each in search.used)
         yield f"not so on {counted(n, 'case')} with {trait}, which are left out"

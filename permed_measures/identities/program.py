@@ -184,11 +184,11 @@ def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None)
 
     Examples
     --------
-    >>> number_printed("num_q all 3\nmap_cut_10 all 0.25\\n", "MAP@10")
+    >>> number_printed("num_q all 3\nmap_cut_10 all 0.25\n", "MAP@10")
     0.25
     >>> number_printed('{"scores": {"ndcg@10": 0.5, "map": 0.1}}', "nDCG@10")
     0.5
-    >>> number_printed("run,P@1,MAP@10\\nbm25,0.1,0.25\\n", "MAP@10")
+    >>> number_printed("run,P@1,MAP@10\nbm25,0.1,0.25\n", "MAP@10")
     0.25
     """
     if pattern is not None:

@@ -16,7 +16,7 @@ from permed_measures.cli.commands import COMMANDS, command_of
 from permed_measures.cli.parsing import help_width, parse
 
 WITHOUT_FILES = {  # of one's own, in examples
-    *("demo", "measures", "evaluate", "crosscheck", "leaderboard", "identify", "possible", "uncertainty")
+    *("demo", "measures", "evaluate", "crosscheck", "leaderboard", "possible", "uncertainty")
 }
 
 

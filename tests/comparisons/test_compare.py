@@ -234,7 +234,7 @@ def test_judged_is_over_the_queries_that_a_run_answers():
     result = compare(qrels, {"half": half, "other": other}, "P@1", baseline="other")
     shares = json.loads(result.to("json"))["judged"]
     assert shares == {"half": {"Judged@1": 1.0}, "other": {"Judged@1": 0.0}}
-    assert "Judged: over the queries for which a run retrieves something" in result.to("markdown")
+    assert "not relevant; over the queries for which a run retrieves something" in result.to("markdown")
     assert "Judged@1: 'half' 1.00, 'other' 0.00; differences may be due to unjudged documents" in result.notes
     by_cutoff = json.loads(compare(qrels, {"half": half, "other": other}, ["P@2", "P@1"]).to("json"))
     assert [*by_cutoff["judged"]["half"]] == ["Judged@1", "Judged@2"]

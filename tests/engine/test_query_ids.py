@@ -140,7 +140,8 @@ def test_groups_of_a_substitution_and_other_marks_than_a_slash():
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (["x"], ["1"]),  # which have nothing in common
+        (["x", "y"], ["1", "2"]),  # which have nothing in common
+        (["q1"], ["1"]),  # which is one, and like many others
         (["test-1", "test-2"], ["1", "3"]),  # of which not all would meet
         (["q1", "1"], ["1"]),  # of which two would become one
     ],

@@ -13,6 +13,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
+from permed_measures.measures.headings import ABOUT_JUDGED
 from permed_measures.measures.parsing import measures_of
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, with_judged
@@ -145,14 +146,14 @@ def test_queries_without_relevant_documents_are_counted_at_the_level_of_the_meas
     ("labels", "second", "said"),
     [
         ({"a": 1, "b": 0}, "b", ["Every document that counts is judged"]),
-        ({"a": 1, "b": 0}, "x", []),
+        ({"a": 1, "b": 0}, "x", [ABOUT_JUDGED]),
         ({"a": 1}, "x", ["Judged@k is left out: all labels are relevant"]),
     ],
 )
 def test_what_is_judged_is_said_where_it_has_no_column(labels, second, said):
     found = table({"mine": {"q": {"a": 2.0, second: 1.0}}}, "P@1 P@3", qrels={"q": labels})
     assert [note for note in found.notes if "udged" in note] == said
-    assert ("Judged@3" in found.headings) != bool(said)
+    assert ("Judged@3" in found.headings) == (said == [ABOUT_JUDGED])
 
 
 def test_the_finding_is_that_of_the_means():
@@ -182,13 +183,19 @@ def test_findings_and_marks_go_by_values_whatever_the_digits():
     assert "second best underlined, by all digits." in section.tables[0].sentences()[0]
 
 
-def test_an_ideal_ranking_stands_below_the_runs_of_a_page_and_copies_are_in_order_of_the_table():
+def test_an_ideal_ranking_stands_below_the_runs_of_a_page_and_copies_are_in_the_order_of_the_page():
     found = report(RUNS, "GradedAP(max_rel=9)", by="_([0-9])$")
     rows = Page(found.to("html")).rows
     assert [row[1] for row in rows[1:5]] == ["new", "mid", "old", "best possible"]
     [table] = found.sections[0].tables
     assert [row[1].text for row in table.blocks[0]] == ["old", "new", "mid", "best possible"]
-    assert copies_of(found.to("html")) == [{form: table.to(form) for form in ("latex", "markdown", "csv")}]
+    [copies] = copies_of(found.to("html"))
+    assert {*copies} == {"latex", "markdown", "csv"}
+    for form, copied in copies.items():
+        for line, row in zip(copied["rows"], rows[1:], strict=False):
+            assert row[1] in copied["lines"][line]
+        assert len(copied["rows"]) == len(table.rows)
+        assert sorted(copied["lines"]) == sorted(table.to(form).split("\n"))
 
 
 def copies_of(page):
@@ -241,14 +248,15 @@ def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(ending, tmp_p
     _, printed, _ = run_main(*BM25, "--format", form)
     assert run_main(*BM25, "--output", output) == (0, "", f"{output}: {form} of 1 run\n")
     written = (tmp_path / output).read_text()
-    assert written.replace(f"--output {output}", f"--format {form}") == printed  # pages have the command
+    plain = [re.sub("</?span[^>]*>", "", each) for each in (written, printed)]  # pages have the command
+    assert plain[0].replace(f"--output {output}", f"--format {form}") == plain[1]
 
 
 def test_digits_are_those_of_tables():
     assert "| bm25 | 0.6 |" in run_cli(*BM25, "--digits", 1, "--format", "markdown")[0]
     assert "bm25 & 0.646 &" in run_cli(*BM25, "--digits", 3, "--format", "latex")[0]
     _, out, err = run_main(*BM25, "--digits", 3, "--format", "csv")
-    assert (out, "--digits is for tables; csv has all digits" in err) == ("", True)
+    assert (out, "--digits is for tables; csv has all numbers as they are" in err) == ("", True)
     for command in ((), ("compare", "permed-sample", "permed-sample/runs")):
         line = [*(command or BM25), "--digits", 3, "--output", "means.svg"]
         said = "error: --digits is for tables; a figure has points. Leave it out\n"
