@@ -19,8 +19,7 @@ from permed_measures.engine.judgments import (
     write_doubles,
 )
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
-from permed_measures.engine.tables import Nested, Table, first_repeated, with_string_ids
-from permed_measures.errors import InputError, shown
+from permed_measures.engine.tables import Nested, Table, first_repeated, no_dict, with_string_ids
 from permed_measures.frames import pl
 
 SOME = 1000
@@ -86,8 +85,7 @@ def may_be_grades(run: Nested) -> bool:
 def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
     """Return the documents of a query with string ids."""
     if not isinstance(docs, Mapping):
-        problem = f"the results of a query must be a dict {{doc_id: score}} (found {type(docs).__name__})"
-        raise InputError(problem, where=f"query {shown(query_id)}")
+        raise no_dict(query_id, docs, "score")
     return with_string_ids(docs, "document ids", query_id=query_id)
 
 

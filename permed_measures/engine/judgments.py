@@ -18,12 +18,13 @@ from permed_measures.engine.tables import (
     Rows,
     first_repeated,
     location,
+    no_dict,
     not_a_number,
     number,
     text_series,
     with_string_ids,
 )
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError
 from permed_measures.frames import pl
 
 Ints = NDArray[np.int64]
@@ -243,9 +244,7 @@ def _from_mapping(qrels: Nested) -> Judgments:
     per_query = [named[query_id] for query_id in query_ids]
     for query_id, docs in zip(query_ids, per_query, strict=True):
         if not isinstance(docs, (dict, Mapping)):  # a dict is seen at once
-            found = f"found {type(docs).__name__}"
-            problem = f"the judgments of a query must be a dict {{doc_id: relevance}} ({found})"
-            raise InputError(problem, where=f"query {shown(query_id)}")
+            raise no_dict(query_id, docs, "relevance")
     documents = list(chain.from_iterable(per_query))
     grade = doubles(list(chain.from_iterable(docs.values() for docs in per_query)))
     if {*map(type, documents)} - {str} or not np.isfinite(grade).all():

@@ -151,8 +151,10 @@ def _substitutions(run_ids: list[str], qrels_ids: list[str]) -> Iterator[str]:
 
     They replace what stands before, between or behind what both ids have.
 
-    >>> next(_substitutions(["q-07", "q-08"], ["7", "8"])), next(_substitutions(["a-turn2", "b-turn1"], ["a_2"]))
-    ('s/^q-0*//', 's/-turn/_/')
+    >>> next(_substitutions(["q-07", "q-08"], ["7", "8"]))
+    's/^q-0*//'
+    >>> next(_substitutions(["a-turn2", "b-turn1"], ["a_2", "b_1"]))
+    's/-turn/_/'
     """
     found = []
     for ours in run_ids[: len(run_ids) > 1]:  # one id is like many others

@@ -203,3 +203,16 @@ def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows whose query and document have stood before."""
     return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+
+
+def no_dict(query_id: str, docs: Any, column: str) -> InputError:
+    """Return the error for a query whose documents are no dict; of a list it says how to write one."""
+    what, hint = "results", "Of a ranked list write {doc: -rank for rank, doc in enumerate(documents, 1)}"
+    if column == "relevance":
+        what, hint = "judgments", "Of relevant documents write dict.fromkeys(documents, 1)"
+    problem = f"the {what} of a query must be a dict {{doc_id: {column}}} (found {type(docs).__name__})"
+    return InputError(
+        problem,
+        where=f"query {shown(query_id)}",
+        hint=hint if isinstance(docs, list | tuple | set | frozenset) else "",
+    )

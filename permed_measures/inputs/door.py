@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from permed_measures.datasets import NAMES, OURS, SAMPLES, find
-from permed_measures.engine.tables import Nested, Table
+from permed_measures.engine.tables import Nested, Table, no_dict
 from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown
 from permed_measures.measures.parsing import parse_measure
 
@@ -118,7 +118,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     >>> len(qrels), qrels["sample_01_1"]["sample-032"]
     (48, 2)
     """
-    return {query_id: dict(documents) for query_id, documents in read_nested(path, "relevance").items()}
+    return _copied(read_nested(path, "relevance"), "relevance")
 
 
 def read_run(
@@ -175,7 +175,15 @@ def read_run(
 
     cleaning = Cleaning(duplicates, max_passage, ignore_self, subset)
     run = read_nested(path, "score", order=order, cleaning=cleaning, says_labels=False)
-    return {query_id: dict(documents) for query_id, documents in run.items()}
+    return _copied(run, "score")
+
+
+def _copied(nested: Nested, column: str) -> dict[str, dict[str, Any]]:
+    """Return dicts of one's own, after a check that each query has one."""
+    for query_id, documents in nested.items():
+        if not isinstance(documents, Mapping):
+            raise no_dict(query_id, documents, column)
+    return {query_id: dict(documents) for query_id, documents in nested.items()}
 
 
 # --- what a name stands for --------------------------------------------------------------------------

@@ -41,8 +41,8 @@ def write_run(
     run : any form of a run
     path : str or path-like
         Its ending chooses the format: ``.jsonl`` PerMed results, ``.json`` BEIR and MTEB results,
-        ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels``, ``.qrel`` or none a
-        TREC run. It is compressed if ``.gz`` follows.
+        ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels``, ``.qrel`` or
+        none a TREC run. It is compressed if ``.gz`` follows.
     tag : str, default 'permed-measures'
         The name of the run, the last column of a TREC run.
     to : {'trec', 'jsonl', 'json', 'csv', 'tsv'}, optional

@@ -56,7 +56,7 @@ NAMES = (
 )
 LEFT_OUT = (
     "Not shown: the differences of 21 pairs. --baseline NAME shows those to one run, --all-pairs all; HTML, "
-    "CSV and JSON have them."
+    "CSV, TSV, JSON and JSONL have them."
 )
 
 

@@ -97,3 +97,19 @@ def test_a_file_of_medcorpus_labels_knows_its_conversations(tmp_path):
     (tmp_path / "named.jsonl").write_text(lines)  # turns that are no numbers: nothing is known of them
     assert '"turn_id": "t1"' in lines
     assert dataset_of(read(tmp_path / "named.jsonl", "relevance")) is None
+
+
+@pytest.mark.parametrize("documents", [["a", "b"], ("a", "b"), {"a"}])
+@pytest.mark.parametrize(("column", "read"), [("relevance", pm.read_qrels), ("score", pm.read_run)])
+def test_a_list_in_the_place_of_a_dict_is_refused_with_how_to_write_it(documents, column, read):
+    given = [{"q": documents}, {"q": {"a": 1.0}}]
+    qrels, run = given if column == "relevance" else given[::-1]
+    for refused in (lambda: read(given[0]), lambda: pm.calc_aggregate("P@1", qrels, run)):
+        with pytest.raises(pm.InputError, match=r"query 'q': .* of a query must be a dict") as error:
+            refused()
+        said = r"Of (?:relevant documents|a ranked list) write (.*)$"
+        mended = {"q": eval(re.search(said, str(error.value))[1], {"documents": sorted(documents)})}
+        both = (mended, given[1]) if column == "relevance" else (given[1], mended)
+        assert pm.calc_aggregate("RR", *both) == {pm.parse_measure("RR"): 1.0}
+    with pytest.raises(pm.InputError, match=r"found int\)$"):
+        read({"q": 3})
