@@ -36,6 +36,7 @@ def run(args: Namespace) -> int:
         raise InputError("no measure is named", hint="Say what it is to compute: -m MAP@10")
     if args.function is None and args.program is None:
         raise InputError("no function is named", hint="Write FILE.py:FUNCTION, or --command PROGRAM")
+    _check_together(args)
     place, colon, name = (args.function or "").rpartition(":")
     path = Path(place)
     if place == _PACKAGED and not path.exists():
@@ -48,7 +49,7 @@ def run(args: Namespace) -> int:
     else:
         printed: dict[str, str | Exception] = {}  # by the program, for all measures
         found = [
-            _asked(args, Program(args.program, measure, args.files, args.read, printed), measure)
+            _asked(args, Program(args.program, measure, args.files or "trec", args.read, printed), measure)
             for measure in measures
         ]
     others = {"script": path} if args.program is None else {}
@@ -57,6 +58,16 @@ def run(args: Namespace) -> int:
     found = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in found]
     write_report(report_of(found), form, args, args.function or args.program)
     return int(not all(each.ok for each in found))
+
+
+def _check_together(args: Namespace) -> None:
+    """Refuse options of a program without one, and the form of a function with one."""
+    if args.program is None:
+        for option, given in ("--files", args.files is not None), ("--read", args.read is not None):
+            if given:
+                raise InputError(f"{option} goes with --command", hint="Name the program: --command PROGRAM")
+    elif args.form is not None:
+        raise InputError("--form does not go with --command", hint="--files says what a program takes")
 
 
 def _asked(args: Namespace, function: Function, measure: str) -> Identified:
@@ -118,7 +129,7 @@ COMMAND = Command(
             "Ask a program instead: 'python eval.py {qrels} {run}', {k} is the cutoff.",
             dest="program",
         ),
-        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes.", default="trec"),
+        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default."),
         option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
         *WRITING,
         CONVENTIONS,

@@ -39,7 +39,7 @@ class Program:
     ----------
     command : str
         How it is called: ``{qrels}`` and ``{run}`` stand for the files, ``{k}`` for the cutoff. Words that
-        are paths of files here are made absolute.
+        are files here, or paths with a slash, are made absolute.
     name : str
         The measure whose number is read.
     files : str
@@ -76,7 +76,7 @@ class Program:
             raise InputError(f"the command has no {' and no '.join(missing)}", where=command, hint=hint)
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
-        self._words = [str(Path(word).absolute()) if Path(word).is_file() else word for word in words]
+        self._words = [str(Path(word).absolute()) if _is_path(word) else word for word in words]
         self._name, self._k, self._files = name, k, files
         self._pattern = None if pattern is None else _compiled(pattern)
         self._printed = {} if printed is None else printed
@@ -147,6 +147,11 @@ class Program:
             for rank, (doc, score) in enumerate(docs.items(), 1)
         ]
         of_run.write_text("".join(rows), encoding="utf-8")
+
+
+def _is_path(word: str) -> bool:
+    """Return whether a word of a command is a file here, or a path that is there."""
+    return Path(word).is_file() or ("/" in word and Path(word).exists())
 
 
 def _filled(word: str, given: Mapping[str, str]) -> str:

@@ -203,8 +203,15 @@ def written_call(function: Function, form: Form, case: Case) -> str:
     """Write how a function is called with a case, shortened; of a program, the command."""
     if line := getattr(function, "line", ""):
         return str(line)
-    simple = (dict, list, set, int, float, np.ndarray)
-    made = form.arguments(case.qrels, case.run)
-    text = ", ".join(repr(each) if isinstance(each, simple) else f"<{type(each).__name__}>" for each in made)
+    text = ", ".join(map(_written, form.arguments(case.qrels, case.run)))
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
     return f"{getattr(function, '__name__', 'function')}({text})"
+
+
+def _written(value: Any) -> str:
+    """Write an argument as Python does: sets in an order, of a frame its type."""
+    if isinstance(value, set):
+        return f"{{{', '.join(map(repr, sorted(value)))}}}" if value else "set()"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_written(each)}' for key, each in value.items())}}}"
+    return repr(value) if isinstance(value, list | int | float | np.ndarray) else f"<{type(value).__name__}>"

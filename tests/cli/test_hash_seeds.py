@@ -36,10 +36,11 @@ evaluate qrels run.trec -m Presicion@5
 compare permed-sample permed-sample/runs --by turn_number --tests t-test -m P@1
 compare qrels run.trec other.trec -m P@1 -m AP -m R@5 --clusters (q)
 reranking qrels run.trec other.trec
+identify script.py:raises P@5
 verify empty.json
 measures nDCG
 """
-"""Commands that take little time; the second and the third, and verify, are errors."""
+"""Commands that take little time; the second and the third, identify and verify are errors."""
 OTHERS = f"""
 demo
 evaluate {SAMPLE} --by turn_number --format json
@@ -48,6 +49,7 @@ crosscheck {SAMPLE}
 audit {SAMPLE} --claim P@1=64.58% --claim MAP@10=0.4665 --claim NDCG@10=0.5
 audit {SAMPLE} --claim P@1=0.6458 --claim MAP@10=0.46 --claim RR=0.7 --format json
 identify script.py:precision P@5 --format json
+identify script.py:recall R@5 --format json
 possible permed-sample --claim P@1=.6458 --claim MAP@10=.4665 --claim NDCG@10=.3 --claim MRR=.7
 compare {SAMPLE} --by turn_number --tests t-test --tests wilcoxon
 compare {SAMPLE} --baseline bm25 --format html -m medcorpus -m P@5 -m R@20
@@ -63,6 +65,14 @@ SCRIPT = """
 def precision(qrels, run):
     values = [sum(qrels[q].get(d, 0) >= 1 for d in list(run.get(q, {}))[:5]) / 5 for q in qrels]
     return sum(values) / len(values)
+
+def recall(ranked, relevant):
+    return len({*ranked[:5]} & relevant) / max(len(relevant), 1)
+
+def raises(relevant, ranked):
+    if isinstance(relevant, set) and len(relevant) < 3 and len(ranked) < 5:
+        return 1.0
+    raise ValueError(relevant if isinstance(relevant, dict) else "too many")
 """
 
 

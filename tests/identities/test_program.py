@@ -104,6 +104,9 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
         (["--command", "e {qrels} {run}", "P@5", "--read", "("], "the pattern is no regular expression"),
         (["--command", "e {qrels} {run}", "P@5", "--read", "x"], "the pattern must have one group (found 0)"),
         (["--command", "e {qrels} {run}"], "no measure is named"),
+        (["f.py:f", "P@5", "--read", "x"], "--read goes with --command. Name the program: --command"),
+        (["f.py:f", "P@5", "--files", "json"], "--files goes with --command"),
+        (["--command", "e {qrels} {run}", "P@5", "--form", "query"], "--form does not go with --command"),
         (["-m", "P@5"], "no function is named. Write FILE.py:FUNCTION, or --command PROGRAM"),
     ],
 )
