@@ -143,3 +143,41 @@ def test_bad_input_is_one_message_with_its_line(line, message):
     status, stdout, stderr = run_main("identify", *line.split())
     assert (status, stdout) == (2, "")
     assert stderr.startswith(f"error: {message}"), stderr
+
+
+def test_the_json_has_the_convention_that_was_found_and_no_other():
+    for function, status in ("of_query", 0), ("of_five", 1):
+        form = ["--form", "query"] if function == "of_query" else []
+        stdout, _ = run_cli(
+            "identify", f"mine.py:{function}", "P@5", *form, "--format", "json", status=status
+        )
+        content = json.loads(stdout)
+        expected = [] if status else [content["sentence"]]
+        assert content["provenance"]["conventions"] == expected
+        assert content["called"].startswith(f"{function}(")
+
+
+def test_several_measures_get_an_answer_each(folder):
+    (folder / "two.py").write_text(
+        "def both(grades, ranked):\n"
+        "    hits = [grades.get(doc, 0) >= 1 for doc in ranked[:5]]\n"
+        "    return {'P@5': sum(hits) / 5, 'hit@5': sum(hits) / 10}\n"
+    )
+    stdout, _ = run_cli("identify", "two.py:both", "-m", "P@5", "-m", "hit@5", status=1)
+    assert stdout.startswith("P@5 is P@5.\n")
+    assert "No convention gives the numbers of the function for hit@5." in stdout
+    stdout, _ = run_cli("identify", "two.py:both", "-m", "P@5", "-m", "hit@5", "--format", "json", status=1)
+    assert [(each["name"], each["ok"]) for each in json.loads(stdout)] == [("P@5", True), ("hit@5", False)]
+
+
+def test_warnings_of_a_script_are_said_in_a_note_and_not_printed(folder, capfd):
+    (folder / "warns.py").write_text(
+        "import warnings\n"
+        "def precision(grades, ranked):\n"
+        "    if not ranked:\n        print('DeprecationWarning: old', file=__import__('sys').stderr)\n"
+        "    return sum(grades.get(doc, 0) >= 1 for doc in ranked[:5]) / 5\n"
+    )
+    stdout, stderr = run_cli("identify", "warns.py:precision", "P@5")
+    assert "Note: the script warns: DeprecationWarning: old." in stdout
+    assert "old" not in stderr + capfd.readouterr().err
+    assert "the script warns" not in run_cli("identify", "mine.py:of_query", "P@5", "--form", "query")[0]
