@@ -32,8 +32,10 @@ class Form(NamedTuple):
         Whether it takes one query.
     empty_lists : bool
         Whether a query of the run may have no documents: no row of a file says so.
-    k : int or None
-        The cutoff that it is called with behind the others.
+    k : int, list of int or None
+        The cutoff that it is called with behind the others, or a list of it alone.
+    k_name : str
+        The name by which it is given; empty where it is by its place.
     turned : bool
         Whether the second comes first.
     as_arrays : bool
@@ -49,7 +51,8 @@ class Form(NamedTuple):
     grades: bool = True
     one_query: bool = False
     empty_lists: bool = True
-    k: int | None = None
+    k: int | list[int | None] | None = None
+    k_name: str = ""
     turned: bool = False
     as_arrays: bool = False
 
@@ -58,12 +61,17 @@ class Form(NamedTuple):
         return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
 
     def arguments(self, qrels: Qrels, run: Run) -> tuple[Any, ...]:
-        """Return what a function is called with."""
+        """Return what a function is called with by place."""
         made = self.make(qrels, run)
         made = made[::-1] if self.turned else made
         if self.as_arrays:
             made = tuple(np.array(each) if isinstance(each, list) else each for each in made)
-        return made if self.k is None else (*made, self.k)
+        return made if self.k is None or self.k_name else (*made, self.k)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What a function is called with by name."""
+        return {self.k_name: self.k} if self.k_name and self.k is not None else {}
 
     @property
     def taken(self) -> str:
@@ -225,7 +233,9 @@ _OTHER_WAYS = {
 """How functions have the same otherwise: a list in place of a set, lists of lists, other columns."""
 
 _ARRAYS = ("grades", "scores", "lists", "relevant")
-"""The forms whose lists may be arrays."""
+"""The forms whose lists may be arrays, and their grades 0 and 1 alone."""
+_LISTS_OF_CUTOFFS = ("ks", "k_values", "k_list", "cutoffs", "topks", "top_ks", "at_ks")
+"""What several cutoffs are mostly called."""
 _CUTOFFS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
 """What a cutoff is mostly called as an argument."""
 
@@ -233,49 +243,68 @@ _CUTOFFS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "
 def variants(function: Function, k: int | None, form: str | None = None) -> Iterator[Form]:
     """Yield what a function may take by its signature: the forms, or one of them, and their variants.
 
-    The two arguments may come in the other order, and behind them a cutoff that the function needs, or that
-    is called `k`, or the like, and is None by default. The variants with arrays come last.
+    The two arguments may come in the other order, and behind them a cutoff. Lists may be arrays, and grades 0
+    and 1 alone; these variants come last.
     """
-    asked = [each for name, each in FORMS.items() if form in (None, name)]
-    asked += [each for name, each in _OTHER_WAYS.items() if form in (None, name)]
-    arrays = [
-        ways[name]
-        for ways in (FORMS, _OTHER_WAYS)
-        for name in _ARRAYS
-        if form in (None, name)
-        if name in ways
-    ]
-    for each in [*asked, *(each._replace(as_arrays=True) for each in arrays)]:
-        if _may_take(function, len(each.texts)):
-            made = each._replace(k=k) if _takes_cutoff(function, len(each.texts)) else each
+    ways = [(name, each) for all_ways in (FORMS, _OTHER_WAYS) for name, each in all_ways.items()]
+    ways = [(name, each) for name, each in ways if form in (None, name)]
+    lists = [(name, each) for name, each in ways if name in _ARRAYS]
+    binary = [_of_binary(each) for _, each in lists if each.grades]
+    arrays = [each._replace(as_arrays=True) for each in [*(each for _, each in lists), *binary]]
+    for each in [*(each for _, each in ways), *binary, *arrays]:
+        n = len(each.texts)
+        if _may_take(function, n):
+            name, takes_list = _cutoff_behind(function, n)
+            made = each if name is None else each._replace(k=[k] if takes_list else k, k_name=name)
             yield made
-            if len(each.texts) > 1:
+            if n > 1:
                 yield made._replace(turned=True)
 
 
-def _places(function: Function) -> list[inspect.Parameter] | None:
-    """Return the arguments of a function by their places; None if it takes any number of them."""
+def _of_binary(form: Form) -> Form:
+    """Return a form whose grades are 0 and 1."""
+    texts = tuple(
+        text.replace("grade", "0 or 1").replace("the 0 or 1s", "the labels 0 or 1") for text in form.texts
+    )
+    return form._replace(texts=texts, hidden=f"grades, {form.hidden}", grades=False)
+
+
+def _parameters(function: Function) -> list[inspect.Parameter] | None:
+    """Return the arguments of a function; None if it takes any number of them."""
     try:
         every = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):  # of some built-in functions
         return None
-    if any(each.kind is each.VAR_POSITIONAL for each in every):
-        return None
-    return [each for each in every if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return None if any(each.kind is each.VAR_POSITIONAL for each in every) else every
+
+
+def _places(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return those that are told by their places."""
+    return [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
 def _may_take(function: Function, n: int) -> bool:
     """Return whether a function takes n arguments, or these and a cutoff."""
-    places = _places(function)
-    if places is None:
+    parameters = _parameters(function)
+    if parameters is None:
         return True
+    places = _places(parameters)
     return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
 
 
-def _takes_cutoff(function: Function, n: int) -> bool:
-    """Return whether a cutoff stands behind n arguments of a function that it needs, or that is None."""
-    behind = (_places(function) or [])[n : n + 1]
-    return any(
-        each.default is each.empty or (each.default is None and each.name.lower() in _CUTOFFS)
-        for each in behind
-    )
+def _cutoff_behind(function: Function, n: int) -> tuple[str | None, bool]:
+    """Return how a cutoff is given behind n arguments, and whether as a list of cutoffs.
+
+    It is given where the function needs another argument, or has one that is called like a cutoff and is None
+    by default: by its place (an empty name), or by its name where it has no place. None where it is not.
+    """
+    parameters = _parameters(function) or []
+    behind = _places(parameters)[n : n + 1]
+    named = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+    for each in [*behind, *named]:
+        name = each.name.lower()
+        is_list = name in _LISTS_OF_CUTOFFS
+        is_cutoff = (name in _CUTOFFS or is_list) and each.default in (None, each.empty)
+        if is_cutoff or (each in behind and each.default is each.empty):
+            return ("" if each in behind else each.name), is_list
+    return None, False

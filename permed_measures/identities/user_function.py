@@ -133,9 +133,11 @@ def number_returned(function: Function, form: Form, case: Case, name: str) -> tu
     InputError
         For anything else that is not a number; what the function itself raises is raised as it is.
     """
-    returned, note = function(*form.arguments(case.qrels, case.run)), ""
+    returned, note = function(*form.arguments(case.qrels, case.run), **form.named), ""
     if isinstance(returned, tuple) and returned:
-        returned, note = returned[0], "of the tuple that the function returns the first number is taken"
+        named = [each for each in returned if isinstance(each, Mapping) and _has_number_named(each, name)]
+        note = "" if named else "of the tuple that the function returns the first number is taken"
+        returned = named[0] if named else returned[0]
     if isinstance(returned, Mapping):
         queries = {*case.qrels, *case.run}
         if name in returned or not queries.issuperset(returned):
@@ -177,6 +179,10 @@ def number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any,
     return numbers[same[0]], f"of the numbers that the function returns {shown(same[0])} is taken"
 
 
+def _has_number_named(numbers: Mapping[str, Any], name: str) -> bool:
+    return any(likeness(str(key), name) for key in numbers)
+
+
 def likeness(text: str, name: str) -> int:
     """Return how surely a text names a measure: 3 if it is the name, 1 if it has no cutoff, 0 if not."""
     measure, (cutoff, *_) = _meaning(name)
@@ -203,7 +209,8 @@ def written_call(function: Function, form: Form, case: Case) -> str:
     """Write how a function is called with a case, shortened; of a program, the command."""
     if line := getattr(function, "line", ""):
         return str(line)
-    text = ", ".join(map(_written, form.arguments(case.qrels, case.run)))
+    written = [*map(_written, form.arguments(case.qrels, case.run))]
+    text = ", ".join([*written, *(f"{key}={value!r}" for key, value in form.named.items())])
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
     return f"{getattr(function, '__name__', 'function')}({text})"
 
