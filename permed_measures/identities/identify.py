@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -254,8 +254,7 @@ class Identified(Result):
             text = f"{described(case)}: {fraction(found.value)}, not {fraction(found.nearest)}"
             yield Section("The smallest case on which they differ", texts=[text], code=str(case).split("\n"))
         if self.open:
-            texts = [f"{title(option)}: {text}" for option, text in self.open.items()]
-            yield Section("Told apart by no case", texts=texts)
+            yield Section("Told apart by no case", texts=list(_open_lines(self.open)))
         for each in self.left_out:
             where = f" ({each.where})" if each.where else ""
             only = " or ".join(each.traits)
@@ -282,6 +281,17 @@ def report_of(found: Sequence[Identified]) -> Report:
         rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
         how=found[0].report().how,
     )
+
+
+def _open_lines(found: Mapping[str, str]) -> Iterator[str]:
+    """Say which options are open: those that the function does not see in one line, others with values."""
+    unseen = {option: text.partition(f"; {_UNSEEN} ")[2] for option, text in found.items()}
+    for hidden, options in grouped((hidden, option) for option, hidden in unseen.items() if hidden).items():
+        yield f"{', '.join(map(title, options))}: {_UNSEEN} {hidden}"
+    yield from (f"{title(option)}: {text}" for option, text in found.items() if not unseen[option])
+
+
+_UNSEEN = "the function does not see"
 
 
 def _shown(each: Difference) -> str:
@@ -484,7 +494,7 @@ def _open(search: Search, near: Codes, option: str) -> str:
         return ""
     text = "any" if len(values) == len(every) else " / ".join(describe(option, value) for value in values)
     if not search.form_shows(option):
-        return f"{text}; the function does not see {search.form.hidden}"
+        return f"{text}; {_UNSEEN} {search.form.hidden}"
     if search.differ_where_it_raises([{**space.convention(near[0]), option: value} for value in values]):
         return f"{text}; the function gives no number where they differ"
     return f"{text}; the same number on every case"
