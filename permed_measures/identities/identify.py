@@ -297,7 +297,8 @@ _UNSEEN = "the function does not see"
 def _shown(each: Difference) -> str:
     if each.case is None:
         return each.text
-    return f"{each.text}. {described(each.case)}: {fraction(each.value)}, not {fraction(each.default)}"
+    theirs = f"with ir_measures' choice {fraction(each.default)}"
+    return f"{each.text}. Example: {described(each.case)}: yours {fraction(each.value)}, {theirs}"
 
 
 def _rows(found: Identified) -> Iterator[dict[str, Any]]:
@@ -521,7 +522,9 @@ def _counterexample(search: Search, ours: Options) -> Counterexample | None:
 def _difference(search: Search, ours: Options, option: str) -> Difference:
     """Return an option that is not the default, with the smallest case that shows it."""
     other = {**ours, option: search.claimed.default[option]}
-    [text] = changes_of({option: ours[option]}, other)
+    text = (
+        f"{title(option)}: {describe(option, ours[option])} (ir_measures: {describe(option, other[option])})"
+    )
 
     def shows(each: Asked) -> bool:
         if each.error is not None or not search.agrees(each, ours):

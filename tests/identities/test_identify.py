@@ -137,7 +137,7 @@ def test_the_cutoff_is_the_names_or_none():
     assert found("recall", "Recall@10").nearest.sentence().startswith("R@10")
     assert not pm.identify(partial(scripts.recall, k=9), "Recall@10").ok
     assert found("trec_map", "MAP@10").measure == "AP"
-    assert "cutoff of MAP@10: none (not: 10)" in str(found("trec_map", "MAP@10"))
+    assert "cutoff of MAP@10: none (ir_measures: 10)" in str(found("trec_map", "MAP@10"))
     assert "cutoff of" not in str(found("trec_map", "map"))
     assert "Different from" not in str(found("trec_map", "map"))
     assert not found("trec_map", "map").differences
@@ -401,7 +401,8 @@ def test_each_difference_from_the_default_has_its_smallest_case():
         assert number(quantity, {**ours, each.option: DEFAULT[each.option]}) == pytest.approx(each.default)
         assert each.value != pytest.approx(each.default)
     text = " ".join(str(result).split())
-    assert "its grade over 2 (not: 1 for each relevant document). ranked: 1: 1/2, not 1" in text
+    shown = "Example: ranked: 1: yours 1/2, with ir_measures' choice 1"
+    assert f"its grade over 2 (ir_measures: 1 for each relevant document). {shown}" in text
 
 
 @pytest.mark.thorough
@@ -410,7 +411,7 @@ def test_a_smaller_denominator_is_worked_out():
     [each] = [each for each in result.differences if each.option == "denominator"]
     assert described(each.case) == "ranked: 1; not retrieved: 10 times 1"
     assert (each.value, each.default) == (pytest.approx(1 / 20), pytest.approx(1 / 22))
-    assert "1/20, not 1/22" in str(result)
+    assert "yours 1/20, with ir_measures' choice 1/22" in " ".join(str(result).split())
     assert "tied" not in result.open  # other values of ties mean something only where there are none
 
 
