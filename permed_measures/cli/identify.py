@@ -126,7 +126,7 @@ COMMAND = Command(
         option(
             INPUT,
             "--command PROGRAM",
-            "Ask a program instead: 'python eval.py {qrels} {run}', {k} is the cutoff.",
+            "Ask a program instead: 'python3 eval.py {qrels} {run}'; {k} is the cutoff.",
             dest="program",
         ),
         option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default."),
@@ -136,7 +136,7 @@ COMMAND = Command(
     ],
     examples=[
         "permed-sample/script.py:mean_ap MAP@10",
-        "--command 'python eval.py {qrels} {run}' MAP@10",
+        "--command 'python3 eval.py {qrels} {run}' MAP@10",
     ],
     details="The function is called on small collections, and every convention that gives other numbers is "
     "ruled out. It may take qrels and run as dicts, lists, sets, arrays or frames, of all queries or of one, "

@@ -539,7 +539,7 @@ class Search:
         return first and self.ask(shrunk(first.case, on))
 
 
-_FRESH_OF_PROGRAMS = 100
+_FRESH_OF_PROGRAMS = 60
 """On how many random cases the answer of a program is checked, which is started anew for each."""
 _LONG = 30
 """How many documents long lists have at least."""

@@ -72,7 +72,7 @@ class Program:
             raise InputError(f"the command cannot be split into words ({error})", where=command) from None
         missing = [each for each in ("{qrels}", "{run}") if not any(each in word for word in words)]
         if missing:
-            hint = "Write where the files go: 'python evaluate.py {qrels} {run}'"
+            hint = "Write where the files go: 'python3 eval.py {qrels} {run}'"
             raise InputError(f"the command has no {' and no '.join(missing)}", where=command, hint=hint)
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")

@@ -46,7 +46,7 @@ def load_function(text: str) -> Function:
         problem = f"the script ends when it is loaded (exit status {error.code!r})"
         hint = (
             "Put what it does by itself, such as reading arguments, under: if __name__ == '__main__': or ask "
-            f"the whole program: identify --command 'python {path} {{qrels}} {{run}}'"
+            f"the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
         )
         raise InputError(problem, where=error_location(error) or str(path), hint=hint) from error
     except Exception as error:

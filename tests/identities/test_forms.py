@@ -207,7 +207,9 @@ def test_a_function_is_identified_as_it_is(function, name, form, special, senten
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("shape", [SHAPES[0], SHAPES[3], SHAPES[5], SHAPES[8]], ids=str)
+@pytest.mark.parametrize(
+    "shape", [SHAPES[0], SHAPES[3], SHAPES[5], SHAPES[8]], ids=lambda shape: shape[0].__name__
+)
 def test_a_function_that_computes_no_measure_is_not_named_in_any_form(shape):
     function, name, *_ = shape
     assert not pm.identify(off(function), name).ok

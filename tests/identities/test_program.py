@@ -133,9 +133,9 @@ def test_the_remedy_for_a_script_that_reads_arguments_is_its_command_line(tmp_pa
     )
     status, _, message = run_main("identify", "eval.py:read", "P@5")
     remedy = re.search(r"identify --command '(.*?)'$", message.strip())[1]
-    assert (status, remedy) == (2, "python eval.py {qrels} {run}")
+    assert (status, remedy) == (2, "python3 eval.py {qrels} {run}")
     (tmp_path / "eval.py").write_text(SCRIPT)
-    asked = remedy.replace("python", f"{sys.executable} -ISE", 1)
+    asked = remedy.replace("python3", f"{sys.executable} -ISE", 1)
     assert run_cli("identify", "--command", f"{asked} {{k}}", "P@5")[0].startswith("P@5 is P@5;")
 
 
