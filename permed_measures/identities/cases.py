@@ -10,11 +10,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from permed_measures.conventions.runs import DEPTHS
-from permed_measures.identities.forms import Form, Grades, Qrels, Run
+from permed_measures.identities.forms import USUAL, Form, Grades, Qrels, Run
 from permed_measures.papers.names import Rank
-
-USUAL = 10
-"""The cutoff to which lists are long and short where a measure has none."""
 
 
 class Case(NamedTuple):

@@ -51,7 +51,7 @@ class Form(NamedTuple):
     grades: bool = True
     one_query: bool = False
     empty_lists: bool = True
-    k: int | list[int | None] | None = None
+    k: int | list[int] | None = None
     k_name: str = ""
     turned: bool = False
     as_arrays: bool = False
@@ -234,6 +234,8 @@ _OTHER_WAYS = {
 
 _ARRAYS = ("grades", "scores", "lists", "relevant")
 """The forms whose lists may be arrays, and their grades 0 and 1 alone."""
+USUAL = 10
+"""The cutoff to which lists are long and short where a measure has none."""
 _LISTS_OF_CUTOFFS = ("ks", "k_values", "k_list", "cutoffs", "topks", "top_ks", "at_ks")
 """What several cutoffs are mostly called."""
 _CUTOFFS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
@@ -254,8 +256,7 @@ def variants(function: Function, k: int | None, form: str | None = None) -> Iter
     for each in [*(each for _, each in ways), *binary, *arrays]:
         n = len(each.texts)
         if _may_take(function, n):
-            name, takes_list = _cutoff_behind(function, n)
-            made = each if name is None else each._replace(k=[k] if takes_list else k, k_name=name)
+            made = _with_cutoff(each, function, k)
             yield made
             if n > 1:
                 yield made._replace(turned=True)
@@ -292,19 +293,22 @@ def _may_take(function: Function, n: int) -> bool:
     return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
 
 
-def _cutoff_behind(function: Function, n: int) -> tuple[str | None, bool]:
-    """Return how a cutoff is given behind n arguments, and whether as a list of cutoffs.
+def _with_cutoff(form: Form, function: Function, k: int | None) -> Form:
+    """Return a form with a cutoff behind its arguments, where the function takes one.
 
-    It is given where the function needs another argument, or has one that is called like a cutoff and is None
-    by default: by its place (an empty name), or by its name where it has no place. None where it is not.
+    It is given where the function needs another argument, the usual one if the measure has none; and where
+    one that is called like a cutoff is None by default. By its name where it has no place.
     """
-    parameters = _parameters(function) or []
+    parameters, n = _parameters(function) or [], len(form.texts)
     behind = _places(parameters)[n : n + 1]
     named = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
     for each in [*behind, *named]:
         name = each.name.lower()
-        is_list = name in _LISTS_OF_CUTOFFS
-        is_cutoff = (name in _CUTOFFS or is_list) and each.default in (None, each.empty)
-        if is_cutoff or (each in behind and each.default is each.empty):
-            return ("" if each in behind else each.name), is_list
-    return None, False
+        is_list, is_needed = name in _LISTS_OF_CUTOFFS, each.default is each.empty
+        is_cutoff = is_list or name in _CUTOFFS
+        if is_needed and (is_cutoff or each in behind):
+            k = USUAL if k is None else k
+        elif not is_cutoff or each.default is not None or k is None:
+            continue
+        return form._replace(k=[k] if is_list else k, k_name="" if each in behind else each.name)
+    return form

@@ -39,7 +39,7 @@ def form_taken(
         Where it returns a number in none, the one that is asked for, or the first that it may take.
     """
     k = ranks_of(claimed.cutoffs)[0]
-    tried = [*variants(function, k, form)]
+    tried = [*variants(function, None if claimed.cutoffs[0] is None else k, form)]
     for is_long in (False, True):
         trial = _Trial(claimed, named, k, is_long)
         found = [(trial.distance(function, each), each) for each in tried]

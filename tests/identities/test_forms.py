@@ -215,6 +215,25 @@ def test_a_function_that_computes_no_measure_is_not_named_in_any_form(shape):
     assert not pm.identify(off(function), name).ok
 
 
+@pytest.mark.parametrize(
+    ("name", "signature", "k"),
+    [
+        ("MAP", "grades, ranked, k=None", None),  # which has no cutoff
+        ("MAP@7", "grades, ranked, k=None", 7),
+        ("MAP@7", "grades, ranked, k=3", None),  # which the function has itself
+        ("MAP", "grades, ranked, k", 10),  # which must be one
+        ("MAP@7", "grades, ranked, depth", 7),
+        ("MAP@7", "grades, ranked, verbose=None", None),
+        ("MAP@7", "grades, ranked, *, k", 7),
+        ("MAP@7", "grades, ranked, k_values", [7]),
+        ("F1@5", "grades, ranked, k", 5),
+    ],
+)
+def test_a_cutoff_is_given_where_the_function_takes_one(name, signature, k):
+    claimed = Claimed(name, *meaning_of(name))
+    assert form_taken(eval(f"lambda {signature}: 0.5"), claimed, NAMED, "query").k == k
+
+
 def test_what_is_not_seen_is_said():
     found = pm.identify(recall_at_k, "R@10")
     unseen = "the function does not see scores, grades, what is judged not relevant, and which queries are"
