@@ -36,7 +36,7 @@ def form_taken(
     Returns
     -------
     Form
-        Where it returns a number in none, the one that is asked for, or the first that it may take.
+        Where it returns a number in none, the first that it may take.
     """
     k = ranks_of(claimed.cutoffs)[0]
     tried = [*variants(function, None if claimed.cutoffs[0] is None else k, form)]
@@ -46,7 +46,7 @@ def form_taken(
         nearest = min((distance for distance, _ in found), default=np.inf)
         if np.isfinite(nearest):
             return next(each for distance, each in found if distance == nearest)
-    return FORMS[form] if form else next(iter(tried), FORMS["dicts"])
+    return next(iter(tried), FORMS[form or "dicts"])
 
 
 class _Trial:
@@ -92,7 +92,7 @@ def _cases(k: int, one_query: bool) -> Iterator[Case]:
     yield small_case([1, 0, 2, *[0] * (k - 2), 1], [1, 2])
     last = small_case([0, 0, 1, 1], [2])
     if not one_query:
-        [first] = small_case([1, 0]).qrels.values()
+        [first] = small_case([2, 0]).qrels.values()
         renamed = {f"e{doc[1:]}": grade for doc, grade in first.items()}
         last.qrels["c_2"], last.run["c_2"] = renamed, {doc: 2.0 - n for n, doc in enumerate(renamed)}
     yield last

@@ -234,6 +234,17 @@ def test_a_cutoff_is_given_where_the_function_takes_one(name, signature, k):
     assert form_taken(eval(f"lambda {signature}: 0.5"), claimed, NAMED, "query").k == k
 
 
+def test_a_function_that_raises_in_each_form_is_asked_in_the_first_that_it_may_take():
+    def strict(qrels, ranked, k):
+        return mean(1 / len({d for d in qrels[q] if qrels[q][d] > 3}) for q in ranked) / k
+
+    claimed = Claimed("P@5", *meaning_of("P@5"))
+    taken = form_taken(strict, claimed, NAMED)
+    assert (taken.texts, taken.k) == (FORMS["dicts"].texts, 5)
+    taken = form_taken(strict, claimed, NAMED, "ranked")
+    assert (taken.texts, taken.k) == (FORMS["ranked"].texts, 5)
+
+
 def test_what_is_not_seen_is_said():
     found = pm.identify(recall_at_k, "R@10")
     unseen = "the function does not see scores, grades, what is judged not relevant, and which queries are"
