@@ -45,6 +45,15 @@ class Styled(NamedTuple):
     after: str = ""
 
 
+def shortened(text: str, n: int) -> str:
+    """Return a text, cut to n characters.
+
+    >>> shortened("benefit in old age", 10), shortened("老年患者的获益是否相同", 6)
+    ('benefit i…', '老年患者的…')
+    """
+    return text if len(text) <= n else f"{text[: n - 1].rstrip()}…"
+
+
 def one_line(text: str) -> str:
     """Replace line breaks, terminal controls and changes of writing direction by blanks.
 

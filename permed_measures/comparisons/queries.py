@@ -20,7 +20,7 @@ from permed_measures.frames import pl
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.objects import in_memory, is_spark_frame
-from permed_measures.markup import one_line
+from permed_measures.markup import one_line, shortened
 from permed_measures.provenance import STDIN
 
 DEPTH = 10
@@ -288,8 +288,7 @@ def titles_of(dataset: Any, doc_ids: Collection[str]) -> dict[str, str]:
 
 def _cut(text: str) -> str:
     """Return a text in one line, cut where it is long."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1].rstrip()}…"
+    return shortened(" ".join(text.split()), _LENGTH)
 
 
 def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[list[str]]:

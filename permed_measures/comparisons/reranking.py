@@ -8,7 +8,6 @@ from dataclasses import asdict, astuple, dataclass, field
 from functools import partial
 from itertools import pairwise
 from numbers import Real
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from permed_measures.errors import InputError, shown, warnings_about, whole_numb
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import opened, read, read_nested
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.markup import counted
+from permed_measures.markup import counted, shortened
 from permed_measures.measures.headings import explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -377,7 +376,7 @@ _SHOWN = 100
 
 
 def _line(change: QueryChange) -> str:
-    text = "" if change.text is None else f"  {shorten(change.text, _SHOWN, placeholder='…')}"
+    text = "" if change.text is None else f"  {shortened(' '.join(change.text.split()), _SHOWN)}"
     return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
 
 

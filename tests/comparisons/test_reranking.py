@@ -144,6 +144,21 @@ def test_what_a_reranking_refuses(change, message):
         reranking(**{**given, **change})
 
 
+@pytest.mark.parametrize("text", ["how old are patients " * 20, "老年患者的获益是否相同" * 20])
+def test_long_questions_are_cut_where_they_are_printed_and_whole_elsewhere(text):
+    result = reranking({"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}}, {"q1": {"a": 1.0}}, "RR")
+    result = replace(result, queries=[QueryChange("q1", text, 0.5, 1.0)])
+    for printed in (str(result), result.to("html")):
+        shown = " ".join(printed.split())
+        assert f"{text[:40].strip()}" in shown
+        assert "…" in shown
+        assert text[:120].strip() not in shown
+    assert text in json.loads(result.to("json"))["by_query"][0]["text"]
+    short = replace(result, queries=[QueryChange("q1", "old?", 0.5, 1.0)])
+    assert "q1 old?" in " ".join(str(short).split())
+    assert "…" not in str(short)
+
+
 def test_json_and_frames_have_names_and_the_texts_of_a_data_set():
     runs = SAMPLES[0].runs["bm25"], SAMPLES[0].runs["lsa"]
     found = reranking("permed-sample", *runs, EXPONENTIAL, top=1, names=("bm25", "<lsa>"))
