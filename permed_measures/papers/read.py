@@ -197,18 +197,24 @@ def aligned_tables(text: str, where: str) -> list[Grid]:
     lines = [(number, line.rstrip()) for number, line in enumerate(text.expandtabs().splitlines(), 1)]
     lines = [(n, line) for n, line in lines if not (_RULE.fullmatch(line) or _CAPTION.match(line.strip()))]
     lines = [(n, line) for n, line in lines if line]
+    first, heading = lines[0]
+    if number := next(filter(_is_decimal, _words(heading)), None):
+        problem = f"the first line has the headings of columns, which blanks separate (found {number!r})"
+        hint = "Write them above, such as: run MAP@10 P@1"
+        raise InputError(problem, where=f"{where}:{first}", hint=hint)
     found = _between_gaps([line for _, line in lines]) or _before_numbers(lines, where)
     return [[[Cell(text, n) for text in row] for (n, _), row in zip(lines, found, strict=True)]]
 
 
 def _between_gaps(lines: list[str]) -> list[list[str]] | None:
-    """Return the cells between the gaps that all lines have; None if a cell has two numbers then, or none."""
+    """Return the cells between the gaps that all lines have; None if numbers do not stand alone in them."""
     width = max(map(len, lines))
     used = "".join("x" if any(line[at : at + 1].strip() for line in lines) else " " for at in range(width))
     ends = [0, *(gap.end() for gap in _GAP.finditer(used.rstrip()) if gap.start()), width]
     rows = [[line[start:end].strip() for start, end in pairwise(ends)] for line in lines]
-    values = [[*filter(_is_printed, cell.split())] for row in rows[1:] for cell in row]
-    return rows if len(ends) > 2 and all(len(each) < 2 for each in values) and any(values) else None
+    cells = [_words(cell) for row in rows[1:] for cell in row[1:]]
+    with_number = [words for words in cells if any(map(_is_printed, words))]
+    return rows if with_number and all(len(words) == 1 for words in with_number) else None
 
 
 def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]:
@@ -218,13 +224,13 @@ def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]
     """
     (first, heading), *others = lines
     words, problems = heading.split(), []
-    rows = [line.split() for _, line in others]
+    rows = [_words(line) for _, line in others]
     if {*map(len, rows)} == {len(words)} and all(map(_is_of_one_kind, zip(*rows, strict=True))):
         return [words, *rows]
     for may_be_whole in (False, True):
         rows = [["", *words]]
         for number, line in others:
-            cells = line.split()
+            cells = _words(line)
             n = _n_at_end(line, may_be_whole)
             rows.append([" ".join(cells[: len(cells) - n]), *cells[len(cells) - n :]])
             if not n or len(words) not in (n, n + 1) or len(rows[-1]) != len(rows[1]):
@@ -248,8 +254,30 @@ def _is_of_one_kind(column: Sequence[str]) -> bool:
 
 def _is_printed(text: str, may_be_whole: bool = False) -> bool:
     """Return whether a word is a number as papers print it, or stands for none."""
-    is_number = _PRINTED_NUMBER.fullmatch(text) or (may_be_whole and text.isdecimal())
-    return bool(is_number) or text in _NO_NUMBER
+    return _is_decimal(text) or (may_be_whole and text.isdecimal()) or text in _NO_NUMBER
+
+
+def _is_decimal(text: str) -> bool:
+    return _PRINTED_NUMBER.fullmatch(text) is not None
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a line; a deviation stands in one word with its number.
+
+    >>> _words("BM25 (2009) .453 ± .02 0.33 (0.01)")
+    ['BM25', '(2009)', '.453 ± .02', '0.33 (0.01)']
+    """
+    found: list[str] = []
+    for word in line.split():
+        before = found[-1] if found else ""
+        is_spread = (
+            word[0] in "±(" and _is_decimal(before) and (word == "±" or _is_decimal(f"{before} {word}"))
+        )
+        if is_spread or before.endswith("±"):
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
 
 
 def _has_blanks_only(text: str) -> bool:
@@ -264,7 +292,7 @@ def _has_blanks_only(text: str) -> bool:
 
 def _n_at_end(line: str, may_be_whole: bool = False) -> int:
     """Return how many numbers as papers print them stand at the end of a line, behind a name."""
-    name, *others = line.split() or [""]
+    name, *others = _words(line) or [""]
     if name.isdecimal():
         return 0
     n_before = (n for n, each in enumerate(reversed(others)) if not _is_printed(each, may_be_whole))
@@ -289,7 +317,8 @@ _CONTENT = {
     "Markdown": re.compile(r"^[ >]*\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)+\|?[ ]*$", re.MULTILINE),
     "HTML": re.compile(r"<table", re.IGNORECASE),
 }
-_PRINTED_NUMBER = re.compile(r"(?:[0-9]{0,9}\.|[0-9]{1,9},)[0-9]{1,9}[*†‡%]?")
+_DECIMAL = r"(?:[0-9]{0,9}\.|[0-9]{1,9},)[0-9]{1,9}"
+_PRINTED_NUMBER = re.compile(rf"{_DECIMAL}[*†‡%]?(?: ?(?:± ?{_DECIMAL}|\([±+-]?{_DECIMAL}%?\)))*%?")
 _PACKED = (".gz", ".zst")
 
 

@@ -142,6 +142,14 @@ OF_PASTED = {
         ),
         (["Model P@10 MAP", "BM25 (1994) 45 0.31", "DPR 33 -"], {"DPR": {"P@10": "33"}, "BM25 (1994)": ...}),
         (
+            ["Model nDCG@10 MAP", "BM25 (2009) .453±.02 .331 ± .01", "DPR 0.502 (0.02) 0.4 (+0.069)"],
+            {"BM25 (2009)": {"nDCG@10": ".453", "MAP": ".331"}, "DPR": {"nDCG@10": "0.502", "MAP": "0.4"}},
+        ),
+        (
+            ["runid                 all bm25", "map                   all 0.23"],
+            {"bm25": {"map": "0.23"}},
+        ),
+        (
             ["runid all bm25", "map all 0.2300", "P_10 all 0.4400"],
             {"bm25": {"map": "0.2300", "P_10": "0.4400"}},
         ),
@@ -167,6 +175,16 @@ def test_text_pasted_from_a_pdf_is_read_by_its_columns(paper, lines, expected):
 def test_columns_of_pasted_text_that_are_not_clear_are_refused_with_the_line(paper, lines, line, said):
     with pytest.raises(pm.InputError, match=rf"paper.txt:{line}: the columns.* are not clear: .*{said}"):
         read_claims_file(paper("\n".join(lines), "paper.txt"))
+
+
+@pytest.mark.parametrize("lines", [["P@1 64.58", "MAP@10 46.65"], ["BM25  0.45  0.33", "DPR   0.50  0.40"]])
+def test_pasted_numbers_without_headings_are_refused(paper, lines):
+    with pytest.raises(pm.InputError, match=r"paper.txt:1: the first line has the headings of .*found '"):
+        read_claims_file(paper("\n".join(lines), "paper.txt"))
+    of_runs = "BM25" in lines[0]
+    heading = "System  P@1  MAP@10" if of_runs else "measure BM25"
+    rows = read_claims_file(paper("\n".join([heading, *lines]), "paper.txt")).rows
+    assert [row.label for row in rows] == (["BM25", "DPR"] if of_runs else ["BM25"])
 
 
 def test_other_delimiters_than_blanks_are_seen_first(paper):
