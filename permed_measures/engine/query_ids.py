@@ -121,6 +121,7 @@ class _Rewriting:
 
 def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
     """Return a hint for a message: the rewriting by which the ids would meet; empty without one."""
+    known = {*qrels_ids}
     for name in [*REWRITINGS, *_substitutions(run_ids, qrels_ids)]:
         try:
             rewriting = _Rewriting(name, qrels_ids)
@@ -128,7 +129,6 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
             rewriting.check()
         except InputError:
             continue
-        known = {*qrels_ids}
         if name not in REWRITINGS and not all(theirs in known for theirs in renaming.values()):
             continue
         for ours, theirs in renaming.items():
@@ -156,20 +156,21 @@ def _substitutions(run_ids: list[str], qrels_ids: list[str]) -> Iterator[str]:
     >>> next(_substitutions(["a-turn2", "b-turn1"], ["a_2", "b_1"]))
     's/-turn/_/'
     """
-    found = []
-    for ours in run_ids[: len(run_ids) > 1]:  # one id is like many others
-        for theirs in get_close_matches(ours, qrels_ids[:_SEARCHED], _ALIKE, 0):
-            n_before = _n_same(ours, theirs)
-            n_after = _n_same(ours[n_before:][::-1], theirs[n_before:][::-1])
-            old, new = (each[n_before : len(each) - n_after] for each in (ours, theirs))
-            pattern = re.sub(r"[^\w\s/|,#-]", r"\\\g<0>", old)
-            if not n_before:
-                pattern = "^" + re.sub("0+$", "0*", pattern)  # of numbers with leading zeros
-            if not n_after:
-                pattern += "$"
-            bar = next((each for each in "/|,#" if each not in old + new), "")
-            if bar and n_before + n_after and pattern and "\\" not in new:
-                found.append(f"s{bar}{pattern}{bar}{new}{bar}")
+    if len(run_ids) < 2:  # one id is like many others
+        return
+    ours, found = run_ids[0], []
+    for theirs in get_close_matches(ours, qrels_ids[:_SEARCHED], _ALIKE, 0):
+        n_before = _n_same(ours, theirs)
+        n_after = _n_same(ours[n_before:][::-1], theirs[n_before:][::-1])
+        old, new = (each[n_before : len(each) - n_after] for each in (ours, theirs))
+        pattern = re.sub(r"[^\w\s/|,#-]", r"\\\g<0>", old)
+        if not n_before:
+            pattern = "^" + re.sub("0+$", "0*", pattern)  # of numbers with leading zeros
+        if not n_after:
+            pattern += "$"
+        bar = next((each for each in "/|,#" if each not in old + new), "")
+        if bar and n_before + n_after and pattern and "\\" not in new:
+            found.append(f"s{bar}{pattern}{bar}{new}{bar}")
     yield from sorted(dict.fromkeys(found), key=len)
 
 

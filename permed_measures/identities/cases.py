@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from permed_measures.conventions.runs import DEPTHS
-from permed_measures.identities.forms import USUAL, Form, Grades, Qrels, Run
+from permed_measures.identities.forms import USUAL, Form, Grades, Qrels, Run, copied
 from permed_measures.papers.names import Rank
 
 
@@ -56,10 +56,6 @@ EXCUSED = (HIGH, NEGATIVE, TIES, FRACTIONS)
 
 Few conventions say what grades are that are fractions, and some sorts leave the order of ties open.
 """
-
-
-def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    return {query: dict(docs) for query, docs in lists.items()}
 
 
 def _seen(trait: str, form: Form) -> bool:
@@ -309,7 +305,7 @@ def lengthened(case: Case, n: int) -> Case:
 
     The documents behind are not relevant: judged where all others are, else not judged.
     """
-    qrels, run = _copied(case.qrels), _copied(case.run)
+    qrels, run = copied(case.qrels), copied(case.run)
     for query, docs in run.items():
         lowest = min(docs.values(), default=0.0)
         for number in range(len(docs), n):

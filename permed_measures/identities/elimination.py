@@ -310,16 +310,12 @@ class Search:
         order = [at for first in range(_STEP) for at in range(first, len(every), _STEP)]
         for number_asked, at in enumerate(tracked(order, "asking the function")):
             if number_asked == _IN_A_ROW and isinstance(self.function, Program):
-                self.function.prepare(self._seen_of(every[at] for at in order))
+                self.function.prepare(every)
             answers[at] = self.ask(every[at])
             in_a_row = in_a_row + 1 if answers[at].error else 0
             if in_a_row == _IN_A_ROW:
                 break
         return [answers[at] for at in sorted(answers)]
-
-    def _seen_of(self, every: Iterable[Case]) -> list[Case]:
-        """Return what a program sees of cases."""
-        return [*map(without_empty_lists, every)]
 
     def _error(self, asked: list[Asked]) -> InputError:
         """Return the error for a function that raises on most cases: how many, where, on what."""
@@ -329,10 +325,10 @@ class Search:
             return error
         on = f"on {len(raising)} of {counted(len(asked), 'case')}"
         no_number = "gives no number on any case" if len(raising) == len(asked) else f"gives no number {on}"
-        called = written_call(self.function, self.form, raising[0].case)
         if isinstance(self.function, Program):
-            hint = f"Its files were {self.form.taken}; see that it takes them: {called}"
+            hint = f"Its files were {self.form.taken}; see that it takes them: {self.function.line}"
             return InputError(f"the program {no_number}: {error_text(error)}", hint=hint)
+        called = written_call(self.function, self.form, raising[0].case)
         return InputError(
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
@@ -465,7 +461,7 @@ class Search:
         every = list(fresh_cases(self.form, self.claimed.cutoffs))
         if isinstance(self.function, Program):
             every = every[:_FRESH_OF_PROGRAMS]
-            self.function.prepare(self._seen_of(every))
+            self.function.prepare(every)
         asked = [self.ask(case) for case in tracked(every, "checking the answer")]
         return [each for each in asked if each.error is None]
 

@@ -81,7 +81,8 @@ class Form(NamedTuple):
         return ", ".join([*texts, *([] if self.k is None else [f"k = {self.k}"])]) + arrays
 
 
-def _copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+def copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Return dicts that may be changed."""
     return {query: dict(docs) for query, docs in lists.items()}
 
 
@@ -131,13 +132,22 @@ def _scores_of_one(run: Run) -> list[float]:
     return [*docs.values()]
 
 
+_LISTS = Form(
+    lambda qrels, run: (_grades_by_query(qrels, run),),
+    ("the grades of ranked documents {query: [grade, ...]}",),
+    _UNSEEN,
+    scores=False,
+    ids=False,
+    queries=False,
+)
+
 FORMS = {
     "dicts": Form(
-        lambda qrels, run: (_copied(qrels), _copied(run)),
+        lambda qrels, run: (copied(qrels), copied(run)),
         ("qrels {query: {document: grade}}", "a run {query: {document: score}}"),
     ),
     "ranked": Form(
-        lambda qrels, run: (_copied(qrels), _ranked(run)),
+        lambda qrels, run: (copied(qrels), _ranked(run)),
         ("qrels {query: {document: grade}}", "a run {query: [document, ...]}"),
         "scores",
         scores=False,
@@ -185,21 +195,11 @@ FORMS = {
         queries=False,
         one_query=True,
     ),
-    "lists": Form(
-        lambda qrels, run: (_grades_by_query(qrels, run),),
-        ("the grades of ranked documents {query: [grade, ...]}",),
-        _UNSEEN,
-        scores=False,
-        ids=False,
-        queries=False,
-    ),
-    "grades": Form(
-        lambda qrels, run: (_grades_of_one(qrels, run),),
-        ("the grades of the ranked documents of a query [grade, ...]",),
-        f"{_UNSEEN}, and which queries are averaged",
-        scores=False,
-        ids=False,
-        queries=False,
+    "lists": _LISTS,
+    "grades": _LISTS._replace(
+        make=lambda qrels, run: (_grades_of_one(qrels, run),),
+        texts=("the grades of the ranked documents of a query [grade, ...]",),
+        hidden=f"{_UNSEEN}, and which queries are averaged",
         one_query=True,
     ),
     "frames": Form(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.errors import InputError, check_choice, shown
-from permed_measures.identities.cases import Case
+from permed_measures.identities.cases import Case, without_empty_lists
 from permed_measures.identities.forms import FORMS, Qrels, Run
 from permed_measures.identities.user_function import NoNumberError, likeness
 from permed_measures.inputs.write import write_qrels, write_run
@@ -96,8 +96,8 @@ class Program:
         return number_printed(found, self._name, self._pattern)
 
     def prepare(self, cases: Iterable[Case]) -> None:
-        """Run the program for several cases at once."""
-        left = {self._key(*case[:2]): case for case in cases}
+        """Run the program for several cases at once, as its files hold them."""
+        left = {self._key(*case[:2]): case for case in map(without_empty_lists, cases)}
         left = {key: case for key, case in left.items() if key not in self._printed}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             self._printed |= zip(
@@ -197,15 +197,23 @@ def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None)
     0.25
     """
     if pattern is not None:
-        found = {float(each) for each in pattern.findall(text)}
+        found = {float(each) for each in pattern.findall(text) if _NUMBER.fullmatch(each)}
     else:
         found = _of_json(text, name) or _of_lines(text, name) or _of_columns(text, name)
-        found = found or {float(each) for each in _NUMBER.findall(text)}
+        found = found or {float(word) for word in map(_plain, _words(text)) if _NUMBER.fullmatch(word)}
     if len(found) == 1:
         return found.pop()
     what = "no number" if not found else f"{len(found)} numbers"
     hint = r"Say how it is found: --read 'MAP = ([0-9.]+)'"
     raise InputError(f"what the program prints has {what} of {name} (found {shown(text[-300:])})", hint=hint)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s:=|,;()]+", text) if word]
+
+
+def _plain(word: str) -> str:
+    return word.rstrip("%")
 
 
 def _of_json(text: str, name: str) -> set[float]:
@@ -219,7 +227,7 @@ def _of_json(text: str, name: str) -> set[float]:
         (key, float(value))
         for each in _objects(content)
         for key, value in each.items()
-        if isinstance(value, int | float)
+        if isinstance(value, int | float) and not isinstance(value, bool)
     ]
     return _best([(likeness(key, name), value) for key, value in numbers])
 
@@ -249,9 +257,9 @@ def _of_lines(text: str, name: str) -> set[float]:
     plain: list[tuple[int, float]] = []
     of_all: list[tuple[int, float]] = []
     for line in text.splitlines():
-        first, *words = [word for word in re.split(r"[\s:=|,;()]+", line.strip("|*-_` \t")) if word] or [""]
-        is_mean = words[:1] != [] and words[0].lower() in _OF_ALL
-        numbers = [word.rstrip("%") for word in words[is_mean:]]
+        first, *words = _words(line.strip("|*-_` \t")) or [""]
+        is_mean = bool(words) and words[0].lower() in _OF_ALL
+        numbers = [*map(_plain, words[is_mean:])]
         if numbers and _NUMBER.fullmatch(numbers[0]):
             (of_all if is_mean else plain).append((likeness(first.strip("*_`"), name), float(numbers[0])))
     return _best(of_all) or _best(plain)

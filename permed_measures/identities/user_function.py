@@ -184,7 +184,10 @@ def _has_number_named(numbers: Mapping[str, Any], name: str) -> bool:
 
 
 def likeness(text: str, name: str) -> int:
-    """Return how surely a text names a measure: 3 if it is the name, 1 if it has no cutoff, 0 if not."""
+    """Return how surely a text names a measure.
+
+    It is 3 if it is the name, 2 if it means the same measure and cutoff, 1 if it has no cutoff, 0 otherwise.
+    """
     measure, (cutoff, *_) = _meaning(name)
     of_text, cutoffs = _meaning(text)
     if text == name:
@@ -206,9 +209,7 @@ _SHOWN = 160
 
 
 def written_call(function: Function, form: Form, case: Case) -> str:
-    """Write how a function is called with a case, shortened; of a program, the command."""
-    if line := getattr(function, "line", ""):
-        return str(line)
+    """Write how a function is called with a case, shortened."""
     written = [*map(_written, form.arguments(case.qrels, case.run))]
     text = ", ".join([*written, *(f"{key}={value!r}" for key, value in form.named.items())])
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -197,6 +197,8 @@ def aligned_tables(text: str, where: str) -> list[Grid]:
     lines = [(number, line.rstrip()) for number, line in enumerate(text.expandtabs().splitlines(), 1)]
     lines = [(n, line) for n, line in lines if not (_RULE.fullmatch(line) or _CAPTION.match(line.strip()))]
     lines = [(n, line) for n, line in lines if line]
+    if len(lines) < 2:
+        raise InputError("there is no table below a line of headings", where=where)
     first, heading = lines[0]
     if number := next(filter(_is_decimal, _words(heading)), None):
         problem = f"the first line has the headings of columns, which blanks separate (found {number!r})"

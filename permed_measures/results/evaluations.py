@@ -241,23 +241,27 @@ class Evaluations:
 
     def explanations(self) -> Iterator[str]:
         """Say what the headings and labels of a table stand for, and why Judged@k is not there."""
-        in_table = {*self.shown}
-        shown = [measure for measure in self.columns if measure in in_table]
-        if not self.shows_judged:
-            pass
-        elif len(shown) < len(self.columns) and self.all_relevant:
-            yield "Judged@k is left out: all labels are relevant"
-        elif len(shown) < len(self.columns) and in_table == {*self.measures}:
-            yield "Every document that counts is judged"
-        elif in_table - {*self.measures}:
-            lacking = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
-            yield ABOUT_JUDGED + "; a query without results counts 0" * lacking
+        yield from self._about_judged() if self.shows_judged else ()
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
-        yield from explained(shown)
+        in_table = {*self.shown}
+        yield from explained(measure for measure in self.columns if measure in in_table)
         if self.groups is not None and self.macro:
             of_groups = f"{counted(len(self.groups.values), 'group')} by {self.groups.name}"
             yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"
+
+    def _about_judged(self) -> Iterator[str]:
+        """Say what Judged@k is where it stands in a table, and why it is not there."""
+        in_table = {*self.shown}
+        if in_table - {*self.measures}:
+            lacking = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
+            yield ABOUT_JUDGED + "; a query without results counts 0" * lacking
+        elif in_table < {*self.columns}:
+            yield (
+                "Judged@k is left out: all labels are relevant"
+                if self.all_relevant
+                else "Every document that counts is judged"
+            )
 
     def _queries(self) -> str:
         queries = self.queries(next(iter(self.evaluations)))

@@ -48,6 +48,7 @@ def command(tmp_path, monkeypatch):
         ("precision@10: 0.1 (std 0.2)", "P@10", 0.1),
         ("Loading 3 files...\n  * nDCG@10 | 0.5\n", "nDCG@10", 0.5),
         ("0.25\n", "P@10", 0.25),
+        ("the result is 25.5%\n", "P@10", 25.5),
         ('{"a": 1, "scores": {"ndcg@10": 0.5, "map": 0.1}}', "nDCG@10", 0.5),
         ('done\n[{"metrics": {"P@10": 0.3, "MAP": 0.1}}]\n', "MAP@10", 0.1),
         ("runid,topic,ndcg@10,err@20\nx,amean,0.4,0.3", "nDCG@10", 0.4),
@@ -64,12 +65,16 @@ def test_the_number_is_found_by_its_name(text, name, expected):
         ("nothing\n", "has no number of P@10"),
         ("P@10: 0.1\nP@10: 0.2\n", "has 2 numbers of P@10"),
         ("a 0.1\nb 0.2\n", "has 2 numbers of P@10"),
+        ('{"P@10": true}', "has no number of P@10"),
+        ("P@10: n/a\n", "has no number of P@10"),  # and not 10
     ],
 )
 def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
     with pytest.raises(pm.InputError, match=rf"{said} .*--read"):
         number_printed(text, "P@10")
     assert number_printed("a 0.1\nb 0.2\n", "P@10", re.compile(r"b ([0-9.]+)")) == 0.2
+    with pytest.raises(pm.InputError, match="has no number of P@10"):
+        number_printed("a 0.1\nb 0.2\n", "P@10", re.compile(r"(b)"))
 
 
 def test_a_program_gets_files_in_the_order_of_the_lists():

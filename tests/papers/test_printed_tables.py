@@ -187,6 +187,11 @@ def test_pasted_numbers_without_headings_are_refused(paper, lines):
     assert [row.label for row in rows] == (["BM25", "DPR"] if of_runs else ["BM25"])
 
 
+def test_captions_alone_are_no_table(paper):
+    with pytest.raises(pm.InputError, match=r"paper.txt: there is no table below a line of headings"):
+        read_claims_file(paper("Table 1: BM25 has 0.45 0.33\nTable 2: DPR has 0.50 0.40", "paper.txt"))
+
+
 def test_other_delimiters_than_blanks_are_seen_first(paper):
     for blanks in (";", "\t", " ,", ", "):
         text = "\n".join(PASTED).replace(" ", blanks)
