@@ -224,6 +224,8 @@ def _query_sets(k: int) -> Iterator[Case]:
         ({"a": 3}, {}, (NO_RESULTS,)),
         ({"a": 3}, {"x": None}, (NOT_FOUND,)),
         ({"a": 3, "b": 0}, {"b": None}, (NOT_FOUND,)),
+        ({"a": 3, "b": -1}, {"b": None}, (NOT_FOUND, NEGATIVE)),  # which some condensed lists lack
+        ({"b": -1}, {"b": None}, (NOTHING_RELEVANT, NEGATIVE)),
         ({"a": 3}, {**late, "a": None}, (NOT_FOUND,)),
         ({"a": 3, **dict.fromkeys(late, 0)}, {**late, "a": None}, (NOT_FOUND,)),
         ({"a": 3}, {"a": None}, ()),

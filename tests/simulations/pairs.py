@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.options import DEFAULT
 from permed_measures.conventions.runs import may_be
 from permed_measures.conventions.spaces import Space
 from permed_measures.identities.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
@@ -80,11 +81,19 @@ def random_cases(rng, k=10, n_cases=RANDOM):
         yield random_case(rng, k, rng.randint(2, 5), rng.randint(1, 3), chosen)
 
 
+def _different(name):
+    """Return the named conventions that differ in what this measure sees, each once."""
+    claimed = Claimed(name, *meaning_of(name))
+    seen = [option for option in claimed.of(GRADES).options if option in DEFAULT]
+    named = [each for each in NAMED if each.has(claimed.measure)]
+    return {tuple(claimed.by(each).options[o] for o in seen): each for each in reversed(named)}.values()
+
+
 def main(*names):
     """Print what random collections tell apart near each named convention, which no case does."""
     for name in names or MEASURES:
         rng, pairs, options = random.Random(name), [], set()
-        for base in NAMED:
+        for base in _different(name):
             alike = Alike(name, [base])
             options.update(alike.differing())
             found = [each for case in random_cases(rng) for each in alike.told_apart_by(case)]
