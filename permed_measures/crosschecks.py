@@ -29,13 +29,12 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted, grouped, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table
 

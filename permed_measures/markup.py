@@ -1,4 +1,4 @@
-"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; counted nouns, lists of names."""
+"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; list, count and group names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 # What moves the cursor, ends a line or turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
@@ -170,3 +170,15 @@ def as_html(text: str) -> str:
     &lt;b&gt; &amp; &#x27;c&#x27;
     """
     return one_line(text).translate(_HTML)
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """Collect what has the same key."""
+    groups: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

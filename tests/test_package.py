@@ -39,7 +39,7 @@ comparisons: paired tests results rows tables findings plots queries compare rer
 papers: cells latex read
 papers: names claims columns tables arithmetic
 crosschecks
-conventions: options named values means names runs spaces
+conventions: per_query aggregate rankings shown records options evaluate named names runs spaces
 audits: trials chance answers search sentences reports audit
 identities: forms cases user_function program elimination trial identify
 limits: formulas bounds row_conventions rows

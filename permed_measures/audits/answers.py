@@ -13,18 +13,11 @@ from permed_measures.audits.chance import Chance, NearRows, other_means, reaches
 from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, sentence_of, with_cutoff
-from permed_measures.conventions.options import (
-    MEASURES,
-    OF_ALL,
-    OPTIONS,
-    SAME,
-    Options,
-    changes_of,
-    describe,
-)
+from permed_measures.conventions.options import MEASURES, OF_ALL, SAME, Options, changes_of, describe
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Space
-from permed_measures.papers.names import Rank
+from permed_measures.measures.parameters import Cutoff
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
@@ -150,7 +143,7 @@ class Answer:
         return simplified(self.options, COMMUNITY.at(self._cutoffs), self._same_as)
 
     @property
-    def _cutoffs(self) -> dict[str, Rank]:
+    def _cutoffs(self) -> dict[str, Cutoff]:
         """The cutoffs in the names of the claims."""
         return {trial.claim.name: trial.claim.cutoffs[0] for trial in self.trials}
 

@@ -15,20 +15,20 @@ from permed_measures.audits.reports import Audit
 from permed_measures.audits.search import answers_apart, answers_to, doubts_about, exceptions_to, swap_in
 from permed_measures.audits.sentences import better_names, conflicts_of, within_ties
 from permed_measures.audits.trials import Trial, of_some_rows
-from permed_measures.conventions.means import sees_unjudged
+from permed_measures.conventions.evaluate import sees_unjudged
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
-from permed_measures.conventions.runs import RunVariants
-from permed_measures.conventions.values import Labels, label_policies
+from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
+from permed_measures.measures.parameters import both_of
 from permed_measures.named_runs import no_deeper
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
-from permed_measures.papers.names import both_of
 from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
 from permed_measures.provenance import Origin
 

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.audits.trials import NOISE, Trial, Tries
-from permed_measures.conventions.means import QuerySets, means_of, place
-from permed_measures.conventions.options import Options
+from permed_measures.conventions.aggregate import QuerySets
+from permed_measures.conventions.evaluate import means_of
+from permed_measures.conventions.options import Options, place
 from permed_measures.conventions.runs import options_for, with_rounding
 from permed_measures.conventions.spaces import Space
 

@@ -12,17 +12,25 @@ import numpy as np
 from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
 from permed_measures.audits.trials import Floats, Trial, Tried, Tries, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
-from permed_measures.conventions.options import FIRST_DIGITS, OF_ALL, OWN, SAME, Options, changes_of
+from permed_measures.conventions.options import (
+    OF_ALL,
+    OWN,
+    SAME,
+    Options,
+    changes_of,
+    options_apart,
+    rounding_of,
+)
 from permed_measures.conventions.spaces import Codes, Near, Space
 from permed_measures.markup import listed
-from permed_measures.papers.names import Rank
+from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import step
 
 
 def answers_to(
     trials: Sequence[Trial],
     conventions: Sequence[NamedConvention] = NAMED,
-    usual: dict[str, Rank] | None = None,
+    usual: dict[str, Cutoff] | None = None,
 ) -> list[Answer]:
     """Return the named conventions that explain the most claims with the fewest changes.
 
@@ -30,7 +38,7 @@ def answers_to(
     ----------
     trials : sequence of Trial
     conventions : sequence of NamedConvention
-    usual : dict of str to Rank, optional
+    usual : dict of str to Cutoff, optional
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     """
     space = Space(trials, conventions, usual)
@@ -127,8 +135,6 @@ def _distance(ours: Options, theirs: Options) -> int:
 
 _FEWEST = 2
 """So many claims at least are more than one, which may be a typo."""
-_APART = ("ties", "queries", "averaged", "documents")
-"""The options that scripts choose for one measure, as the library has them that computes it."""
 
 
 def answers_apart(best: list[Answer]) -> list[Answer]:
@@ -142,7 +148,7 @@ def answers_apart(best: list[Answer]) -> list[Answer]:
     if one.complete or len(n_claims) == 1 or max(n_claims.values()) < _FEWEST:
         return best
     conventions, trials = one.space.conventions, one.trials
-    space = Space(trials, conventions, apart=_APART)
+    space = Space(trials, conventions, apart=options_apart())
     changes, found = _best(space, sum(trial in one.explained for trial in of_some_rows(trials)))
     if not (apart := _named(space, found, changes)):
         return best
@@ -199,7 +205,7 @@ def _prints(trial: Trial, convention: Options) -> bool:
     return all(option in convention for option in trial.options) and trial.prints(convention)
 
 
-def _cutoffs(main: Answer) -> dict[str, Rank]:
+def _cutoffs(main: Answer) -> dict[str, Cutoff]:
     return {trial.claim.name: trial.cutoff(main.options) for trial in main.trials}
 
 
@@ -309,7 +315,7 @@ def _moved(cells: Cells, options: Options) -> dict[str, str]:
     moved = {}
     for line in lines:
         trials = [cells[line, at] for at in places]
-        printed = [each.claim.printed(FIRST_DIGITS[each.own(options)["rounding"]]) for each in trials]
+        printed = [each.claim.printed(rounding_of(each.own(options)["rounding"]).of_mean) for each in trials]
         holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
         fits = [lines[place] for place in np.flatnonzero(np.logical_and.reduce(holds))]
         if len(fits) == 1 and fits != [line]:

@@ -11,17 +11,17 @@ import numpy as np
 from permed_measures.audits.answers import Answer
 from permed_measures.audits.chance import Chance
 from permed_measures.audits.trials import Trial
-from permed_measures.conventions.means import place
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import with_cutoff
 from permed_measures.conventions.options import (
     DEFAULT,
-    FIRST_DIGITS,
     MEASURES,
     Options,
     changes_of,
     describe,
     option_of,
+    place,
+    rounding_of,
     seen_by,
     title,
 )
@@ -235,7 +235,7 @@ _CUT = ("P", "R", "Success", "F1")
 
 def has_number(trial: Trial, value: float, options: Options) -> bool:
     """Return whether a claim prints a value, rounded as a convention does."""
-    return value in trial.claim.printed(FIRST_DIGITS[trial.own(options)["rounding"]])
+    return value in trial.claim.printed(rounding_of(trial.own(options)["rounding"]).of_mean)
 
 
 def other_cells(trial: Trial, main: Answer) -> list[str]:

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import QUERIES, Known, QuerySets, place, values_of_queries
+from permed_measures.conventions.aggregate import Known
+from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import DEFAULT, FIRST_DIGITS, OPTIONS, Options
+from permed_measures.conventions.options import DEFAULT, Options, place, query_sets, rounding_of
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import RunVariants, options_for, with_rounding
 from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
 from permed_measures.papers.claims import EXACT, Claim
@@ -95,7 +97,7 @@ class Trial(Quantity):
 
     def _first_to(self, convention: Options) -> int | None:
         """Return to how many digits a convention rounds means before they are printed."""
-        return FIRST_DIGITS[self.own(convention)["rounding"]]
+        return rounding_of(self.own(convention)["rounding"]).of_mean
 
     def is_of_any_run(self, convention: Options) -> bool:
         """Return whether a run has the same value in any order of its lists, as the convention makes it so.
@@ -231,8 +233,8 @@ class Tried(NamedTuple):
     def _by_each(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
         values = space.computed(trial, near)
         codes = trial.codes(values, None)
-        for way, digits in FIRST_DIGITS.items():
-            if digits is not None:
+        for way in OPTIONS["rounding"].values:
+            if (digits := rounding_of(way).of_mean) is not None:
                 twice = space.has(trial, "rounding", way, near)
                 codes[twice] = trial.codes(values[twice], digits)
         prints = trial.are_printed(codes)
@@ -277,13 +279,15 @@ def _query_sets_by_hits() -> Iterator[str]:
     every = Known(*np.ones((len(Known._fields), 1), bool))
     none = np.zeros(1, bool)
     not_found = every._replace(hit=none, found=none, other=none)
-    for queries, rule in QUERIES.items():
-        sets = QuerySets.of(every._replace(relevant=none), None)
-        if (rule(every) != rule(not_found)).any() or sets.added[place(queries)].any():
+    for queries, rule in zip(OPTIONS["queries"].values, query_sets(), strict=True):
+        if (rule.counted(every) != rule.counted(not_found)).any() or rule.nothing_is_one:
             yield queries
 
 
-_ONLY_FOUND = {"queries": (*_query_sets_by_hits(),), "labels": ("listed",)}
+_ONLY_FOUND = {
+    "queries": (*_query_sets_by_hits(),),
+    "labels": tuple(value for value, each in OPTIONS["labels"].values.items() if each.only_found),
+}
 """The values of options by which only what was found counts."""
 
 

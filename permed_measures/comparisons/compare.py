@@ -32,14 +32,13 @@ from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import coverage_notes
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted, grouped, listed
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.people.agreement import orders_json
 from permed_measures.people.corrected import People
 from permed_measures.people.tables import agreement_json, flat, orders_section
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Section, ends, how_made, titled
 
 

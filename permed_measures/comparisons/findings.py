@@ -19,9 +19,9 @@ from permed_measures.comparisons.tables import (
     why_no_differences,
 )
 from permed_measures.comparisons.tests import direction_of
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted, grouped, listed
 from permed_measures.people.tables import DIFFERENCES, Line, section_of
-from permed_measures.results.evaluation_report import best_of, grouped, highest
+from permed_measures.results.evaluation_report import best_of, highest
 from permed_measures.results.report import Section
 
 

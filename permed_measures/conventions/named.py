@@ -14,17 +14,15 @@ from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
     OF_ALL,
-    OPTIONS,
     OPTIONS_OF,
     OWN_FILE,
     SHARED,
-    TABLED,
-    GainTable,
     Options,
 )
+from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
-from permed_measures.papers.names import Rank
+from permed_measures.measures.parameters import Cutoff
 
 
 class NamedConvention(NamedTuple):
@@ -48,7 +46,7 @@ class NamedConvention(NamedTuple):
         """Return whether it covers a measure; one that is written out says itself how it is computed."""
         return measure in self.measures or measure not in MEASURES
 
-    def at(self, cutoffs: dict[str, Rank]) -> Options:
+    def at(self, cutoffs: dict[str, Cutoff]) -> Options:
         """Return its options, and these cutoffs of claims."""
         return {**self.options, **{CUTOFF + name: rank for name, rank in cutoffs.items()}}
 
@@ -136,7 +134,7 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
 
 def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str | float:
     """Return the value of an option, checked."""
-    if option in TABLED and isinstance(value, dict):
+    if OPTIONS[option].of_table is not None and isinstance(value, dict):
         gains = [_gain(option, *each, where) for each in value.items()]
         if len(dict(gains)) < len(gains):
             raise InputError(f"option {option} has two numbers for one grade (found {value!r})", where=where)

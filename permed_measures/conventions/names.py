@@ -7,24 +7,25 @@ from typing import Any, cast
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.conventions.means import is_possible
+from permed_measures.conventions.evaluate import is_possible
 from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
     OPTIONS_OF,
     SHARED,
-    GainTable,
     Options,
+    computed_by,
     value_of,
 )
-from permed_measures.conventions.values import Labels, weights_of
+from permed_measures.conventions.per_query import Labels, weights_of
+from permed_measures.conventions.records import GainTable
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
+from permed_measures.measures.parameters import Cutoff, both_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.papers.names import Rank, both_of
 
 
-def measure_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> Measure | None:
+def measure_of(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -> Measure | None:
     """Return the measure as one would type it; None if ir_measures and we have none."""
     if measure not in MEASURES:
         return parse_measure(measure)
@@ -36,7 +37,7 @@ def measure_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> 
     return typed if cutoff is None else typed @ cutoff
 
 
-def typed(measure: str, cutoff: Rank, options: Options, labels: Labels) -> str:
+def typed(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -> str:
     """Write a measure as one would type it, or what is unusual of it in words."""
     found = measure_of(measure, cutoff, options, labels) if is_possible(options, labels) else None
     return str(found) if found is not None else in_a_paper([with_cutoff(measure, cutoff)], options)
@@ -56,7 +57,7 @@ def _ap(options: Options, labels: Labels) -> _Typed:
     if norm != "num_rel":
         params["norm"] = norm
     top = _plain(labels.top)
-    weights = weights_of(options["weights"], labels)
+    weights = weights_of(computed_by("weights", options["weights"]), labels)
     weight = {_plain(g): weights[g] for g in labels.grades if g >= level}
     scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
     scale = next(scales, None)
@@ -130,7 +131,7 @@ def _plain(value: float) -> float | int:
     return int(value) if value == int(value) else value
 
 
-def with_cutoff(measure: str, rank: Rank) -> str:
+def with_cutoff(measure: str, rank: Cutoff) -> str:
     """Write the name of a measure with its cutoff, or with both that it has."""
     precision, recall = both_of(rank)
     if precision != recall:

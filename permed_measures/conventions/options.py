@@ -1,15 +1,17 @@
-"""The options in which conventions differ; `conventions.toml` says what each value means and who uses it."""
+"""What is known of options and conventions, by the records of their values."""
 
 from __future__ import annotations
 
-import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any
 
-from permed_measures.papers.names import Rank, both_of
+from permed_measures.conventions.aggregate import HALVES, QuerySet, Rounding
+from permed_measures.conventions.records import OPTIONS, QUERIES, RANKINGS, GainTable, Option, Value
+from permed_measures.measures.parameters import Cutoff, both_of
 
 Options = Mapping[str, Any]
 """A convention: the value of each option, and for ``cutoff of NAME`` the rank that a claim is computed to.
@@ -23,72 +25,9 @@ CUTOFF = "cutoff of "
 """How the option begins that is the cutoff of a claim."""
 SAME = "as for the other measures"
 """The value of an option of one measure that does not differ from the others."""
-
-
-class GainTable(str):
-    """The gain or the weight of each grade, as a value of an option; as a text ``1: 1, 2: 10``.
-
-    Attributes
-    ----------
-    gains : dict of float to float
-    """
-
-    gains: dict[float, float]
-
-    @classmethod
-    def of(cls, gains: Mapping[float, float]) -> GainTable:
-        """Write a table."""
-        pairs = (f"{grade!r}: {gain!r}" for grade, gain in sorted(gains.items()))
-        table = cls(re.sub(r"\.0\b", "", ", ".join(pairs)))  # with all digits: tables are compared as texts
-        table.gains = dict(gains)
-        return table
-
-
-class Value(NamedTuple):
-    """What a value of an option means, as part of a sentence, who uses it, and what a paper says of it.
-
-    `measures` are those that have it, all of the option if empty.
-    """
-
-    description: str
-    used_by: str
-    phrase: str = ""
-    measures: Sequence[str] = ()
-
-
-class Option(NamedTuple):
-    """An option: its title, the measures that have it (none: all of them), its values, the default first.
-
-    One without values is a relevance level, which is a grade.
-    """
-
-    title: str
-    measures: tuple[str, ...]
-    values: dict[str, Value]
-
-    @property
-    def default(self) -> str | float:
-        """The community's value."""
-        return next(iter(self.values), 1.0)
-
-    def values_for(self, measures: Iterable[str], levels: Iterable[float]) -> list[str | float]:
-        """Return the values that these measures can have."""
-        if not self.values:
-            return list(levels)
-        wanted = {*measures}
-        return [name for name, each in self.values.items() if not each.measures or {*each.measures} & wanted]
-
-
-def _option(table: dict[str, Any]) -> Option:
-    values = {name: Value(**each) for name, each in table.get("values", {}).items()}
-    return Option(table["title"], tuple(table.get("measures", ())), values)
-
-
 OWN_FILE: dict[str, Any] = tomllib.loads(
     files("permed_measures.conventions").joinpath("conventions.toml").read_text(encoding="utf-8")
 )
-OPTIONS = {name: _option(table) for name, table in OWN_FILE["option"].items()}
-"""The options by name."""
 DEFAULT: Options = {name: option.default for name, option in OPTIONS.items()}
 """The community's value of each option."""
 SHARED = tuple(name for name, option in OPTIONS.items() if not option.measures)
@@ -109,10 +48,75 @@ OWN = {
 """The options that a measure may have for itself, and the ones of several measures whose place they take."""
 OF_ALL = {own: option for options in OWN.values() for own, option in options.items()}
 """By the option of one measure, that of several."""
-TABLED = ("weights", "gain")
-"""The options whose value may be a table of grades."""
-FIRST_DIGITS = {"exact": None, "five_digits": 5, "query_values": None}
-"""To how many digits a mean is rounded first, by the option rounding."""
+OF_RANKINGS = tuple(name for name, option in OPTIONS.items() if option.about == RANKINGS)
+"""The options that rankings depend on."""
+OF_QUERIES = tuple(name for name, option in OPTIONS.items() if option.about == QUERIES)
+"""The options that make no difference to a function of one query, but that nothing relevant may count 1."""
+
+
+# --- what values compute ---------------------------------------------------------------------------------
+
+
+def computed_by(option: str, value: Any) -> Any:
+    """Return what the value of an option computes; of a relevance level the grade itself."""
+    if isinstance(value, GainTable):
+        return _by_table(option, value)
+    return OPTIONS[option].values[value].compute if OPTIONS[option].values else value
+
+
+@cache
+def _by_table(option: str, table: GainTable) -> Any:
+    of_table = OPTIONS[option].of_table
+    if of_table is None:
+        raise ValueError(f"{option} is no table")
+    return of_table(table)
+
+
+def rounding_of(value: Any) -> Rounding:
+    """Return what a value of the option rounding does.
+
+    Those of `identify` are to any number of digits of the values of queries: a pair of the digits and a key
+    of `HALVES`.
+    """
+    if isinstance(value, tuple):
+        digits, way = value
+        return Rounding(of_queries=(digits, HALVES[way]))
+    found: Rounding = computed_by("rounding", value)
+    return found
+
+
+def counts_nothing_as_one(queries: Any) -> bool:
+    """Return whether a query without relevant documents counts 1 in a query set."""
+    return bool(computed_by("queries", queries).nothing_is_one)
+
+
+def query_sets() -> list[QuerySet]:
+    """Return the rules of all query sets."""
+    return [each.compute for each in OPTIONS["queries"].values.values()]
+
+
+def place(queries: str) -> int:
+    """Return the place of a query set among all."""
+    return list(OPTIONS["queries"].values).index(queries)
+
+
+def options_apart() -> list[str]:
+    """Return the options that scripts choose for one measure, as the library has them that computes it."""
+    return [name for name, option in OPTIONS.items() if option.apart]
+
+
+def record_of(option: str, value: Any) -> Value | None:
+    """Return the record of a value; none of a grade, a table or a cutoff."""
+    known = option_of(option)
+    return None if known is None else known.values.get(value)
+
+
+def records_of(options: Options) -> Iterator[Value]:
+    """Yield the records of the values of a convention; grades and tables have none."""
+    return (each for option, value in options.items() if (each := record_of(option, value)) is not None)
+
+
+# --- conventions -----------------------------------------------------------------------------------------
 
 
 def seen_by(measure: str, convention: Options) -> Options:
@@ -149,14 +153,14 @@ def value_of(option: str, value: Any) -> Value:
     if known is None:
         return Value(in_words(value), "")
     if isinstance(value, GainTable):
-        what = "weights" if OF_ALL.get(option, option) == "weights" else "gains"
-        return Value(text := f"{what} of the grades {value}", "", text)
+        what = known.title.partition(" of ")[0].removesuffix("s")
+        return Value(text := f"{what}s of the grades {value}", "", text)
     if known.values:
         return known.values[value]
     return Value(text := f"relevant from grade {value:g} on", "", text if value != known.default else "")
 
 
-def in_words(rank: Rank) -> str:
+def in_words(rank: Cutoff) -> str:
     """Return a cutoff as part of a sentence."""
     precision, recall = both_of(rank)
     same = str(precision or "none")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
@@ -13,145 +13,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import (
-    ROUNDED,
-    Known,
-    QuerySets,
-    groupings_of,
-    is_computable,
-    is_defined,
-    is_micro,
-    is_possible,
-    means_of,
+from permed_measures.conventions.aggregate import Known, QuerySets, groups_of
+from permed_measures.conventions.evaluate import is_computable, is_defined, is_micro, is_possible, means_of
+from permed_measures.conventions.options import (
+    DEFAULT,
+    OF_RANKINGS,
+    OPTIONS_OF,
+    Options,
+    computed_by,
+    query_sets,
+    records_of,
+    rounding_of,
+    seen_by,
+    value_of,
 )
-from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, Options, seen_by, value_of
-from permed_measures.conventions.values import Labels, Ranked, Spans
+from permed_measures.conventions.per_query import Labels, Ranked
+from permed_measures.conventions.rankings import RankedLists
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.engine.hits import scores_of
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query, segments
+from permed_measures.engine.judgments import Ints, Judgments, segments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
+from permed_measures.engine.ranks import ScoredHits, TieBreak
 from permed_measures.engine.tables import with_string_ids
 from permed_measures.errors import warnings_about
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read_nested
-from permed_measures.papers.names import Rank, both_of
+from permed_measures.measures.parameters import Cutoff, both_of
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Scores = Mapping[str, float]
-Lists = Mapping[str, Scores]
-_GRADED = ("grades", "listed")
-"""The labels under which tied documents may gain differently."""
-TIES = {each.value: each for each in TieBreak}
-"""The tie rules."""
-
-
-def _without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools:
-    kept = np.ones(len(rows.score), bool)
-    for query_id, start in zip(query_ids, rows.start.tolist(), strict=True):
-        if query_id in lists.get(query_id, ()):
-            kept[start + [*lists[query_id]].index(query_id)] = False
-    return kept
-
-
-KEPT: dict[str, Callable[[Lists, ScoredHits, list[str]], Bools]] = {
-    "positive": lambda _, rows, __: rows.score > 0,
-    "removed": _without_query,
-}
-"""Which rows stay in their list, by the values of options that leave some out."""
-DEPTHS: dict[str, int | None] = {
-    "whole": None,
-    **{f"first_{n}": n for n in (10, 20, 50, 100, 1000)},
-}
-"""To how many documents lists are cut."""
-OF_RANKINGS = ("ties", "labels", "self_match", "documents", "depth")
-"""The options that rankings depend on."""
-
 
 _ORDERS, _MANY_LISTS, _ORDERS_OF_MANY = 10, 50, 2
 """In how many other orders a run is looked at; of many lists some differ in a few."""
 
 
-class RankedLists:
-    """Lists of scores, and their rankings.
+def label_policies(judgments: Judgments, complete: bool = False) -> list[Labels]:
+    """Return the judgments under each label policy that needs no run, as they are first.
 
-    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades. How many
-    queries the run has, and how many of them the qrels, is in `counts`.
+    Those that are not offered on them, as strict ones without a relevant document, are left out, unless the
+    policies are to be `complete`.
     """
-
-    def __init__(
-        self, judgments: Judgments, rows: ScoredHits, counts: tuple[int, int], all_ties: bool = False
-    ) -> None:
-        self._judgments, self._rows, self._counts, self._all_ties = judgments, rows, counts, all_ties
-        self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
-        self._mixed: dict[Labels, Bools] = {}
-
-    def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
-        """Rank the lists by a rule."""
-        if (ties, labels) not in self._found:
-            rows, judgments = self._rows, labels.judgments
-            rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
-            retrieved = rows.end - rows.start
-            found = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
-            self._found[ties, labels] = found
-        return self._found[ties, labels]
-
-    def mixed(self, labels: Labels) -> Bools:
-        """Return which hits are tied with documents of another grade, that of unjudged ones being 0."""
-        if labels not in self._mixed:
-            grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
-            first, last = spans_of(self._rows, self._judgments, np.float32)
-            tie = self._rows.start[query] + first
-            _, one, which, n_hits = np.unique(tie, True, True, True)
-            size = (last - first + 1)[one]
-            lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
-            np.fmin.at(lowest, which, grade)
-            np.fmax.at(highest, which, grade)
-            self._mixed[labels] = (lowest < highest)[which]
-        return self._mixed[labels]
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether any judged document has the score of another one."""
-        first, last = self._spans
-        return bool((first != last).any())
-
-    def spans(self, rankings: JudgedRankings) -> Spans:
-        """Return the ranks that each hit could have among the documents with its score."""
-        place_of = np.searchsorted(self._rows.row, rankings.row)
-        return Spans(*(each[place_of] for each in self._spans))
-
-    @cached_property
-    def _spans(self) -> Spans:
-        """Those of all hits, in the order of the judgments."""
-        return Spans(*spans_of(self._rows, self._judgments, np.float64))
-
-    @cached_property
-    def listed(self) -> tuple[Labels, Ints]:
-        """Labels as if only the documents were judged that the lists have, and the new row of each."""
-        judgments, listed = self._judgments, np.zeros(len(self._judgments.query), bool)
-        listed[self._rows.row] = True
-        kept = replace(
-            judgments,
-            query=judgments.query[listed],
-            grade=judgments.grade[listed],
-            order=np.arange(listed.sum()),
-            given=judgments.ids(np.flatnonzero(listed)),
-        )
-        return Labels.of("listed", kept), np.cumsum(listed) - 1
-
-
-def condensed(rankings: JudgedRankings) -> JudgedRankings:
-    """Return rankings without unjudged documents; those with a negative grade stay."""
-    rank = position_in_query(rankings.query, rankings.n_queries).astype(np.int32)
-    return replace(rankings, rank=rank, retrieved=np.diff(rankings.offsets))
-
-
-CONDENSED: dict[str, Callable[[JudgedRankings], JudgedRankings]] = {
-    "judged": lambda rankings: rankings.condensed,
-    "labelled": condensed,
-}
-"""Rankings without unjudged documents, by the values of an option."""
+    return [
+        Labels.of(policy, each.compute(judgments))
+        for policy, each in OPTIONS["labels"].values.items()
+        if not each.only_found and (complete or each.offered(judgments))
+    ]
 
 
 class RunVariants:
@@ -199,11 +105,10 @@ class RunVariants:
         self._lists = lists
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
         self.in_all_runs: Bools | None = None
-        self._all_ties, self._longest = all_ties, max(map(len, lists.values()), default=0)
+        self._all_ties = all_ties
         known = {*self.judgments.query_ids}
         others = [query for query in lists if query not in known]
-        groupings = groupings_of(self.judgments.query_ids, others, complete)
-        self._n_others, self._groupings = len(others), {DEFAULT["averaged"]: None, **groupings}
+        self._n_others, self._groups = len(others), groups_of(self.judgments.query_ids, others, complete)
         self._policies = {labels.policy: labels for labels in policies}
         self._found: dict[object, Ranked | None] = {}
         self._known: dict[object, Ranked] = {}
@@ -211,12 +116,48 @@ class RunVariants:
         self._sets: dict[object, QuerySets] = {}
         self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
-        self._parts: dict[tuple[str, ...], RankedLists] = {}
+        self._parts: dict[tuple[tuple[str, str], ...], RankedLists] = {}
+        self._alike: dict[str, tuple[str, ...]] = {}
         query = np.flatnonzero(self.in_run).tolist()
         self._rows = scores_of(
             self.judgments, query, [lists[self.judgments.query_ids[each]] for each in query]
         )
         self._whole = self._ranked_lists(self._rows)
+
+    @property
+    def longest(self) -> int:
+        """How many documents the longest list has."""
+        return max(map(len, self._lists.values()), default=0)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the ids of queries tell conversations and turns."""
+        return bool(self._groups)
+
+    @cached_property
+    def has_negative(self) -> bool:
+        """Whether a grade is below 0."""
+        return bool((self.judgments.grade < 0).any())
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether 1 is the one relevant grade."""
+        return self.labels.grades == (1.0,)
+
+    @cached_property
+    def has_mixed_ties(self) -> bool:
+        """Whether the order of tied documents matters."""
+        return self._all_ties or any(self._whole.mixed(each).any() for each in self._policies.values())
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether judged documents are tied, or their order matters otherwise."""
+        mixed = any(self._whole.mixed(each).any() for each in self._policies.values())
+        return mixed or self._whole.has_ties
+
+    def keeps_all(self, option: str, value: str) -> bool:
+        """Return whether a value that leaves documents out leaves out none."""
+        return bool(self._kept[option, value].all())
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -245,36 +186,18 @@ class RunVariants:
 
     def offers(self, option: str) -> list[str]:
         """Return the values of an option of the run that mean something for it."""
-        left_out = {
-            "labels": {*OPTIONS["labels"].values} - {*self._policies, "listed"},
-            "documents": set() if (self.judgments.grade < 0).any() else {"labelled"},
-            "depth": {value for value, depth in DEPTHS.items() if depth and depth >= self._longest},
-            "averaged": {*OPTIONS["averaged"].values} - {*self._groupings},
-            "queries": {"all_runs"} if self.in_all_runs is None else set(),
-        }
-        return [value for value in OPTIONS[option].values if value not in left_out.get(option, ())]
+        known = OPTIONS[option].values
+        if option == "labels":
+            return [value for value, each in known.items() if each.only_found or value in self._policies]
+        return [value for value, each in known.items() if each.offered(self)]
 
     def alike(self, option: str) -> tuple[str, ...]:
         """Return the values of an option that surely give the same numbers on these data."""
-        return self._alike.get(option, ())
-
-    @cached_property
-    def _alike(self) -> dict[str, tuple[str, ...]]:
-        binary = set(self.labels.grades) == {1}
-        ties = any(self._whole.mixed(each).any() for each in self._policies.values())
-        are_alike = {
-            "ties": not (ties or self._all_ties),
-            "tied": not (ties or self._whole.has_ties),
-            "self_match": self._kept["removed"].all(),
-            "negative": not (self.judgments.grade < 0).any(),
-            "gain": binary,
-        }
-        found = {option: tuple(OPTIONS[option].values) for option, alike in are_alike.items() if alike}
-        if binary:
-            found["weights"] = ("binary", "linear", "exp")
-        if self._kept["positive"].all():
-            found["documents"] = ("all", "positive")
-        return found
+        if option not in self._alike:
+            known = OPTIONS[option].values.items() if option in OPTIONS else ()
+            same = [value for value, each in known if value == DEFAULT[option] or each.same(self)]
+            self._alike[option] = tuple(same) if len(same) > 1 else ()
+        return self._alike[option]
 
     # --- rankings --------------------------------------------------------------------------------------
 
@@ -292,18 +215,20 @@ class RunVariants:
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
     def _ranked(self, convention: Options) -> Ranked | None:
-        policy, documents, depth = (convention[option] for option in ("labels", "documents", "depth"))
-        labels = self._policies.get("grades" if policy == "listed" else policy)
+        policy = OPTIONS["labels"].values[convention["labels"]]
+        labels = self._policies.get(DEFAULT["labels"] if policy.only_found else convention["labels"])
         if labels is None:
             return None
-        part = self._part(depth, documents, convention["self_match"])
+        part = self._part(convention)
         told = self._all_ties or part.mixed(labels).any()
-        rankings = part.rankings(labels, TIES[convention["ties"]] if told else TieBreak.OPTIMISTIC)
-        if documents in CONDENSED:
-            rankings = CONDENSED[documents](rankings)
+        ties: TieBreak = computed_by("ties", convention["ties"])
+        rankings = part.rankings(labels, ties if told else TieBreak.OPTIMISTIC)
+        for option in _LEAVING_OUT:
+            if condensed := computed_by(option, convention[option]).condensed:
+                rankings = condensed(rankings)
         spans = part.spans(rankings) if part.has_ties and _tells_ties(convention) else None
-        if policy == "listed":
-            labels, number = self._part(depth).listed
+        if policy.only_found:
+            labels, number = self._part({**convention, **_NOTHING_LEFT_OUT}).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
         return Ranked(labels, rankings, spans)
 
@@ -315,11 +240,11 @@ class RunVariants:
         digests = (blake2b(array.tobytes()).digest() for array in arrays)
         return self._known.setdefault((ranked.labels, *digests), ranked)
 
-    def _part(self, depth: str, *left_out: str) -> RankedLists:
+    def _part(self, convention: Options) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        rules = (depth, *(value for value in left_out if value in KEPT))
+        rules = (*((option, convention[option]) for option in ("depth", *_LEAVING_OUT)),)
         if rules not in self._parts:
-            kept = np.logical_and.reduce([self._kept[rule] for rule in rules])
+            kept = np.logical_and.reduce([self._kept[rule] for rule in rules if rule in self._kept])
             self._parts[rules] = self._whole if kept.all() else self._ranked_lists(self._rows_of(kept))
         return self._parts[rules]
 
@@ -328,8 +253,8 @@ class RunVariants:
         return RankedLists(self.judgments, rows, counts, self._all_ties)
 
     @cached_property
-    def _kept(self) -> dict[str, Bools]:
-        """Which rows stay, by the options that leave some out.
+    def _kept(self) -> dict[tuple[str, str], Bools]:
+        """Which rows stay, by the options and values that leave some out, and by the length of the lists.
 
         Of documents with the same score those that stand first are the first.
         """
@@ -338,10 +263,15 @@ class RunVariants:
         in_order = np.lexsort((-rows.score, np.repeat(np.arange(len(length)), length)))
         rank = np.empty(len(in_order), np.int64)
         rank[in_order] = segments(np.zeros_like(length), length)
-        return {
-            **{rule: rule_kept(self._lists, rows, query_ids) for rule, rule_kept in KEPT.items()},
-            **{value: rank < (n or np.inf) for value, n in DEPTHS.items()},
+        found = {
+            ("depth", value): np.asarray(rank < (each.compute or np.inf))
+            for value, each in OPTIONS["depth"].values.items()
         }
+        for option in _LEAVING_OUT:
+            for value, each in OPTIONS[option].values.items():
+                if each.compute.kept is not None:
+                    found[option, value] = each.compute.kept(self._lists, rows, query_ids)
+        return found
 
     def _rows_of(self, kept: Bools) -> ScoredHits:
         """Return the rows that are kept."""
@@ -370,7 +300,7 @@ class RunVariants:
 
     # --- means -----------------------------------------------------------------------------------------
 
-    def sets(self, ranked: Ranked, cutoff: Rank, averaged: str = "queries") -> QuerySets:
+    def sets(self, ranked: Ranked, cutoff: Cutoff, averaged: str = "queries") -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
         key = (id(ranked), cutoff, averaged)
         if key not in self._sets:
@@ -378,11 +308,16 @@ class RunVariants:
             ours = (averaged, *(each.tobytes() for each in known))  # many rankings have the same hits
             if ours not in self._sets_of:
                 empty = 0.0 if self._complete else np.nan
-                self._sets_of[ours] = QuerySets.of(known, self._groupings[averaged], empty)
+                self._sets_of[ours] = QuerySets.of(query_sets(), known, self._group(averaged), empty)
             self._sets[key] = self._sets_of[ours]
         return self._sets[key]
 
-    def known_queries(self, ranked: Ranked, cutoff: Rank) -> Known:
+    def _group(self, averaged: str) -> Ints | None:
+        """Return the group of each query whose means are averaged; None if each query counts once."""
+        part = computed_by("averaged", averaged)
+        return None if part is None else self._groups[part]
+
+    def known_queries(self, ranked: Ranked, cutoff: Cutoff) -> Known:
         """Return what is known of the queries, those without judgments last."""
         rankings, n = ranked.rankings, self.judgments.n_queries
         every = rankings.relevant(1)
@@ -396,11 +331,11 @@ class RunVariants:
         known.in_run[n:] = True
         return known
 
-    def means(self, measure: str, cutoff: Rank, convention: Options) -> Floats | None:
+    def means(self, measure: str, cutoff: Cutoff, convention: Options) -> Floats | None:
         """Return the mean of a measure over each query set; None if the convention means nothing here."""
         convention = seen_by(measure, convention)
         ranked, averaged = self.ranked(convention), convention["averaged"]
-        if ranked is None or averaged not in self._groupings:
+        if ranked is None or not (averaged == DEFAULT["averaged"] or self.has_groups):
             return None
         options = with_rounding(options_for(measure, convention), convention)
         if not _knows_ties_for(options, convention):
@@ -418,14 +353,20 @@ def _ids_of_kept(rows: ScoredHits, position: Ints, places: Ints) -> list[str]:
     return rows.ids(position[places])
 
 
+_LEAVING_OUT = ("documents", "self_match")
+"""The options that leave documents out."""
+_NOTHING_LEFT_OUT = {option: DEFAULT[option] for option in _LEAVING_OUT}
+
+
 def _tells_ties(convention: Options) -> bool:
     """Return whether it is known which documents of its rankings are tied."""
-    return convention["labels"] in _GRADED and convention["documents"] not in CONDENSED
+    of_rankings = {option: convention[option] for option in OF_RANKINGS}
+    return all(each.tells_ties for each in records_of(of_rankings))
 
 
 def _knows_ties_for(options: Options, convention: Options) -> bool:
     """Return whether it is known which documents are tied, if options of a measure ask for that."""
-    return options.get("tied", DEFAULT["tied"]) == DEFAULT["tied"] or _tells_ties(convention)
+    return not any(each.needs_ties for each in records_of(options)) or _tells_ties(convention)
 
 
 def may_be(measure: str, convention: Options) -> bool:
@@ -456,5 +397,6 @@ def _meant(measure: str, option: str, value: Any) -> Any:
 
 def with_rounding(options: Options, convention: Options) -> Options:
     """Return options of a measure with the rounding that changes the values of queries."""
-    rounding = convention.get("rounding")
-    return {**options, "rounding": rounding} if rounding in ROUNDED else options
+    if "rounding" not in convention or rounding_of(convention["rounding"]).of_queries is None:
+        return options
+    return {**options, "rounding": convention["rounding"]}

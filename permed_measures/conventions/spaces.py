@@ -10,23 +10,25 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import QUERIES, place
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import (
     CUTOFF,
     OF_ALL,
-    OPTIONS,
+    OF_RANKINGS,
     OPTIONS_OF,
     OWN,
     SAME,
     SHARED,
     Options,
     differing,
+    place,
+    query_sets,
     seen_by,
 )
-from permed_measures.conventions.runs import OF_RANKINGS, RunVariants, options_for
-from permed_measures.papers.names import Rank
+from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.runs import RunVariants, options_for
+from permed_measures.measures.parameters import Cutoff
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -49,21 +51,21 @@ class Quantity:
         Those that its value depends on.
     """
 
-    def __init__(self, name: str, measure: str, cutoffs: tuple[Rank, ...], run: RunVariants) -> None:
+    def __init__(self, name: str, measure: str, cutoffs: tuple[Cutoff, ...], run: RunVariants) -> None:
         self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
         first = (each for each in SHARED if each != "depth")
         # Lists that are cut come last: to many measures that is no other than their cutoff.
         self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, "depth")
 
-    def cutoff(self, convention: Options) -> Rank:
+    def cutoff(self, convention: Options) -> Cutoff:
         """Return the cutoff that a convention has for it."""
-        rank: Rank = convention[CUTOFF + self.name]
+        rank: Cutoff = convention[CUTOFF + self.name]
         return rank
 
     def means(self, convention: Options) -> Floats:
         """Compute it by a convention over each query set; NaN where that means nothing."""
         found = self.run.means(self.measure, self.cutoff(convention), convention)
-        return _NOTHING if found is None else found
+        return np.full(len(query_sets()), np.nan) if found is None else found
 
     def value(self, convention: Options) -> float:
         """Compute it by a convention; NaN if that means nothing here."""
@@ -84,7 +86,6 @@ class Quantity:
         return typed(self.measure, self.cutoff(convention), options_for(self.measure, convention), labels)
 
 
-_NOTHING: Floats = np.full(len(QUERIES), np.nan)
 Q = TypeVar("Q", bound=Quantity)
 T = TypeVar("T")
 _AT_ONCE = 50_000
@@ -120,7 +121,7 @@ class Space(Generic[Q]):
     trials : sequence of Quantity
     conventions : sequence of NamedConvention
         Those that have all the measures are the bases.
-    usual : dict of str to Rank, optional
+    usual : dict of str to Cutoff, optional
         By the name of a quantity the cutoff that is no change; the first that it has if left out.
     apart : collection of str
         The options that one measure may have for itself, which is one change; one at most is made.
@@ -130,7 +131,7 @@ class Space(Generic[Q]):
         self,
         trials: Sequence[Q],
         conventions: Sequence[NamedConvention],
-        usual: dict[str, Rank] | None = None,
+        usual: dict[str, Cutoff] | None = None,
         apart: Collection[str] = (),
     ) -> None:
         self.trials, self.conventions = trials, conventions
@@ -315,7 +316,7 @@ class Space(Generic[Q]):
         size = prod(len(self.numbered(option)) for option in options)
         numbers = self.as_seen(trial, options, near) + size * self._rankings_of(trial, near)
         known = self._means.setdefault(trial, {})
-        return self._once(known, numbers, near, trial.means).reshape(-1, len(QUERIES))
+        return self._once(known, numbers, near, trial.means).reshape(-1, len(query_sets()))
 
     def _rankings_of(self, trial: Q, near: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking by each convention, as a measure sees it."""

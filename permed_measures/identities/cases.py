@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from permed_measures.conventions.runs import DEPTHS
+from permed_measures.conventions.records import depths
+from permed_measures.conventions.shown import NOT_FOUND
 from permed_measures.identities.forms import USUAL, Form, Grades, Qrels, Run, copied
-from permed_measures.papers.names import Rank
+from permed_measures.measures.parameters import Cutoff
 
 
 class Case(NamedTuple):
@@ -38,7 +38,6 @@ class Case(NamedTuple):
         return f"qrels = {self.qrels}\nrun = {self.run}"
 
 
-NOT_FOUND = "queries without a relevant document within the cutoff"
 NOTHING_RELEVANT, NO_RESULTS = "queries without relevant documents", "queries without results"
 NOT_IN_RUN, NOT_JUDGED = "queries that the run lacks", "queries without judgments"
 NEGATIVE, FRACTIONS = "negative grades", "grades that are no whole numbers"
@@ -89,51 +88,6 @@ def without_grades(case: Case) -> Case:
 _OTHER = "not retrieved"
 
 
-# --- what a case can tell apart ----------------------------------------------------------------------
-
-
-def _has_unjudged(case: Case) -> bool:
-    """Return whether a list has a document without a grade from 0 on."""
-    return any(case.qrels.get(query, {}).get(doc, -1) < 0 for query, docs in case.run.items() for doc in docs)
-
-
-def _is_long(case: Case) -> bool:
-    """Return whether a list has more documents than the shortest that conventions cut them to."""
-    return any(len(docs) > min(filter(None, DEPTHS.values())) for docs in case.run.values())
-
-
-def _has_low_scores(case: Case) -> bool:
-    return any(score <= 0 for docs in case.run.values() for score in docs.values())
-
-
-def _has_ties(case: Case) -> bool:
-    """Return whether two scores of a list are equal in single precision."""
-    return any(len(set(map(_as_single, docs.values()))) < len(docs) for docs in case.run.values())
-
-
-def _as_single(score: float) -> bytes:
-    return struct.pack("f", score)
-
-
-def _may_leave_out(case: Case) -> bool:
-    """Return whether a query may be left out: there are several, or one without hits or without others."""
-    grades = [case.qrels.get(query, {}).get(doc, 0) >= 1 for query in case.run for doc in case.run[query]]
-    return len({*case.qrels, *case.run}) > 1 or len({*grades}) < 2 or NOT_FOUND in case.traits
-
-
-SHOWN_BY: dict[str, Callable[[Case], bool]] = {
-    "documents": lambda case: _has_unjudged(case) or _has_low_scores(case),
-    "depth": _is_long,
-    "queries": _may_leave_out,
-    "averaged": lambda case: len({*case.qrels, *case.run}) > 1,
-    "ties": _has_ties,
-    "tied": _has_ties,
-    "self_match": lambda case: any(query in docs for query, docs in case.run.items()),
-    "negative": lambda case: any(grade < 0 for docs in case.qrels.values() for grade in docs.values()),
-}
-"""By option, on which cases its values may give different numbers; on all, those of others."""
-
-
 # --- random cases ------------------------------------------------------------------------------------
 
 _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
@@ -146,13 +100,13 @@ _STABLE = 15
 """How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
 
-def ranks_of(cutoffs: tuple[Rank, ...]) -> list[int]:
+def ranks_of(cutoffs: tuple[Cutoff, ...]) -> list[int]:
     """Return the cutoffs that a measure may have, `USUAL` where it has none."""
     ranks = [k for rank in cutoffs for k in (rank if isinstance(rank, tuple) else (rank,)) if k]
     return [*dict.fromkeys(ranks or [USUAL])]
 
 
-def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
+def cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     """Yield the cases for functions of a form, always the same.
 
     Plain ones come first, then small ones, which rule out most conventions, then random ones: usual ones and
@@ -172,7 +126,7 @@ def cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
     small = [small_case(*each) for each in _SMALL]
     for rank in (k, *others):
         small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
-    for depth in filter(None, DEPTHS.values()):
+    for depth in depths():
         small += _longer_than(depth)
     yield from drawn[:_N_PLAIN]
     yield from (each for each in small if form.takes(*each[:2]) and all(_seen(t, form) for t in each.traits))
@@ -286,7 +240,7 @@ def _low(k: int) -> Iterator[Case]:
         yield Case({"c_1": relevant | {"d0": 0, "y": 3}}, {"c_1": docs}, (LOW,))
 
 
-def fresh_cases(form: Form, cutoffs: tuple[Rank, ...]) -> Iterator[Case]:
+def fresh_cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     """Yield the random cases on which an answer is checked, always the same."""
     k = ranks_of(cutoffs)[0]
     seen = [trait for trait in TRAITS if _seen(trait, form)]

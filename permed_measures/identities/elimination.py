@@ -11,17 +11,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.means import DIGITS, HALVES, NOTHING_IS_ONE, ROUNDED, rounded, sees_unjudged
+from permed_measures.conventions.aggregate import DIGITS, HALVES, rounded
+from permed_measures.conventions.evaluate import sees_unjudged
 from permed_measures.conventions.named import NamedConvention
-from permed_measures.conventions.options import CUTOFF, DEFAULT, FIRST_DIGITS, OPTIONS_OF, Options, seen_by
-from permed_measures.conventions.runs import RunVariants, may_be, options_for
+from permed_measures.conventions.options import (
+    CUTOFF,
+    DEFAULT,
+    OF_QUERIES,
+    OPTIONS_OF,
+    SHARED,
+    Options,
+    counts_nothing_as_one,
+    rounding_of,
+    seen_by,
+)
+from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.runs import RunVariants, label_policies, may_be, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
-from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identities.cases import (
     EXCUSED,
-    SHOWN_BY,
     Case,
     cases,
     fresh_cases,
@@ -37,15 +47,11 @@ from permed_measures.identities.forms import FORMS, Form, Function
 from permed_measures.identities.program import Program
 from permed_measures.identities.user_function import error_location, error_text, number_returned, written_call
 from permed_measures.markup import counted
-from permed_measures.papers.names import Rank
+from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import tracked
 
 Floats = NDArray[np.float64]
 
-OF_QUERIES = ("queries", "averaged")
-"""The options that make no difference to a function of one query, but that nothing relevant may count 1."""
-OF_GRADES = ("labels", "weights", "gain", "negative", "level")
-"""Those that make no difference to a function that does not see grades."""
 APART = 1e-6
 """How far apart numbers are that single precision tells apart."""
 _NOISE = 1e-12
@@ -56,7 +62,7 @@ class Claimed(NamedTuple):
 
     name: str
     measure: str
-    cutoffs: tuple[Rank, ...]
+    cutoffs: tuple[Cutoff, ...]
 
     @property
     def default(self) -> Options:
@@ -77,7 +83,7 @@ class Claimed(NamedTuple):
 
 
 class _Rounded(Quantity):
-    """A measure whose value of each query is rounded in a way that `ROUNDED` has."""
+    """A measure whose value of each query is rounded, to so many digits in one of two ways."""
 
     def __init__(self, exact: Quantity, way: tuple[int, str]) -> None:
         super().__init__(exact.name, exact.measure, exact.cutoffs, exact.run)
@@ -169,9 +175,13 @@ class Reading(NamedTuple):
     def rounding(self) -> str:
         """The value of the option rounding that says this; the default where none does."""
         exact = str(DEFAULT["rounding"])
-        known: dict[int | None, str] = {FIRST_DIGITS[name]: name for name in FIRST_DIGITS}
-        if self.of_queries:
-            known = {ROUNDED[name][0]: name for name in FIRST_DIGITS if name in ROUNDED}
+        known: dict[int | None, str] = {}
+        for name in OPTIONS["rounding"].values:
+            of_mean, of_queries = rounding_of(name)
+            if of_queries is not None and self.of_queries:
+                known[of_queries[0]] = name
+            elif of_queries is None and not self.of_queries:
+                known[of_mean] = name
         return known.get(self.digits, exact) if self.over == 1 and self.digits else exact
 
 
@@ -200,7 +210,7 @@ def _digits(values: Floats) -> int | None:
 
 def number(quantity: Quantity, convention: Options) -> float:
     """Return what a convention gives, rounded as it says; NaN where it is not defined."""
-    digits, value = FIRST_DIGITS[convention["rounding"]], quantity.value(convention)
+    digits, value = rounding_of(convention["rounding"]).of_mean, quantity.value(convention)
     return value if digits is None else round(value, digits)
 
 
@@ -264,10 +274,11 @@ class Search:
 
     def _may_show(self, option: str, used: bool = True) -> bool:
         """Return whether a case may tell values of an option apart, of those with a number or of all."""
-        if (option in OF_QUERIES and not self.form.queries) or (option in OF_GRADES and not self.form.grades):
+        of_grades = option in OPTIONS and OPTIONS[option].of_grades
+        if (option in OF_QUERIES and not self.form.queries) or (of_grades and not self.form.grades):
             return False
         every = self.used if used else self.asked
-        return option not in SHOWN_BY or any(SHOWN_BY[option](each.case) for each in every)
+        return any(_shows(each.case, option) for each in every)
 
     def form_shows(self, option: str) -> bool:
         """Return whether the function may see what an option is about."""
@@ -393,7 +404,7 @@ class Search:
     def _narrowed(self, near: Codes, hidden: list[str], asked: list[Asked]) -> tuple[Codes, list[str]]:
         """Return the conventions that give the numbers of some cases, and the options not crossed yet."""
         for each in asked:
-            if new := [o for o in hidden if o not in SHOWN_BY or SHOWN_BY[o](each.case)]:
+            if new := [option for option in hidden if _shows(each.case, option)]:
                 hidden = [option for option in hidden if option not in new]
                 near = self._crossed(near, new)
             near = near[self._off(each, near) <= self.reading.reach]
@@ -411,7 +422,7 @@ class Search:
                 raise InputError(f"{problem}{len(self.used)} of {counted(len(self.asked), 'case')}")
             near[:, self.space.options.index(option)] = np.tile(tried, n_before)
         measure = self.claimed.measure
-        told = ("labels", "documents", "averaged", *OPTIONS_OF.get(measure, ()))
+        told = (*(option for option in SHARED if _decides_meaning(option)), *OPTIONS_OF.get(measure, ()))
         numbers = self.space.as_seen(self.used[0].quantity, told, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         kept = [may_be(measure, self.space.convention(codes)) for codes in near[first]]
@@ -421,7 +432,8 @@ class Search:
         """Return the numbers of the values of an option that are tried."""
         values = self.space.numbered(option)
         if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
-            values = [value for value in values if value in _OF_ONE_QUERY]
+            default = DEFAULT[option]
+            values = [v for v in values if v == default or (option == "queries" and counts_nothing_as_one(v))]
         return [self.space.numbered(option).index(value) for value in values]
 
     def _off(self, each: Asked, near: Codes) -> Floats:
@@ -544,8 +556,17 @@ _N_CHECK_ALL = 60
 _STEP = 7
 """Every how manieth case is asked in a first round: neighbours have the same trait."""
 _MOST_RAISING = 0.5
-_OF_ONE_QUERY = (DEFAULT["queries"], DEFAULT["averaged"], *NOTHING_IS_ONE)
-"""The values of `OF_QUERIES` that a function of one query may follow: nothing relevant may count 1."""
+
+
+def _shows(case: Case, option: str) -> bool:
+    """Return whether a case may tell the values of an option apart; each may show a cutoff."""
+    return option not in OPTIONS or OPTIONS[option].shown_by(case)
+
+
+def _decides_meaning(option: str) -> bool:
+    """Return whether it depends on an option that all measures share whether a convention is defined."""
+    known = OPTIONS[option].values.values()
+    return option == "averaged" or not all(each.has_grades and each.tells_ties for each in known)
 
 
 def _gives_numbers(asked: list[Asked]) -> bool:

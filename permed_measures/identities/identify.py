@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.conventions.means import NOTHING_IS_ONE
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.names import in_a_paper, measure_of, sentence_of, with_cutoff
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
+    SHARED,
     Options,
     changes_of,
+    counts_nothing_as_one,
     describe,
     title,
 )
+from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Codes
-from permed_measures.conventions.values import Labels
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
 from permed_measures.identities.cases import (
@@ -35,15 +37,14 @@ from permed_measures.identities.cases import (
     described,
     fraction,
 )
-from permed_measures.identities.elimination import APART, OF_GRADES, Asked, Claimed, Search, number
+from permed_measures.identities.elimination import APART, Asked, Claimed, Search, number
 from permed_measures.identities.forms import FORMS, Function
 from permed_measures.identities.program import Program
 from permed_measures.identities.trial import form_taken
 from permed_measures.identities.user_function import error_text, written_call
-from permed_measures.markup import counted
+from permed_measures.markup import counted, grouped
 from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 
 
@@ -80,9 +81,8 @@ class Answer:
         queries are averaged; a mean that is not that of queries, or to which queries without a relevant
         document add 1, is not this measure's.
         """
-        said_by_none = ("labels", "documents", "self_match", "depth", "averaged")
-        if self.options["queries"] in NOTHING_IS_ONE or any(
-            self.options[each] != DEFAULT[each] for each in said_by_none
+        if counts_nothing_as_one(self.options["queries"]) or any(
+            self.options[each] != DEFAULT[each] for each in SHARED if OPTIONS[each].changes_measure
         ):
             return None
         own = options_for(self._claimed.measure, self.options)
@@ -493,11 +493,11 @@ def _open(search: Search, near: Codes, option: str) -> str:
     at = space.options.index(option)
     others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
     values = [space.numbered(option)[n] for n in others[:, at]]
-    is_unseen = option in OF_GRADES and not search.form.grades
+    is_unseen = option in OPTIONS and OPTIONS[option].of_grades and not search.form.grades
     if is_unseen or option in search.not_crossed or (search.form.one_query and option == "averaged"):
         values = every
-    elif search.form.one_query and option == "queries" and values[0] not in NOTHING_IS_ONE:
-        values = [value for value in every if value not in NOTHING_IS_ONE]
+    elif search.form.one_query and option == "queries" and not counts_nothing_as_one(values[0]):
+        values = [value for value in every if not counts_nothing_as_one(value)]
     if len(values) < 2:
         return ""
     text = "any" if len(values) == len(every) else " / ".join(describe(option, value) for value in values)

@@ -18,7 +18,8 @@ from permed_measures.identities.cases import Case, without_empty_lists
 from permed_measures.identities.forms import FORMS, Qrels, Run
 from permed_measures.identities.user_function import NoNumberError, likeness
 from permed_measures.inputs.write import write_qrels, write_run
-from permed_measures.papers.names import both_of, heading_of, meaning_of
+from permed_measures.measures.parameters import both_of
+from permed_measures.papers.names import heading_of, meaning_of
 
 FILES = {
     "trec": ("qrels.txt", "run.txt"),

@@ -256,7 +256,7 @@ def _prepared(
     """Bring everything into arrays."""
     lists = _lists(limits, like, depth)
     states = States(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
-    scale = np.stack([each.scale(classes)[lists.of_class] for each in formulas])
+    scale = np.stack([each.scale[lists.of_class] for each in formulas])
     return Rankings(
         lists=lists,
         values=[

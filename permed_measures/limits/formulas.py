@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.conventions.per_query import Discount
 from permed_measures.engine.judgments import Ints, Judgments
-from permed_measures.engine.kernels.graded import DISCOUNTS
 
 Floats = NDArray[np.float64]
 
@@ -35,21 +35,26 @@ class QueryClasses:
         How many documents of each grade a query of each class has.
     sizes : ndarray, shape (n_classes,)
         How many queries each class has.
+    examples : ndarray, shape (n_classes,)
+        The number of a query of each class.
     """
 
     grades: Floats
     counts: Ints
     sizes: Ints
+    examples: Ints
 
     @classmethod
-    def of(cls, judgments: Judgments, *, only_relevant: bool, keep_negative: bool = False) -> QueryClasses:
+    def of(
+        cls, judgments: Judgments, counted: NDArray[np.bool_], *, keep_negative: bool = False
+    ) -> QueryClasses:
         """Count the documents of each query.
 
         Parameters
         ----------
         judgments : Judgments
-        only_relevant : bool
-            Whether queries without a relevant document are left out.
+        counted : ndarray of bool
+            Which queries count.
         keep_negative : bool
             Whether negative grades are kept; then also those of 0, which stand before them in an ideal list.
         """
@@ -58,9 +63,8 @@ class QueryClasses:
             grades = grades[grades > 0]
         queries = (judgments.query[judgments.grade == grade] for grade in grades.tolist())
         table = np.stack([np.bincount(each, minlength=judgments.n_queries) for each in queries], axis=1)
-        counted = judgments.num_rel(1) > 0 if only_relevant else np.ones(len(table), np.bool_)
-        rows, sizes = np.unique(table[counted], axis=0, return_counts=True)
-        return cls(grades, rows, sizes)
+        rows, first, sizes = np.unique(table[counted], axis=0, return_index=True, return_counts=True)
+        return cls(grades, rows, sizes, np.flatnonzero(counted)[first])
 
     @property
     def n_queries(self) -> int:
@@ -71,11 +75,6 @@ class QueryClasses:
         """Return whether other classes are the same."""
         pairs = (self.grades, other.grades), (self.counts, other.counts), (self.sizes, other.sizes)
         return all(np.array_equal(*pair) for pair in pairs)
-
-    def num_rel(self, level: float) -> Ints:
-        """Return the number of relevant documents of a query of each class."""
-        found: Ints = self.counts[:, self.grades >= level].sum(axis=1)
-        return found
 
 
 _FACTORS: dict[str, Callable[[Ints], NDArray[np.generic]]] = {
@@ -94,7 +93,7 @@ class States(NamedTuple):
     left: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Formula:
     """A measure as a sum over ranks.
 
@@ -106,19 +105,19 @@ class Formula:
     factor : {'each', 'first', 'precision'}
         Whether each document adds something, the first relevant one alone, or each as much more as there are
         relevant ones down to it.
-    discount : str
-        One of the kernels' (``zipf`` is one over the rank); empty if ranks do not matter.
-    over : str
-        What the sum is divided by; for nDCG, which list is the ideal one.
+    discount : callable or None
+        Of ranks; None if they do not matter.
+    scale : ndarray, shape (n_classes,)
+        What the sum is multiplied by for the queries of each class: 0 where there is nothing to divide by.
     level : float
         The lowest relevant grade, -inf if relevance does not matter.
     """
 
     cutoff: int | None
     weights: tuple[float, ...]
+    scale: Floats
     factor: str = "each"
-    discount: str = ""
-    over: str = "none"
+    discount: Discount | None = None
     level: float = -np.inf
 
     @property
@@ -139,7 +138,7 @@ class Formula:
     def essence(self, classes: QueryClasses) -> tuple[object, ...]:
         """Return what tells it from other formulas on the same queries; equal ones have equal values."""
         relevant = classes.grades >= self.level
-        added = np.outer(self.scale(classes), np.array(self.weights)).round(12)
+        added = np.outer(self.scale, np.array(self.weights)).round(12)
         return (self.cutoff, self.factor, self.discount, relevant.tobytes(), added.tobytes())
 
     def gains(self, states: States, rank: int) -> Floats:
@@ -161,28 +160,6 @@ class Formula:
         most = self._sum(taken, relevant[::-1] if self.factor == "precision" else relevant, depth, above)
         return most * (above == 0) if self.factor == "first" else most
 
-    def scale(self, classes: QueryClasses) -> Floats:
-        """Return what the sum is multiplied by, for each class: 0 where the denominator is not above 0."""
-        num_rel, k = classes.num_rel(self.level), self.cutoff or np.inf
-        of: dict[str, Callable[[], Floats | Ints]] = {
-            "none": lambda: np.ones(len(num_rel)),
-            "cutoff": lambda: np.full(len(num_rel), k),
-            "num_rel": lambda: num_rel,
-            "min": lambda: np.minimum(num_rel, k),
-            "gain": lambda: classes.counts @ np.array(self.weights),
-            "ideal of qrels": lambda: self._ideal(classes.counts, self.cutoff),
-            "ideal of uncut": lambda: self._ideal(classes.counts, None),
-        }
-        denominator = np.asarray(of[self.over](), np.float64)
-        return np.divide(1.0, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
-
-    def _ideal(self, counts: Ints, cutoff: int | None) -> Floats:
-        """Return the sum of the ideal list, in which precision is 1."""
-        plain = Formula(cutoff, self.weights, discount="" if self.factor == "precision" else self.discount)
-        order = np.argsort(-np.array(self.weights), kind="stable").tolist()
-        taken = _taken(counts, order, plain.slots_below(0))
-        return plain._sum(taken, order, 0, np.zeros(len(counts), np.int64))
-
     def _sum(self, taken: Ints, order: Sequence[int], depth: int, above: Ints) -> Floats:
         """Return what documents add one after the other below a depth, those of each grade together."""
         place = np.arange(int(taken.sum(axis=1).max(initial=0)) + 1)
@@ -199,7 +176,7 @@ class Formula:
 
     def _discounts(self, n: int) -> Floats:
         ranks = np.arange(1, n + 1, dtype=np.int32)
-        return DISCOUNTS[self.discount](ranks) if self.discount else np.ones(n)
+        return self.discount(ranks) if self.discount else np.ones(n)
 
     def _n_relevant(self, states: States) -> Ints:
         found: Ints = states.used[:, states.grades >= self.level].sum(axis=1)
@@ -223,19 +200,16 @@ _LARGEST_STEP = 10_000
 
 def total_of(formula: Formula, classes: QueryClasses) -> int | None:
     """Return what the mean is a whole number of parts of; None if that is no help."""
-    steps = _steps(formula, classes)
+    steps = _steps(formula)
     return None if steps is None else steps * classes.n_queries
 
 
-def _steps(formula: Formula, classes: QueryClasses) -> int | None:
+def _steps(formula: Formula) -> int | None:
     """Return how many equal steps there are from 0 to 1 for each query."""
-    if formula.factor == "first" and not formula.discount:
-        return 1
     if {*formula.weights} - {0.0, 1.0} or formula.factor == "precision" or formula.discount:
         return None
-    if formula.over == "cutoff":
-        return formula.cutoff
-    num_rel = np.unique(classes.num_rel(formula.level)).tolist()
-    most = formula.cutoff if formula.over == "min" and formula.cutoff else max(num_rel)
-    found = lcm(*(min(each, most) for each in num_rel if each))
+    denominators = np.unique((1 / formula.scale[formula.scale > 0]).round(9)).tolist()
+    if not denominators or any(each % 1 for each in denominators):
+        return None
+    found = lcm(*map(int, denominators))
     return found if found <= _LARGEST_STEP else None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from permed_measures.conventions.named import conventions_with
-from permed_measures.conventions.values import label_policies
+from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.inputs.columns import QrelsLike

@@ -12,12 +12,11 @@ from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.limits.bounds import Interval
-from permed_measures.limits.row_conventions import OF_RUN
+from permed_measures.limits.row_conventions import where_none_is_lacking
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted, grouped, listed
 from permed_measures.papers.claims import EXACT
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import grouped
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 
@@ -239,7 +238,7 @@ def _name(limits: ConventionLimits, among: list[ConventionLimits]) -> str:
     columns = zip(*(each.measures for each in among), strict=True)
     telling = [name for name, column in zip(limits.measures, columns, strict=True) if len({*column}) > 1]
     queries = limits.convention["queries"]  # where the run lacks none, if that is possible
-    queries = queries if limits.lacks_queries else OF_RUN.get(queries, queries)
+    queries = queries if limits.lacks_queries else where_none_is_lacking(queries)
     settings = {"labels": limits.convention["labels"], "queries": queries}
     unusual = [describe(*each) for each in settings.items() if each[1] != DEFAULT[each[0]]]
     return ", ".join([" · ".join(telling or limits.measures), *unusual])
@@ -291,7 +290,7 @@ def _of_row(row: RowLimits) -> list[Section]:
     usual = {_name(each, row.conventions) for each in row.usual}
     names = (_name(each, row.conventions) for each in row.said(False) if not each.lacks_queries)
     others = [name for name in dict.fromkeys(names) if name not in usual]
-    also = [f"Not refuted either: {_some(others, _MOST_NAMED)}."] if others else []
+    also = [f"Not refuted either: {_some(others, _NAMED_IN_A_ROW)}."] if others else []
     blocks = [block for block in blocks if block]
     tables = [Table(headings, blocks, 2, caption, label="possible")] if blocks else []
     return [Section(tables=tables, texts=also)] if tables or also else []

@@ -1,161 +1,193 @@
-"""The conventions that a row without a run may have, and the formulas of its measures by these.
-
-A formula is told by a measure's kernel and the kernel's parameters; what is not in the table has none.
-"""
+"""The conventions that a row without a run may have, and the formulas of its measures by these."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
 
-from permed_measures.conventions.means import is_possible
+from permed_measures.conventions.aggregate import Known
+from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
-    MEASURES,
     OF_ALL,
-    OPTIONS,
     OPTIONS_OF,
     OWN,
     SHARED,
     Options,
+    computed_by,
     differing,
+    record_of,
+    records_of,
     seen_by,
 )
-from permed_measures.conventions.runs import DEPTHS, options_for
-from permed_measures.conventions.values import GAINS, WEIGHTS, Labels, weights_of
+from permed_measures.conventions.per_query import (
+    Given,
+    Labels,
+    NeedsRunError,
+    Over,
+    PerHit,
+    Summand,
+    weights_of,
+)
+from permed_measures.conventions.records import OPTIONS, GainTable
+from permed_measures.conventions.runs import options_for
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.limits.formulas import Formula, QueryClasses
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parameters import Cutoff, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.claims import Claim
-from permed_measures.papers.names import Rank
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 # --- what has a formula ----------------------------------------------------------------------------
 
-_Params = Mapping[str, Any]
 
+def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
+    """Return the formula of a claim by a convention; None if none is known.
 
-class _Known(NamedTuple):
-    """A formula, and the values that a parameter may have with it, the usual one first.
-
-    What is no number and not named here makes another measure, of which nothing is known.
+    What the sum is divided by is what the convention computes of the qrels alone; where that needs a run,
+    there is no formula. Documents may lose only within a cutoff.
     """
-
-    formula: Callable[[_Params, QueryClasses], Formula]
-    values: Mapping[str, Collection[Any]] = {}
-
-
-_NUMBERS = ("cutoff", "rel", "max_rel", "gains")
-
-
-def _ap(params: _Params, classes: QueryClasses) -> Formula:
-    ones = dict.fromkeys(classes.grades.tolist(), 1.0)
-    return _graded_ap({**params, "norm": "num_rel", "max_rel": 1, "gains": ones}, classes)
-
-
-def _graded_ap(params: _Params, classes: QueryClasses) -> Formula:
-    weights = weight_of_grade(classes.grades, max_rel=params["max_rel"], gains=params["gains"])
-    weights = np.where(classes.grades >= params["rel"], weights, 0.0)
-    over = "ideal of qrels" if params["norm"] == "ideal" else params["norm"]
-    return Formula(params["cutoff"], tuple(weights.tolist()), "precision", "zipf", over, params["rel"])
-
-
-def _variant_ndcg(params: _Params, classes: QueryClasses) -> Formula:
-    keeps = params.get("negative") == "keep"
-    gain = GAINS[params["gain"]](classes.grades if keeps else np.maximum(classes.grades, 0))
-    ideal = f"ideal of {params['ideal']}"
-    return Formula(params["cutoff"], tuple(gain.tolist()), "each", params["discount"], ideal)
-
-
-def _ndcg(params: _Params, classes: QueryClasses) -> Formula:
-    gain = {"log2": "linear", "exp-log2": "exp"}[params["dcg"]]
-    plain = {"gain": gain, "discount": "log2", "ideal": "qrels"}
-    return _variant_ndcg({**params, **plain}, classes)
-
-
-def _hits(params: _Params, classes: QueryClasses) -> Formula:
-    """Return precision or recall, or what the first hit alone counts."""
-    relevant = tuple((classes.grades >= params["rel"]).astype(float).tolist())
-    factor, over = ("first", "none") if params["over"] == "any" else ("each", params["over"])
-    return Formula(params["cutoff"], relevant, factor, params["discount"], over, params["rel"])
-
-
-_WHOLE_LIST: dict[str, list[Any]] = {"judged_only": [False]}
-_PLAIN = {**_WHOLE_LIST, "discount": [""]}
-_NORMS = ["num_rel", "min", "gain", "ideal", "none", "cutoff"]
-_KNOWN = {
-    "AP": _Known(_ap, _WHOLE_LIST),
-    "GradedAP": _Known(_graded_ap, {**_WHOLE_LIST, "norm": _NORMS}),
-    "nDCG": _Known(_ndcg, {**_WHOLE_LIST, "dcg": ["log2", "exp-log2"], "gains": [None]}),
-    "VariantNDCG": _Known(
-        _variant_ndcg,
-        {
-            **_WHOLE_LIST,
-            "gain": ["exp", "linear", "binary"],
-            "discount": ["log2", "jk", "zipf"],
-            "ideal": ["qrels", "uncut"],
-            "negative": ["zero", "keep"],
-        },
-    ),
-    "P": _Known(_hits, {**_PLAIN, "over": ["cutoff"]}),
-    "R": _Known(_hits, {**_PLAIN, "over": ["num_rel", "min", "any"]}),
-    "RR": _Known(_hits, {**_WHOLE_LIST, "discount": ["zipf"], "over": ["any"]}),
-    "Success": _Known(_hits, {**_PLAIN, "over": ["any"]}),
-    "Coverage": _Known(_hits, {**_PLAIN, "over": ["any"]}),
-}
-"""The kernels that are sums over ranks, and the values of their parameters for which they are."""
-
-
-def formula_by(kernel: str, params: _Params, classes: QueryClasses) -> Formula | None:
-    """Return the formula of a kernel with these parameters; None if none is known.
-
-    Documents may lose only within a cutoff.
-    """
-    known = _KNOWN.get(kernel)
-    if known is None or params.get("rel", 1) <= 0:
+    cutoff: Cutoff = convention[CUTOFF + claim.name]
+    measure, options = claim.measure, options_for(claim.measure, convention)
+    if claim.is_fixed:
+        if (written := _options_of(parse_measure(claim.measure), labels)) is None:
+            return None
+        measure, cutoff, options = written
+    if isinstance(cutoff, tuple) or measure not in _SUMS:
         return None
-    if any(
-        value not in known.values.get(name, [value] * (name in _NUMBERS)) for name, value in params.items()
-    ):
+    if is_micro(options) or any(each.needs_ties for each in records_of(options)):
         return None
-    usual = {name: next(iter(values)) for name, values in known.values.items()}
-    formula = known.formula({**usual, **params}, classes)
-    needs_cutoff = formula.loses or formula.over == "cutoff"
-    return None if needs_cutoff and formula.cutoff is None else formula
+    by = {option: computed_by(option, value) for option, value in options.items()}
+    summed = _SUMS[measure](Given(cutoff, by, labels), classes.grades)
+    if summed is None:
+        return None
+    weights, summand, level, denominator = summed
+    try:
+        divided_by = np.asarray(denominator(Given(cutoff, by, labels)), np.float64)[classes.examples]
+    except NeedsRunError:
+        return None
+    scale = np.divide(1.0, divided_by, out=np.zeros(len(divided_by)), where=divided_by > 0)
+    formula = Formula(cutoff, tuple(weights.tolist()), scale, *summand, level)
+    return None if formula.loses and formula.cutoff is None else formula
 
 
-OF_RUN = {
-    "both": "qrels",
-    "both_with_relevant": "with_relevant",
-    "with_relevant_and_list": "with_relevant",
-}
-"""The sets of judged queries that leave out what a run lacks, and which they are where it lacks none."""
-_SHARED = {
-    "labels": {"grades": "grades", "pool": "pool", "strict": "strict"},
-    "queries": {each: each for pair in OF_RUN.items() for each in pair},
-    "ties": dict.fromkeys(
-        ["trec", "trec10", "docid_ascending", "input", "reversed", "optimistic", "pessimistic"], "trec"
-    ),
-    "self_match": dict.fromkeys(["kept", "removed"], "kept"),  # these and the next rank other documents
-    "documents": dict.fromkeys(["all", "judged", "labelled", "positive"], "all"),
-    "depth": dict.fromkeys(DEPTHS, "whole"),
-    "rounding": dict.fromkeys(["exact", "five_digits"], "exact"),
-}
-"""The values of options that all measures share and bounds allow for, and what they are where any run may be.
+class _Sum(NamedTuple):
+    """A measure as a sum over ranks: the weight of each grade, and what a document adds besides."""
 
-Any other is left out, not refuted.
-"""
-_OF_KERNELS = {
-    *("denominator", "weights", "level"),
-    *("gain", "discount", "ideal", "negative"),
-    *("precision", "recall", "success"),
+    weights: Floats
+    summand: Summand
+    level: float
+    denominator: Callable[[Given], Any]
+
+
+def _ap(of: Given, grades: Floats) -> _Sum | None:
+    per_hit: PerHit = of.by["per_hit"]
+    summand = per_hit.as_sum(of.cutoff)
+    if summand is None:
+        return None
+    weight = weights_of(of.by["weights"], of.labels)
+    weights = np.array([weight[grade] if grade >= of.level else 0.0 for grade in grades.tolist()])
+    return _Sum(weights, summand, of.level, of.by["denominator"])
+
+
+def _ndcg(of: Given, grades: Floats) -> _Sum | None:
+    """Return nDCG, unless documents that are not in the classes gain anything."""
+    gain, negative = of.by["gain"], of.by["negative"]
+    others = np.append(np.setdiff1d(of.labels.judgments.grade, grades), 0.0)
+    if gain.of_grades(negative(others)).any():
+        return None
+    factor, level = ("first", 1.0) if gain.of_first else ("each", -np.inf)
+    summand = Summand(factor, of.by["discount"])
+    return _Sum(gain.of_grades(negative(grades)), summand, level, of.by["ideal"])
+
+
+def _hits(option: str, of: Given, grades: Floats) -> _Sum | None:
+    """Return what counts hits."""
+    over: Over = of.by[option]
+    relevant = (grades >= of.level).astype(np.float64)
+    return over.hits.as_sum and _Sum(relevant, over.hits.as_sum, of.level, over.denominator)
+
+
+_SUMS: dict[str, Callable[[Given, Floats], _Sum | None]] = {
+    "AP": _ap,
+    "nDCG": _ndcg,
+    **{measure: partial(_hits, option) for measure, option in HITS_BY.items()},
 }
-"""Options that are parameters of a kernel; of any other one formulas are known for the default."""
+"""The measures that may be sums over ranks."""
+
+
+_Written = tuple[str, Cutoff, Options]
+
+
+def _options_of(measure: Measure, labels: Labels) -> _Written | None:
+    """Return the measure that is written out, its cutoff and its options; None where no option says it."""
+    params = dict(values_of(measure))
+    cutoff, judged_only = params.pop("cutoff", None), params.pop("judged_only", False)
+    known = _WRITTEN.get(str(measure.NAME))
+    if judged_only or known is None or params.get("rel", 1) <= 0:
+        return None
+    name, options_by = known
+    options = options_by(params, labels)
+    if options is None:
+        return None
+    default = {option: DEFAULT[option] for option in OPTIONS_OF[name]}
+    return name, cutoff, {**default, **options}
+
+
+def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
+    grades = np.array(labels.grades)
+    weights = weight_of_grade(grades, max_rel=params["max_rel"], gains=params["gains"])
+    table = GainTable.of(dict(zip(labels.grades, weights.tolist(), strict=True)))
+    known = params["norm"] in OPTIONS["denominator"].values
+    return {"level": params["rel"], "weights": table, "denominator": params["norm"]} if known else None
+
+
+def _written_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
+    gain = {"log2": "linear", "exp-log2": "exp"}.get(params["dcg"])
+    return None if gain is None or params["gains"] is not None else {"gain": gain}
+
+
+def _variant_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
+    return params if all(value in OPTIONS[option].values for option, value in params.items()) else None
+
+
+def _level(params: Mapping[str, Any], _: Labels) -> Options | None:
+    return {"level": params["rel"]}
+
+
+_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], Labels], Options | None]]] = {
+    "AP": ("AP", _level),
+    "GradedAP": ("AP", _graded_ap),
+    "nDCG": ("nDCG", _written_ndcg),
+    "VariantNDCG": ("nDCG", _variant_ndcg),
+    "P": ("P", _level),
+    "R": ("R", _level),
+    "RR": ("RR", _level),
+    "Success": ("Success", _level),
+    "Coverage": ("Success", _level),
+}
+"""The measures that are written out, as those whose options say how they are computed."""
+
+
+def keeps_negative(claims: Sequence[Claim], convention: Options) -> bool:
+    """Return whether negative grades are used as they stand, by a convention or a measure written out."""
+    written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
+    default = DEFAULT["negative"]
+    return any(params.get("negative", default) != default for params in (convention, *written))
+
+
+# --- what all measures share -----------------------------------------------------------------------
 
 
 def allows(convention: Options) -> bool:
@@ -165,7 +197,31 @@ def allows(convention: Options) -> bool:
     """
     if any(OF_ALL.get(option) in SHARED for option in convention):
         return False
-    return all(convention[option] in _SHARED.get(option, [DEFAULT[option]]) for option in SHARED)
+    return all(convention[each] == DEFAULT[each] or _for_any(each, convention[each]) for each in SHARED)
+
+
+def _for_any(option: str, value: Any) -> str:
+    """Return what the value of an option is where any run may be; empty if bounds do not allow for it."""
+    record = record_of(option, value)
+    return "" if record is None else record.any_run
+
+
+def leaves_out_what_a_run_lacks(queries: str) -> bool:
+    """Return whether a set of judged queries leaves out what a run lacks."""
+    return _for_any("queries", queries) not in ("", queries)
+
+
+def where_none_is_lacking(queries: str) -> str:
+    """Return which set of queries another one is for a run that lacks none."""
+    return _for_any("queries", queries) or queries
+
+
+def counted_by(queries: str, judgments: Judgments) -> Bools:
+    """Return which judged queries count in a query set for a run that lacks none."""
+    every = np.ones(judgments.n_queries, np.bool_)
+    known = Known(*[every] * len(Known._fields))._replace(relevant=judgments.num_rel(1) > 0)
+    found: Bools = computed_by("queries", where_none_is_lacking(queries)).counted(known)
+    return found
 
 
 def _as_seen(measures: Collection[str], convention: Options) -> Options:
@@ -187,53 +243,16 @@ def _as_seen(measures: Collection[str], convention: Options) -> Options:
 
 def _rounded_anyhow(convention: Options) -> Options:
     """Return a convention without a rounding of means: bounds allow for each."""
-    rounding = convention["rounding"]
-    return {**convention, "rounding": _SHARED["rounding"].get(rounding, rounding)}
+    return {**convention, "rounding": _for_any("rounding", convention["rounding"]) or convention["rounding"]}
 
 
 def _for_any_run(convention: Options) -> Options:
-    """Return a convention as it is where any run may be; values that bounds do not allow for stay."""
-    return {option: _SHARED.get(option, {}).get(value, value) for option, value in convention.items()}
+    """Return a convention as it is where any run may be; values that bounds do not allow for stay.
 
-
-def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
-    """Return the formula of a claim by a convention; None if none is known."""
-    options = options_for(claim.measure, convention)
-    others = any(options[each] != DEFAULT[each] for each in options.keys() - _OF_KERNELS)
-    if others or claim.measure == "F1" or options.get("weights", "binary") not in WEIGHTS:
-        return None
-    return formula_by(*_kernel_of(claim.measure, convention[CUTOFF + claim.name], options, labels), classes)
-
-
-def keeps_negative(claims: Sequence[Claim], convention: Options) -> bool:
-    """Return whether negative grades are used as they stand, by a convention or a measure written out."""
-    written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
-    return any(params.get("negative") == "keep" for params in (convention, *written))
-
-
-def _kernel_of(measure: str, cutoff: Rank, options: Options, labels: Labels) -> tuple[str, _Params]:
-    """Return the kernel of a measure, and its parameters and options by the names in the table."""
-    if measure not in MEASURES:
-        parsed = parse_measure(measure)
-        return str(parsed.NAME), values_of(parsed)
-    params = {"cutoff": cutoff, "judged_only": False, **_PARAMETERS[measure](options, labels)}
-    return {"AP": "GradedAP", "nDCG": "VariantNDCG", "Success": "R"}.get(measure, measure), params
-
-
-_PARAMETERS: dict[str, Callable[[Options, Labels], _Params]] = {
-    "AP": lambda options, labels: {
-        "rel": options["level"],
-        "norm": options["denominator"],
-        "max_rel": labels.top,
-        "gains": weights_of(options["weights"], labels),
-    },
-    "nDCG": lambda options, _: {each: options[each] for each in ("gain", "discount", "ideal", "negative")},
-    "P": lambda options, _: {"rel": options["level"], "over": options["precision"]},
-    "R": lambda options, _: {"rel": options["level"], "over": options["recall"]},
-    "RR": lambda options, _: {"rel": options["level"]},
-    "Success": lambda options, _: {"rel": options["level"], "over": options["success"]},
-}
-"""The parameters of the kernel of each measure."""
+    Query sets stay too: a run may lack queries.
+    """
+    shared = {each: _for_any(each, convention[each]) for each in SHARED if each != "queries"}
+    return {**convention, **{option: value for option, value in shared.items() if value}}
 
 
 # --- which are tried -------------------------------------------------------------------------------

@@ -13,17 +13,19 @@ import numpy as np
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options, describe
-from permed_measures.conventions.values import Labels
+from permed_measures.conventions.per_query import Labels
 from permed_measures.limits.bounds import Interval, Rankings, Search, depth_of
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
 from permed_measures.limits.row_conventions import (
-    OF_RUN,
     allows,
     conventions_of,
+    counted_by,
     formula_of,
     keeps_negative,
+    leaves_out_what_a_run_lacks,
     named_of,
     usual_conventions,
+    where_none_is_lacking,
 )
 from permed_measures.papers.claims import Claim, Printed
 from permed_measures.progress import step
@@ -197,8 +199,12 @@ class Group:
 
     def part(self, of_run: bool) -> tuple[list[Options], list[str]]:
         """Return the conventions that leave out what a run lacks, or all others, and the names of these."""
-        mine = [each for each in self.conventions if (each["queries"] in OF_RUN) == of_run]
-        return mine, [name for name, each in self.names.items() if (each["queries"] in OF_RUN) == of_run]
+
+        def is_mine(convention: Options) -> bool:
+            return leaves_out_what_a_run_lacks(convention["queries"]) == of_run
+
+        mine = list(filter(is_mine, self.conventions))
+        return mine, [name for name, each in self.names.items() if is_mine(each)]
 
 
 @lru_cache(maxsize=256)
@@ -340,7 +346,7 @@ class Conventions:
     def __init__(self, policies: list[Labels], named: Sequence[NamedConvention] = NAMED) -> None:
         self.policies = {labels.policy: labels for labels in policies}
         self.named = named
-        self._classes: dict[tuple[object, bool, bool], QueryClasses] = {}
+        self._classes: dict[tuple[str, str, bool], QueryClasses] = {}
 
     def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
         """Find which conventions the numbers of rows refute; rows with the same columns share the work."""
@@ -420,12 +426,12 @@ class Conventions:
         """Return the classes of the queries that a convention counts for claims."""
         key = (
             convention["labels"],
-            OF_RUN.get(convention["queries"], convention["queries"]) == "with_relevant",
+            where_none_is_lacking(convention["queries"]),
             keeps_negative(claims, convention),
         )
         if key not in self._classes:
             judgments = self.policies[key[0]].judgments
-            classes = QueryClasses.of(judgments, only_relevant=key[1], keep_negative=key[2])
+            classes = QueryClasses.of(judgments, counted_by(key[1], judgments), keep_negative=key[2])
             same = (each for each in self._classes.values() if each.equals(classes))
             self._classes[key] = next(same, classes)
         return self._classes[key]

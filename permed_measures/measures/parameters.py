@@ -13,6 +13,14 @@ from ir_measures.providers.base import NOT_PROVIDED
 
 from permed_measures.errors import MeasureError, nearest, shown
 
+Cutoff = int | tuple[int, int] | None
+"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
+
+
+def both_of(cutoff: Cutoff) -> tuple[int | None, int | None]:
+    """Return the cutoffs of precision and recall, which are the same unless there are two."""
+    return cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
+
 
 class Param(ParamInfo):
     """A parameter that says what it allows and brings a value into one form.

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.markup import counted, listed
-from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parameters import Cutoff, cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.cells import Number
 from permed_measures.papers.claims import EXACT, Claim, Printed
-from permed_measures.papers.names import Rank, heading_of, meaning_of
+from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.papers.tables import ClaimRow
 
 _MISPRINTED = 0.01
@@ -245,7 +245,7 @@ def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
         yield f"{start}{title} ({counted(len(cells), 'number')}): {what}"
 
 
-def _meaning(name: str) -> tuple[str, tuple[Rank, ...]]:
+def _meaning(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     return meaning_of(heading_of(name)[0])
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
+from permed_measures.measures.parameters import Cutoff
 from permed_measures.papers.cells import printed_in
-from permed_measures.papers.names import ABOVE_1, MEANT, Rank, heading_of, is_ours, meaning_of
+from permed_measures.papers.names import ABOVE_1, MEANT, heading_of, is_ours, meaning_of
 
 EXACT = Context(prec=60)
 """In which claims keep all their digits, whatever context of decimals the process has."""
@@ -143,7 +144,7 @@ class Claim(NamedTuple):
     name: str
     text: str
     measure: str
-    cutoffs: tuple[Rank, ...]
+    cutoffs: tuple[Cutoff, ...]
     value: Decimal
     decimals: int
     percent: bool

@@ -15,16 +15,8 @@ from permed_measures.measures.names import (
     share_of_list,
     word_and_cutoff,
 )
+from permed_measures.measures.parameters import Cutoff
 from permed_measures.measures.parsing import parse_measure
-
-Rank = int | tuple[int, int] | None
-"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
-
-
-def both_of(rank: Rank) -> tuple[int | None, int | None]:
-    """Return the cutoffs of precision and recall, which are the same unless there are two."""
-    return rank if isinstance(rank, tuple) else (rank, rank)
-
 
 _FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
 _MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measure in _FAMILIES}
@@ -114,7 +106,7 @@ def is_ours(name: str) -> bool:
     return str(measure.NAME) in MEASURES and str(measure) == name and not loose
 
 
-def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
+def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     """Return the measure that a name means, and the cutoffs to try.
 
     A name as a measure of ours prints it means that one.
@@ -148,7 +140,7 @@ def meaning_of(name: str) -> tuple[str, tuple[Rank, ...]]:
     return measure, (None,) if cutoff else _USUAL
 
 
-def _written_out(name: str) -> tuple[str, tuple[Rank, ...]]:
+def _written_out(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     try:
         return str(parse_measure(name)), (None,)
     except MeasureError as error:

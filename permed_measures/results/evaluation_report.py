@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
 
-from permed_measures.markup import listed
+from permed_measures.markup import grouped, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.results.evaluations import (
     BEST,
@@ -226,15 +225,3 @@ def apart(values: Sequence[float], decimals: int) -> str:
         if all(f"{value:,.{places}f}" != text for value in lower):
             break
     return text
-
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
-    """Collect what has the same key."""
-    groups: dict[_K, list[_V]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups

@@ -7,8 +7,7 @@ from functools import cache
 from audit_loops import DEFAULT, Plain
 
 from permed_measures.audits.trials import Trial
-from permed_measures.conventions.runs import RunVariants
-from permed_measures.conventions.values import label_policies
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
 

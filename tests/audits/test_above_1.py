@@ -9,7 +9,8 @@ from audit_helpers import trials_of
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import MEASURES, OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import MEASURES, OPTIONS_OF, SHARED
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.names import ABOVE_1
 

@@ -11,7 +11,8 @@ from audit_helpers import trials_of, unwrapped
 import permed_measures as pm
 from permed_measures.audits.sentences import unexplained
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import OPTIONS_OF, SHARED
+from permed_measures.conventions.records import OPTIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore:no retrieved document is judged")
 

@@ -15,7 +15,8 @@ from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.sentences import in_two_lines, within_ties
 from permed_measures.conventions.named import COMMUNITY, NAMED
-from permed_measures.conventions.options import OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import OPTIONS_OF, SHARED
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.spaces import Space
 
 MEASURES = {"MAP@10": "AP", "nDCG@5": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@5": "Success"}

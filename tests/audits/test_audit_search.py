@@ -14,7 +14,8 @@ import permed_measures as pm
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import of_some_rows
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, OPTIONS, OPTIONS_OF, SAME, SHARED
+from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, SAME, SHARED
+from permed_measures.conventions.records import OPTIONS
 
 NAMES = ("ir_measures", "DPR", "ranx", "gdeval", "PerMed standard")[: effort(3, 5)]
 BASES = [named for named in NAMED if named.name in NAMES]

@@ -12,10 +12,10 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import CUTOFF, DEFAULT, OF_ALL, OPTIONS, OPTIONS_OF, SHARED
-from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.options import CUTOFF, DEFAULT, OF_ALL, OPTIONS_OF, SHARED
+from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.conventions.spaces import Space
-from permed_measures.conventions.values import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims
 

@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,21 +15,20 @@ from hypothesis import assume, given, reject, settings
 from strategies import CASES, RANDOMS
 
 import permed_measures as pm
-from permed_measures.conventions import means, names, options, runs, values
+from permed_measures.conventions import aggregate, evaluate, names
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
     OF_ALL,
-    OPTIONS,
     OPTIONS_OF,
     SAME,
     SHARED,
     changes_of,
 )
-from permed_measures.conventions.runs import RunVariants
+from permed_measures.conventions.records import OPTIONS, Value
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.conventions.spaces import Quantity, Space
-from permed_measures.conventions.values import label_policies
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 
@@ -65,12 +65,12 @@ def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(
         pm.calc_aggregate([measure], qrels, run)
     except pm.MeasureError:  # of labels that it does not take
         reject()
-    assume(not means.sees_unjudged(measure))
+    assume(not evaluate.sees_unjudged(measure))
     policies = label_policies(Judgments.of(qrels))
     some, every = (
         Quantity("x", measure, (None,), RunVariants(policies, run, all_ties=each)) for each in (False, True)
     )
-    for ties in runs.TIES:
+    for ties in OPTIONS["ties"].values:
         convention = {**DEFAULT, "cutoff of x": None, "ties": ties}
         assert some.value(convention) == pytest.approx(every.value(convention), abs=1e-12, nan_ok=True)
 
@@ -78,8 +78,8 @@ def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(
 @pytest.mark.parametrize(("top", "capped", "half"), [(2, False, True), (3, True, True), (4, True, False)])
 def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capped, half):
     labels = label_policies(Judgments.of({"q": {"a": top}}))[0]
-    assert means.is_possible({"weights": "capped"}, labels) == capped
-    assert means.is_possible({"weights": "half"}, labels) == half
+    assert evaluate.is_possible({"weights": "capped"}, labels) == capped
+    assert evaluate.is_possible({"weights": "half"}, labels) == half
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capp
     ],
 )
 def test_what_is_tried_on_high_and_low_grades(options, grade, possible):
-    assert means.is_possible(options, labelled(grade)) == possible
+    assert evaluate.is_possible(options, labelled(grade)) == possible
 
 
 def test_what_a_run_cannot_tell_is_not_offered():
@@ -141,7 +141,7 @@ def test_values_that_give_the_same_on_a_run_are_known(option, alike, apart):
     ],
 )
 def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, labels, defined):
-    assert means.is_defined(options, labels) is defined
+    assert evaluate.is_defined(options, labels) is defined
 
 
 @pytest.mark.parametrize(
@@ -181,45 +181,20 @@ def test_ties_of_one_query_are_none_of_another():
 
 
 def test_what_sees_unjudged_documents():
-    assert all(map(means.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
-    assert not any(map(means.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5")))
+    assert all(map(evaluate.sees_unjudged, ("Judged@10", "P(rel=0)@10", "nDCG(gains={0: 1, 1: 2})@10")))
+    assert not any(
+        map(evaluate.sees_unjudged, ("AP", "Rprec", "Bpref", "P(rel=2)@10", "NumRet", "Coverage@5"))
+    )
 
 
-TABLES = {
-    "ties": [runs.TIES],
-    "queries": [means.QUERIES],
-    "averaged": [means.GROUPS],
-    "labels": [values.POLICIES],
-    "self_match": [runs.KEPT],
-    "documents": [runs.KEPT, runs.CONDENSED],
-    "depth": [runs.DEPTHS],
-    "rounding": [options.FIRST_DIGITS, means.ROUNDED],
-    "weights": [values.WEIGHTS],
-    "denominator": [values.DENOMINATORS],
-    "per_hit": [values.PER_HIT],
-    "gain": [values.GAINS],
-    "discount": [values.DISCOUNTS],
-    "ideal": [values.IDEALS],
-    "negative": [values.NEGATIVE],
-    "tied": [values.HITS, values.DCGS],
-    "pooling": [means.AVERAGES],
-    "averaging": [means.AVERAGES],
-    "f1": [means.F1],
-    "ranks": [values.RANKS],
-    "success": [values.SUCCESS],
-    "precision": [values.PRECISION],
-    "recall": [values.RECALL],
-}
-"""Where the function of each value stands, by option."""
-PLAIN = {"kept", "all", "listed", "exact", "queries"}
-"""Values that leave the ranking, the labels or the mean as it is, or are made of others."""
-
-
-def test_the_values_of_options_are_those_of_the_tables():
-    assert {*TABLES} == {*OPTIONS} - {"level"}
-    for option, tables in TABLES.items():
-        known = {*OPTIONS[option].values}
-        assert known - {value for table in tables for value in table} <= PLAIN, option
+def test_records_name_values_of_their_option():
+    for name, option in OPTIONS.items():
+        for value, record in option.values.items():
+            assert {record.any_run, record.pooled_as} <= {"", *option.values}, (name, value)
+            assert record.micro in ("own", "none", "mean")
+            assert {*record.measures} <= {*option.measures}
+            assert record.any_run == "" or name in SHARED
+        assert not option.values or not option.values[option.default].same(None)  # it is the default itself
 
 
 def test_tools_that_people_use_have_a_name():
@@ -454,7 +429,7 @@ def test_labels_and_groups_that_there_are_not_have_no_value(missing):
 
 @pytest.mark.parametrize("judged", [[], ["c1_1", "c1_2", "c2_1", "x"], ["c1_1", "c2_1"], ["c1_1", "c1_2"]])
 def test_there_are_groups_where_all_ids_tell_them_and_they_differ(judged):
-    assert means.groupings_of(judged) == {}
+    assert aggregate.groups_of(judged) == []
 
 
 def test_conversations_are_averaged_over_any_queries():
@@ -491,31 +466,44 @@ def everything_differs():
     return qrels, {**run, "c9_1": {"d1": 1.0}}
 
 
-@pytest.mark.parametrize(
-    ("option", "alias"),
-    [
-        *(("ties", "docid_ascending"), ("queries", "with_list"), ("averaged", "conversations")),
-        *(("labels", "pool"), ("self_match", "removed"), ("documents", "positive"), ("depth", "first_10")),
-        *(("rounding", "query_values"), ("weights", "exp"), ("denominator", "returned")),
-        *(("per_hit", "reciprocal_rank"), ("gain", "exp"), ("discount", "zipf"), ("ideal", "run")),
-        *(("negative", "keep"), ("tied", "averaged"), ("tied", "one_step"), ("ranks", "found")),
-        *(("success", "num_rel"), ("precision", "returned"), ("recall", "min"), ("averaging", "micro")),
-        *(("f1", "means"), ("pooling", "micro")),
-    ],
-)
-def test_a_new_value_of_any_option_is_computed_and_said(option, alias, monkeypatch, tmp_path):
-    """As the guide has it: a function, and its texts. No measure of ours is said to be what it is not."""
-    for table in TABLES[option]:
-        if alias in table:
-            monkeypatch.setitem(table, "new", table[alias])
+ALIASES = [
+    *(("ties", "docid_ascending"), ("queries", "with_list"), ("averaged", "conversations")),
+    *(("labels", "pool"), ("self_match", "removed"), ("documents", "positive"), ("depth", "first_10")),
+    *(("rounding", "query_values"), ("weights", "exp"), ("denominator", "returned")),
+    *(("per_hit", "reciprocal_rank"), ("gain", "exp"), ("discount", "zipf"), ("ideal", "run")),
+    *(("negative", "keep"), ("tied", "averaged"), ("tied", "one_step"), ("ranks", "found")),
+    *(("success", "num_rel"), ("precision", "returned"), ("recall", "min"), ("averaging", "micro")),
+    *(("f1", "means"), ("pooling", "micro")),
+]
+"""An option and a value of it that makes another number of `everything_differs`."""
+
+
+@pytest.fixture(params=ALIASES, ids="-".join)
+def new_value(request, monkeypatch):
+    """Give an option one more value, by its record alone."""
+    option, alias = request.param
     known = OPTIONS[option].values
-    monkeypatch.setitem(
-        known, "new", options.Value("a new way", "our lab", "in a new way", known[alias].measures)
-    )
-    measure = next(iter(known[alias].measures or OPTIONS[option].measures or ["AP"]))
-    qrels, run = everything_differs()
+    texts = {"description": "a new way", "used_by": "our lab", "phrase": "in a new way"}
+    monkeypatch.setitem(known, "new", replace(known[alias], **texts))
+    return option, alias
+
+
+def test_every_option_gets_a_new_value_in_these_tests():
+    assert {option for option, _ in ALIASES} == {*OPTIONS} - {"level"}  # whose values are grades
+
+
+def asked_of(option, alias):
+    """Return a measure of an option, a cutoff that shows its values, and its name with the cutoff."""
+    measure = next(iter(OPTIONS[option].values[alias].measures or OPTIONS[option].measures or ["AP"]))
     cutoff = {"F1": (6, 6), "AP": None}.get(measure, 6)
-    name = measure if cutoff is None else f"{measure}@6"
+    return measure, cutoff, measure if cutoff is None else f"{measure}@6"
+
+
+def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_path):
+    """No measure of ours is said to be what it is not."""
+    option, alias = new_value
+    measure, cutoff, name = asked_of(option, alias)
+    qrels, run = everything_differs()
     policies = [*label_policies(Judgments.of(qrels))]
     trial = Quantity(name, measure, (cutoff,), RunVariants(policies, run))
     ideal = {"ideal": "cutoff"} if option == "pooling" else {}
@@ -528,10 +516,42 @@ def test_a_new_value_of_any_option_is_computed_and_said(option, alias, monkeypat
     assert result.answers[0].name == "lab"
     assert "a new way" in " ".join(str(result).split())
     assert "new" in result.answers[0].sentence()
+    assert "a new way" in result.to("html")
     typed = trial.typed({**at, option: "new"})
     if option not in SHARED and " " not in typed:
         [mean] = pm.calc_aggregate([typed], qrels, run).values()
         assert mean == pytest.approx(value, abs=1e-12), typed
+
+
+@pytest.mark.thorough
+def test_a_new_value_of_any_option_is_tried_by_identify(new_value):
+    """A function that computes it is named by it, and by the value of which it is a copy."""
+    option, alias = new_value
+    measure, cutoff, name = asked_of(option, alias)
+    ideal = {"ideal": "cutoff"} if option == "pooling" else {}
+
+    def function(qrels, run):
+        policies = label_policies(Judgments.of(qrels), complete=True)
+        quantity = Quantity(name, measure, (cutoff,), RunVariants(policies, run, complete=True))
+        return quantity.value({**DEFAULT, **ideal, option: "new", f"cutoff of {name}": cutoff})
+
+    result = pm.identify(function, name, form="dicts")
+    assert result.ok
+    assert any(answer.options[option] == "new" for answer in result.answers), str(result)
+
+
+@pytest.mark.parametrize("new_value", [each for each in ALIASES if each[0] != "f1"], indirect=True)
+def test_possible_counts_a_new_value_of_any_option(new_value, tmp_path):
+    """What has no formula is left out, and said to be; what has the formula of another value is bounded."""
+    option, alias = new_value
+    measure, _, name = asked_of(option, alias)
+    path = written(tmp_path, f"{BLOCK}measures = ['{measure}']\noptions = {{ {option} = 'new' }}")
+    name = "P@6" if measure == "F1" else name  # which has no bounds
+    result = pm.possible({"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}, {name: "0.4"}, conventions=path)
+    [row] = result.rows
+    tried = [each for limits in row.conventions for each in (limits.convention, *limits.alike)]
+    names = [name for limits in row.conventions for name in limits.names]
+    assert any(each[option] == "new" for each in tried) or "a new way" in row.not_known or "lab" in names
 
 
 def labelled(*grades):
@@ -600,11 +620,11 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
         assert sum((each["discount"], each["denominator"]) == ("zipf", "min") for each in tried) == n
 
 
-def test_a_new_value_takes_a_function_and_its_texts(monkeypatch):
+def test_a_new_value_is_one_record(monkeypatch):
     """As the guide has it: it is tried near every named convention then."""
-    monkeypatch.setitem(values.DISCOUNTS, "root", lambda rank: rank**-0.5)
-    new = options.Value("discount 1/sqrt(i)", "our lab", "discount 1/sqrt(i)")
-    monkeypatch.setitem(OPTIONS["discount"].values, "root", new)
+    record = re.search(r"```python\n(\"root\".*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    [(name, new)] = eval(f"{{{record}}}", {"Value": Value}).items()
+    monkeypatch.setitem(OPTIONS["discount"].values, name, new)
     found = []
     for query, grades in QRELS.items():
         ranked = sorted(RUN.get(query, {}), key=lambda doc: (np.float32(RUN[query][doc]), doc), reverse=True)
@@ -623,7 +643,20 @@ def test_a_new_value_takes_a_function_and_its_texts(monkeypatch):
 def test_a_micro_average_of_nothing_is_0_and_of_groups_there_is_none():
     ones = np.ones(2)
     for pooled, expected in ((True, [0.0, 0.5]), (False, [np.nan, np.nan])):
-        sets = means.QuerySets(np.eye(2), ones, np.zeros((2, 2)), np.full(2, pooled))
+        sets = aggregate.QuerySets(np.eye(2), ones, np.zeros((2, 2)), np.full(2, pooled))
         assert sets.ratios(np.array([0.0, 1.0]), np.array([0, 2])).tolist() == pytest.approx(
             expected, nan_ok=True
         )
+
+
+def test_the_gain_of_the_first_document_is_another_one_on_binary_labels_too():
+    """It was taken for the others, which are the same there, so that no convention explained its numbers."""
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(7)}
+    lists = [["x", "a", "b"][i % 2 :] + ["y"] * (i % 3 > 0) for i in range(7)]
+    run = {f"q{i}": {doc: float(-rank) for rank, doc in enumerate(docs)} for i, docs in enumerate(lists)}
+    variants = RunVariants(label_policies(Judgments.of(qrels)), run)
+    assert variants.alike("gain") == ("linear", "binary", "exp")
+    value = sum(1 / math.log2(2 + docs.index("a")) for docs in lists) / 7
+    result = pm.audit(qrels, run, {"nDCG@10": f"{value:.6f}"})
+    assert result.ok
+    assert "gain 1 for the first relevant document only" in result.answers[0].sentence()

@@ -15,7 +15,8 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import DEFAULT, OPTIONS, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import may_be
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.errors import PACKAGE, InputError
@@ -23,7 +24,6 @@ from permed_measures.identities.cases import (
     NOT_FOUND,
     NOTHING_RELEVANT,
     PLAIN,
-    SHOWN_BY,
     TRAITS,
     Case,
     cases,
@@ -565,19 +565,22 @@ TEN = {f"d{n}": float(n) for n in range(1, 11)}
     ],
 )
 def test_which_cases_show_an_option(option, shown, hidden):
-    assert (SHOWN_BY[option](shown), SHOWN_BY[option](hidden)) == (True, False)
+    assert (OPTIONS[option].shown_by(shown), OPTIONS[option].shown_by(hidden)) == (True, False)
+
+
+SHOWN = {option for option, each in OPTIONS.items() if not each.shown_by(Case({}, {}))}
 
 
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
     claims = [Claimed("MAP@10", "AP", (10, None)), Claimed("nDCG@10", "nDCG", (10, None))]
     for claimed, case in product(claims, [*cases(FORMS["dicts"], (10, None))][:: effort(3, 1)]):
         quantity = claimed.of(case)
-        for option in SHOWN_BY.keys() - ({"negative"} if claimed.measure == "AP" else set()):
+        for option in SHOWN - ({"negative"} if claimed.measure == "AP" else set()):
             values = [
                 quantity.value({**claimed.default, "labels": labels, option: value})
                 for labels in ("grades", "listed")
                 for value in OPTIONS[option].values_for([claimed.measure], ())
-                if not SHOWN_BY[option](case) and value != "all_runs"
+                if not OPTIONS[option].shown_by(case) and value != "all_runs"
             ]
             half = len(values) // 2
             for each in (values[:half], values[half:]):

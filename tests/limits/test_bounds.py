@@ -9,9 +9,10 @@ import pytest
 from effort import effort
 from scipy.optimize import linprog
 
-from permed_measures.conventions.means import values_of_queries
+from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.options import CUTOFF, DEFAULT
-from permed_measures.conventions.values import Ranked, label_policies
+from permed_measures.conventions.per_query import Ranked
+from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Search

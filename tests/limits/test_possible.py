@@ -9,7 +9,7 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT, SHARED
-from permed_measures.conventions.values import label_policies
+from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.reports import _shown, _some
@@ -99,7 +99,7 @@ def test_ends_of_ranges_are_rounded_outwards_and_have_no_sign_at_0():
 def test_a_number_that_is_no_count_is_refuted_and_said_so():
     limits, text = first_of(QRELS, {"P@1": "0.84", "P@5": "0.3"})
     assert limits.refuted
-    assert text.startswith("P@1 0.84 is not a multiple of 1/10. Refuted for 2 of 2 conventions."), text
+    assert text.startswith("P@1 0.84 is not a multiple of 1/10. Refuted for 3 of 3 conventions."), text
     limits, text = first_of(QRELS, {"P@1": "0.80", "hit@5": "0.90"})
     assert not limits.refuted
     assert "P@1 0.80 is 8 of 10" in text

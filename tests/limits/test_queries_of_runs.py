@@ -12,7 +12,7 @@ from printing import texts_of
 
 import permed_measures as pm
 from permed_measures.conventions.named import read_conventions
-from permed_measures.conventions.values import label_policies
+from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.row_conventions import usual_conventions
 from permed_measures.limits.rows import Conventions, Row

@@ -1,33 +1,64 @@
 """Values of options that `possible` has no formula for: they are left out, and said so; never refuted."""
 
+from dataclasses import replace
+
 import pytest
 
 import permed_measures as pm
-from permed_measures.conventions import options
 from permed_measures.conventions.named import COMMUNITY, NAMED
+from permed_measures.conventions.options import SHARED
+from permed_measures.conventions.per_query import (
+    ALL_FOUND,
+    PRECISION_AT_HIT,
+    RECIPROCAL_OF_FIRST,
+    Over,
+    PerHit,
+    one,
+)
+from permed_measures.conventions.records import OPTIONS
 
 QRELS = {f"q{i}": {"a": 2, "b": 1, "c": -1} for i in range(20)}
 NAMES = ("MAP@2", "nDCG@2", "P@2", "R@2", "RR@2", "hit@2")
 CLAIMS = dict.fromkeys(NAMES, "0.9999")
 
 
-@pytest.mark.thorough
-def test_a_new_value_of_any_option_is_left_out(monkeypatch):
-    """Somebody gave every option a value in conventions.toml, and did nothing else."""
+NEEDS_RUN = {
+    "denominator": {"compute": lambda of: of.returned},
+    "ideal": {"compute": lambda of: of.rankings},
+    "per_hit": {"compute": PerHit(PRECISION_AT_HIT.compute)},
+    "tied": {"needs_ties": True},
+    "pooling": {"pools": True},
+    "averaging": {"pools": True},
+    **{each: {"compute": Over(ALL_FOUND, one)} for each in ("precision", "recall", "success")},
+    "ranks": {"compute": Over(RECIPROCAL_OF_FIRST, lambda of: of.returned)},
+}
+"""A value by which no number is known without a run, for each option of a measure that can have one."""
+
+
+def with_new_values(monkeypatch):
+    """Give each option a value, and each of these a convention with a name."""
     named = []
-    for name, option in options.OPTIONS.items():
+    for name, option in OPTIONS.items():
         if option.values and option.measures != ("F1",):  # which no claim is of: it has no bounds
-            monkeypatch.setitem(option.values, "new", options.Value(f"a new {name}", "nobody"))
+            known = replace(option.values[option.default], description=f"a new {name}", any_run="")
+            monkeypatch.setitem(option.values, "new", replace(known, **NEEDS_RUN.get(name, {})))
             named.append(COMMUNITY._replace(name=name, options={**COMMUNITY.options, name: "new"}))
     monkeypatch.setattr("permed_measures.limits.possible.conventions_with", lambda _: (*NAMED, *named))
+    return {convention.name for convention in named}
+
+
+@pytest.mark.thorough
+def test_a_new_value_is_left_out_where_its_numbers_need_a_run_and_bounded_where_not(monkeypatch):
+    names = with_new_values(monkeypatch)
     result = pm.possible(QRELS, CLAIMS)
     [row] = result.rows
     computed = [each for limits in row.conventions for each in (limits.convention, *limits.alike)]
-    assert computed
-    assert not any("new" in each.values() for each in computed)
+    bounded = {option for each in computed for option, value in each.items() if value == "new"}
+    assert bounded == names - {*NEEDS_RUN} - {*SHARED}
+    assert bounded == {"weights", "gain", "discount", "negative"}
     text = " ".join(str(result).split())
-    for convention in named:
-        assert f"a new {convention.name}" in row.not_known
+    for name in names:
+        assert (f"a new {name}" in row.not_known) == (name not in bounded)
     assert "further conventions; JSON says why." in text
 
 

@@ -22,8 +22,7 @@ from evaluation_scripts import SCRIPTS
 import permed_measures as pm
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import Trial
-from permed_measures.conventions.runs import RunVariants
-from permed_measures.conventions.values import label_policies
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 from permed_measures.papers.claims import parse_claims

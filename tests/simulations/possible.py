@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 import permed_measures as pm
-from permed_measures.conventions.means import place, values_of_queries
+from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, seen_by
-from permed_measures.conventions.runs import RunVariants
-from permed_measures.conventions.values import Ranked, label_policies
+from permed_measures.conventions.options import CUTOFF, place, seen_by
+from permed_measures.conventions.per_query import Ranked
+from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.row_conventions import conventions_of, named_of

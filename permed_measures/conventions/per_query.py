@@ -1,0 +1,502 @@
+"""What the values of options compute for each query: what is summed, and what the sum is divided by.
+
+`options.py` says which value computes what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.engine.judgments import (
+    Ints,
+    Judgments,
+    divide,
+    look_up,
+    position_in_query,
+    running_sum,
+    sums,
+)
+from permed_measures.engine.kernels import graded
+from permed_measures.engine.rankings import JudgedRankings, Relevant
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Judgments under a label policy, and their relevant grades."""
+
+    policy: str
+    judgments: Judgments
+    grades: tuple[float, ...]
+    _known: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, policy: str, judgments: Judgments) -> Labels:
+        """Find the relevant grades."""
+        return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
+
+    def __reduce__(self) -> tuple[type[Labels], tuple[str, Judgments, tuple[float, ...]]]:
+        """Write what it was made of: what was computed may be by functions that have no name."""
+        return Labels, (self.policy, self.judgments, self.grades)
+
+    def once(self, compute: Callable[..., Floats], *options: object) -> Floats:
+        """Compute what depends on the judgments and some options alone, whatever is ranked."""
+        key = (compute, *options)
+        if key not in self._known:
+            self._known[key] = compute(self, *options)
+        return self._known[key]
+
+    @cached_property
+    def ideal(self) -> JudgedRankings:
+        """All judged documents, by grade descending."""
+        return JudgedRankings.ideal(self.judgments, self.judgments.grade)
+
+    @property
+    def top(self) -> float:
+        """The highest relevant grade."""
+        return max(self.grades, default=1.0)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The relevance levels to try, 1 first."""
+        return (1.0, *(grade for grade in self.grades if grade != 1))[:_LEVELS]
+
+
+_LEVELS = 20
+_STRICT = 2
+"""The lowest grade that is relevant where partly relevant documents are not."""
+
+
+def all_relevant(judgments: Judgments) -> Judgments:
+    """Return judgments in which every judged document has grade 1."""
+    return replace(judgments, grade=np.ones_like(judgments.grade))
+
+
+def strict(judgments: Judgments) -> Judgments:
+    """Return judgments in which grades from 2 on are 1, and others 0."""
+    kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
+    return replace(judgments, grade=kept.astype(np.float64))
+
+
+def has_strict(judgments: Judgments) -> bool:
+    """Return whether any document is relevant in strict judgments."""
+    return bool(judgments.num_rel(_STRICT).any())
+
+
+class Spans(NamedTuple):
+    """The first and the last rank that each hit could have among the documents with its score."""
+
+    first: Ints
+    last: Ints
+
+
+class Ranked(NamedTuple):
+    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any."""
+
+    labels: Labels
+    rankings: JudgedRankings
+    spans: Spans | None = None
+
+
+class NeedsRunError(Exception):
+    """What is computed depends on a run, and there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a measure is computed from.
+
+    Attributes
+    ----------
+    cutoff : int or None
+    by : mapping
+        What the value of each option computes; of a relevance level the grade itself.
+    labels : Labels
+    ranked : Ranked or None
+        What is ranked; None if only the qrels are known.
+    """
+
+    cutoff: int | None
+    by: Mapping[str, Any]
+    labels: Labels
+    ranked: Ranked | None = None
+
+    @property
+    def rankings(self) -> JudgedRankings:
+        """The judged documents that were retrieved.
+
+        Raises
+        ------
+        NeedsRunError
+            If only the qrels are known.
+        """
+        if self.ranked is None:
+            raise NeedsRunError
+        return self.ranked.rankings
+
+    @property
+    def spans(self) -> Spans | None:
+        """The ranks that tied hits could have, None without any."""
+        return None if self.ranked is None else self.ranked.spans
+
+    @property
+    def level(self) -> float:
+        """The lowest relevant grade."""
+        return float(self.by["level"])
+
+    @property
+    def hits(self) -> Relevant:
+        """The relevant documents within the cutoff."""
+        return self.rankings.relevant(self.level, self.cutoff)
+
+    @property
+    def found(self) -> Floats:
+        """How many relevant documents each query has within the cutoff."""
+        return self.rankings.num_rel_ret(self.level, self.cutoff)
+
+    @property
+    def num_rel(self) -> Ints:
+        """How many relevant documents each query has."""
+        return self.labels.judgments.num_rel(self.level)
+
+    @property
+    def returned(self) -> Ints:
+        """How many documents each query has within the cutoff."""
+        return self.at_most(self.rankings.retrieved)
+
+    @property
+    def ranks(self) -> Ints:
+        """How many ranks each query has: the cutoff, or as many as there are documents."""
+        if self.cutoff is None:
+            return self.rankings.retrieved
+        return np.full(self.labels.judgments.n_queries, self.cutoff)
+
+    @property
+    def ones(self) -> Floats:
+        """A one for each query."""
+        return np.ones(self.labels.judgments.n_queries)
+
+    def at_most(self, numbers: Ints) -> Ints:
+        """Return the smaller of a number and the cutoff."""
+        return numbers if self.cutoff is None else np.minimum(numbers, self.cutoff)
+
+
+class Ratio(NamedTuple):
+    """What is summed for each query, and what the sum is divided by."""
+
+    numerator: Floats
+    denominator: Floats | Ints
+
+    @property
+    def values(self) -> Floats:
+        """The value of each query: 0 where there is nothing to divide by."""
+        return divide(self.numerator, self.denominator)
+
+
+# --- average precision -----------------------------------------------------------------------------
+
+Weight = Callable[[float, float], float]
+"""The weight of a grade in AP, given the highest one."""
+
+
+def exp_weight(grade: float, top: float) -> float:
+    """Return what a grade gains exponentially, over that of the highest one."""
+    return float((2**grade - 1) / (2**top - 1))
+
+
+def weights_of(weight: Weight, labels: Labels) -> dict[float, float]:
+    """Return the weight of each relevant grade in AP."""
+    return {grade: weight(grade, labels.top) for grade in labels.grades}
+
+
+def _to_the_end(hits: Relevant, ends: Ints) -> Floats:
+    """Return the sum of 1/i from the rank of each hit to the end of its list."""
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, ends.max(initial=1) + 1))])
+    found: Floats = harmonic[ends[hits.query]] - harmonic[hits.rank - 1]
+    return found
+
+
+Discount = Callable[[NDArray[np.int32]], Floats]
+"""What gains are multiplied by at ranks."""
+
+
+class Summand(NamedTuple):
+    """What a document adds to a sum over ranks, besides its weight.
+
+    Attributes
+    ----------
+    factor : {'each', 'first', 'precision'}
+        Whether each document adds something, the first relevant one alone, or each as much more as there are
+        relevant ones down to it.
+    discount : callable, optional
+        Of each rank, as an array; 1 if left out.
+    """
+
+    factor: str
+    discount: Discount | None = None
+
+
+class PerHit(NamedTuple):
+    """What hits add to AP, by their weights; and the same as a sum over ranks, if it is one at a cutoff."""
+
+    compute: Callable[[Relevant, Floats, Given], Floats]
+    as_sum: Callable[[int | None], Summand | None] = lambda _: None
+
+
+RECIPROCAL = graded.DISCOUNTS["zipf"]
+"""One over the rank."""
+
+
+@cache
+def _reciprocals_to(cutoff: int) -> Discount:
+    """Return what gives the sum of 1/i from each rank to the cutoff."""
+    to_end = np.cumsum(1 / np.arange(cutoff, 0, -1))[::-1]
+
+    def discount(ranks: NDArray[np.int32]) -> Floats:
+        found: Floats = np.where(ranks <= cutoff, to_end[np.minimum(ranks, cutoff) - 1], 0.0)
+        return found
+
+    return discount
+
+
+PRECISION_AT_HIT = PerHit(
+    lambda hits, weight, _: hits.found / hits.rank * weight, lambda _: Summand("precision", RECIPROCAL)
+)
+RECIPROCAL_OF_HIT = PerHit(
+    lambda hits, weight, _: 1 / hits.rank * weight, lambda _: Summand("each", RECIPROCAL)
+)
+SUMMED_WEIGHTS = PerHit(
+    lambda hits, weight, of: running_sum(hits.query, weight, of.rankings.n_queries) / hits.rank
+)
+PRECISION_AT_EVERY_RANK = PerHit(
+    lambda hits, weight, of: weight * _to_the_end(hits, of.ranks),
+    lambda cutoff: None if cutoff is None else Summand("each", _reciprocals_to(cutoff)),
+)
+PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, of: weight * _to_the_end(hits, of.returned))
+
+
+def _summed(labels: Labels, cutoff: int | None, level: float, weight: Weight | None) -> Floats:
+    """Return the sum of the largest weights of the relevant documents, or of their largest grades."""
+    judgments = labels.judgments
+    rows = judgments.grade >= level
+    query, grade = judgments.query[rows], judgments.grade[rows]
+    weights = grade if weight is None else look_up(grade, weights_of(weight, labels))
+    order = np.lexsort((-weights, query))
+    top = position_in_query(query, judgments.n_queries) <= (cutoff or len(query))
+    return sums(query[top], weights[order][top], judgments.n_queries)
+
+
+def all_weights(of: Given) -> Floats:
+    """Return the summed weight of the relevant documents."""
+    return of.labels.once(_summed, None, of.level, of.by["weights"])
+
+
+def ideal_weights(of: Given) -> Floats:
+    """Return the summed weight of the ideal list."""
+    return of.labels.once(_summed, of.cutoff, of.level, of.by["weights"])
+
+
+def ideal_grades(of: Given) -> Floats:
+    """Return the summed grades of the ideal list."""
+    return of.labels.once(_summed, of.cutoff, of.level, None)
+
+
+def hits_in_order(of: Given) -> Relevant:
+    """Return the hits as they are ranked."""
+    return of.hits
+
+
+def hits_as_one_step(of: Given) -> Relevant:
+    """Return hits with the rank and the count at the end of the documents with their score."""
+    hits, rankings, spans = of.hits, of.rankings, of.spans
+    if spans is None:
+        return hits
+    cutoff = of.cutoff or spans.last.max()
+    last = spans.last[(rankings.grade >= of.level) & (rankings.rank <= cutoff)]
+    start = hits.query * (last.max(initial=0) + 1)
+    every = np.sort(start + last)
+    found = np.searchsorted(every, start + last, "right") - np.searchsorted(every, start)
+    return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
+
+
+def average_precision(of: Given) -> Ratio:
+    """Return what the hits add, and what that is divided by."""
+    hits = of.by["tied"].hits(of)
+    weight = look_up(hits.grade, weights_of(of.by["weights"], of.labels))
+    added = of.by["per_hit"].compute(hits, weight, of)
+    return Ratio(sums(hits.query, added, of.rankings.n_queries), of.by["denominator"](of))
+
+
+# --- discounted cumulated gain ---------------------------------------------------------------------
+
+
+class Gain(NamedTuple):
+    """What a grade gains in nDCG: each document, or the first of a list that gains anything."""
+
+    of_grades: Callable[[Floats], Floats]
+    of_first: bool = False
+
+
+def _gain_of(grade: Floats, gain: Gain, negative: Callable[[Floats], Floats]) -> Floats:
+    return gain.of_grades(negative(grade))
+
+
+def is_relevant(grade: Floats) -> Floats:
+    """Return 1 for each grade from 1 on, else 0."""
+    return (grade >= 1).astype(np.float64)
+
+
+def _of_dcg(of: Given) -> tuple[Any, Any, Any]:
+    return of.by["gain"], of.by["negative"], of.by["discount"]
+
+
+def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floats:
+    """Compute DCG."""
+    gained = _gain_of(rows.grade, gain, negative)
+    if gain.of_first:
+        gained *= running_sum(rows.query, gained, rows.n_queries) == 1
+    return graded.dcg(rows, gained, discount)
+
+
+def dcg_in_order(of: Given) -> Floats:
+    """Compute DCG of the documents as they are ranked."""
+    return _dcg(of.rankings.within(of.cutoff), *_of_dcg(of))
+
+
+def _discounts_up_to(n: int, of: Given) -> Floats:
+    """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
+    discounts = of.by["discount"](np.arange(1, n + 1, dtype=np.int32))
+    return np.concatenate([[0.0], np.cumsum(discounts)])
+
+
+def averaged_dcg(of: Given) -> Floats:
+    """Compute DCG where each document gains the mean over the ranks that it could have."""
+    rankings, spans = of.rankings, of.spans
+    if spans is None:
+        return dcg_in_order(of)
+    before = _discounts_up_to(spans.last.max(), of)
+    first, last = of.at_most(spans.first - 1), of.at_most(spans.last)
+    share = (before[last] - before[first]) / (spans.last - spans.first + 1)
+    gained = _gain_of(rankings.grade, of.by["gain"], of.by["negative"])
+    return sums(rankings.query, gained * share, rankings.n_queries)
+
+
+class Tied(NamedTuple):
+    """What tied scores do in AP and in nDCG."""
+
+    hits: Callable[[Given], Relevant] = hits_in_order
+    dcg: Callable[[Given], Floats] = dcg_in_order
+
+
+def _of_qrels(labels: Labels, cutoff: int | None, *of_dcg: Any) -> Floats:
+    return _dcg(labels.ideal.within(cutoff), *of_dcg)
+
+
+def ideal_of_qrels(of: Given) -> Floats:
+    """Return the DCG of all judged documents, cut as the list is."""
+    return of.labels.once(_of_qrels, of.cutoff, *_of_dcg(of))
+
+
+def ideal_uncut(of: Given) -> Floats:
+    """Return the DCG of all judged documents."""
+    return of.labels.once(_of_qrels, None, *_of_dcg(of))
+
+
+def ideal_as_long_as_returned(of: Given) -> Floats:
+    """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
+    returned, best = of.returned, of.labels.ideal
+    return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(of))
+
+
+def ideal_of_run(of: Given) -> Floats:
+    """Return the DCG of the retrieved documents, sorted by grade."""
+    return _dcg(graded.IDEALS["run"](of.rankings, of.cutoff), *_of_dcg(of))
+
+
+def ideal_of_cutoff(of: Given) -> Floats:
+    """Return the DCG of the documents within the cutoff, sorted by grade."""
+    return _dcg(graded.IDEALS["cutoff"](of.rankings, of.cutoff), *_of_dcg(of))
+
+
+def ideal_of_ones(of: Given) -> Floats:
+    """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
+    return _discounts_up_to(of.ranks.max(initial=0), of)[of.ranks]
+
+
+def ndcg(of: Given) -> Ratio:
+    """Return DCG, and that of the ideal list."""
+    return Ratio(of.by["tied"].dcg(of), of.by["ideal"](of))
+
+
+# --- hits within the cutoff ------------------------------------------------------------------------
+
+
+class Hits(NamedTuple):
+    """What is counted of the hits of each query; and the same as a sum over ranks, if it is one."""
+
+    compute: Callable[[Given], Floats]
+    as_sum: Summand | None = None
+
+
+class Over(NamedTuple):
+    """What is counted of the hits, and what that is divided by."""
+
+    hits: Hits
+    denominator: Callable[[Given], Floats | Ints]
+
+    def ratio(self, of: Given) -> Ratio:
+        """Compute both."""
+        return Ratio(self.hits.compute(of), self.denominator(of))
+
+
+def _all_found(of: Given) -> Floats:
+    are_all = (of.found == of.num_rel) & (of.num_rel > 0)
+    return np.asarray(are_all, np.float64)
+
+
+def _reciprocals(hits: Relevant, of: Given) -> Floats:
+    return sums(hits.query, 1 / hits.rank, of.rankings.n_queries)
+
+
+def _reciprocal_of_first(of: Given) -> Floats:
+    hits = of.hits
+    return _reciprocals(Relevant(*(each[hits.found == 1] for each in hits)), of)
+
+
+def _reciprocal_of_best(of: Given) -> Floats:
+    """Return one over the rank of the first document with the highest grade of its list."""
+    rankings = of.rankings
+    highest = np.zeros(rankings.n_queries)
+    np.maximum.at(highest, rankings.query, rankings.grade)
+    best = rankings.keep(rankings.grade == highest[rankings.query])
+    return _reciprocal_of_first(replace(of, ranked=Ranked(of.labels, best)))
+
+
+NUMBER_FOUND = Hits(lambda of: of.found, Summand("each"))
+ANY_FOUND = Hits(lambda of: (of.found > 0).astype(np.float64), Summand("first"))
+ALL_FOUND = Hits(_all_found)
+RECIPROCALS = Hits(lambda of: _reciprocals(of.hits, of), Summand("each", RECIPROCAL))
+RECIPROCAL_OF_FIRST = Hits(_reciprocal_of_first, Summand("first", RECIPROCAL))
+RECIPROCAL_OF_BEST = Hits(_reciprocal_of_best)
+
+
+def relevant(of: Given) -> Ints:
+    """Return the number of relevant documents."""
+    return of.num_rel
+
+
+def smaller(of: Given) -> Ints:
+    """Return the smaller of the number of relevant documents and the cutoff."""
+    return of.at_most(of.num_rel)
+
+
+def one(of: Given) -> Floats:
+    """Return a one for each query."""
+    return of.ones

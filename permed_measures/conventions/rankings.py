@@ -1,0 +1,132 @@
+"""What the values of options do to rankings: ties, documents that are left out, lists that are cut.
+
+`options.py` says which value does what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.conventions.per_query import Labels, Spans
+from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
+
+Bools = NDArray[np.bool_]
+Scores = Mapping[str, float]
+Lists = Mapping[str, Scores]
+
+
+class LeaveOut(NamedTuple):
+    """Which documents are left out.
+
+    Attributes
+    ----------
+    kept : callable, optional
+        Which rows stay in their lists, before these are ranked.
+    condensed : callable, optional
+        What becomes of rankings.
+    """
+
+    kept: Callable[[Lists, ScoredHits, list[str]], Bools] | None = None
+    condensed: Callable[[JudgedRankings], JudgedRankings] | None = None
+
+
+def with_a_score_above_0(_: Lists, rows: ScoredHits, __: list[str]) -> Bools:
+    """Return which documents have a score above 0."""
+    return np.asarray(rows.score > 0)
+
+
+def without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools:
+    """Return which documents have another id than their query."""
+    kept = np.ones(len(rows.score), bool)
+    for query_id, start in zip(query_ids, rows.start.tolist(), strict=True):
+        if query_id in lists.get(query_id, ()):
+            kept[start + [*lists[query_id]].index(query_id)] = False
+    return kept
+
+
+def judged_only(rankings: JudgedRankings) -> JudgedRankings:
+    """Return rankings without unjudged documents; those with a negative grade are unjudged."""
+    return rankings.condensed
+
+
+def labelled_only(rankings: JudgedRankings) -> JudgedRankings:
+    """Return rankings without unjudged documents; those with a negative grade stay."""
+    rank = position_in_query(rankings.query, rankings.n_queries).astype(np.int32)
+    return replace(rankings, rank=rank, retrieved=np.diff(rankings.offsets))
+
+
+class RankedLists:
+    """Lists of scores, and their rankings.
+
+    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades. How many
+    queries the run has, and how many of them the qrels, is in `counts`.
+    """
+
+    def __init__(
+        self, judgments: Judgments, rows: ScoredHits, counts: tuple[int, int], all_ties: bool = False
+    ) -> None:
+        self._judgments, self._rows, self._counts, self._all_ties = judgments, rows, counts, all_ties
+        self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
+        self._mixed: dict[Labels, Bools] = {}
+
+    def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
+        """Rank the lists by a rule."""
+        if (ties, labels) not in self._found:
+            rows, judgments = self._rows, labels.judgments
+            rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
+            retrieved = rows.end - rows.start
+            found = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
+            self._found[ties, labels] = found
+        return self._found[ties, labels]
+
+    def mixed(self, labels: Labels) -> Bools:
+        """Return which hits are tied with documents of another grade, that of unjudged ones being 0."""
+        if labels not in self._mixed:
+            grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
+            first, last = spans_of(self._rows, self._judgments, np.float32)
+            tie = self._rows.start[query] + first
+            _, one, which, n_hits = np.unique(tie, True, True, True)
+            size = (last - first + 1)[one]
+            lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
+            np.fmin.at(lowest, which, grade)
+            np.fmax.at(highest, which, grade)
+            self._mixed[labels] = (lowest < highest)[which]
+        return self._mixed[labels]
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any judged document has the score of another one."""
+        first, last = self._spans
+        return bool((first != last).any())
+
+    def spans(self, rankings: JudgedRankings) -> Spans:
+        """Return the ranks that each hit could have among the documents with its score."""
+        place_of = np.searchsorted(self._rows.row, rankings.row)
+        return Spans(*(each[place_of] for each in self._spans))
+
+    @cached_property
+    def _spans(self) -> Spans:
+        """Those of all hits, in the order of the judgments."""
+        return Spans(*spans_of(self._rows, self._judgments, np.float64))
+
+    @cached_property
+    def listed(self) -> tuple[Labels, Ints]:
+        """Labels as if only the documents were judged that the lists have, and the new row of each."""
+        judgments, listed = self._judgments, np.zeros(len(self._judgments.query), bool)
+        listed[self._rows.row] = True
+        kept = replace(
+            judgments,
+            query=judgments.query[listed],
+            grade=judgments.grade[listed],
+            order=np.arange(listed.sum()),
+            given=judgments.ids(np.flatnonzero(listed)),
+        )
+        return Labels.of("listed", kept), np.cumsum(listed) - 1
