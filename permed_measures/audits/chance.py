@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.audits.trials import NOISE, Trial, Tries
+from permed_measures.audits.trials import NOISE, Trial, Tried
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
 from permed_measures.conventions.options import Options, place
@@ -103,9 +103,8 @@ class NearRows:
         self.rows: set[tuple[float, ...]] = set()
         self.of_trial: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
-        tries = Tries(space)
         for near in space.within(most):
-            codes = [tries.of(trial, near).codes for trial in trials]
+            codes = [Tried.of(space, trial, near.codes).codes for trial in trials]
             for way in range(max(each.shape[1] for each in codes)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
                 are_near = (low <= rows) & (rows <= high)

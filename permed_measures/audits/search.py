@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHANGES, Answer, simplified
-from permed_measures.audits.trials import Floats, Trial, Tried, Tries, of_some_rows
+from permed_measures.audits.trials import Floats, Trial, Tried, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
     OF_ALL,
@@ -21,7 +21,7 @@ from permed_measures.conventions.options import (
     options_apart,
     rounding_of,
 )
-from permed_measures.conventions.spaces import Codes, Near, Space
+from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.markup import listed
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import step
@@ -42,79 +42,62 @@ def answers_to(
         By the name of the claim the cutoff that is no change; those that the names say if left out.
     """
     space = Space(trials, conventions, usual)
-    changes, found = _best(space)
-    found = found or [space.first(base) for _, base in space.bases[:1]]  # where nothing can be computed
-    return _named(space, found, changes)
+    return _best(space) or [Answer(named, base, space, 0) for named, base in space.bases[:1]]
 
 
-def _named(space: Space[Trial], found: list[Options], changes: int) -> list[Answer]:
-    """Return the answers of the named conventions that are so many changes from one that was found."""
-    answers = []
-    for named, base in space.bases:
-        first = space.first(base)
-        near = next((each for each in found if _distance(each, first) == changes), None)
-        if near is not None:
-            theirs = {
-                option: base[option] if first[option] == value else value for option, value in near.items()
-            }
-            answers.append(Answer(named, theirs, space, changes))
-    return answers
+class _Found(NamedTuple):
+    """Conventions, and the number of the base that each is near to."""
+
+    codes: Codes
+    base: Codes
 
 
-def _best(space: Space[Trial], beyond: int = -1) -> tuple[int, list[Options]]:
-    """Return how few changes explain the most claims, and for each base a convention that does.
+def _best(space: Space[Trial], beyond: int = -1) -> list[Answer]:
+    """Return for each base that has one the convention that explains the most claims with the fewest changes.
 
     In a large table these are searched on some rows; of what explains more there with each change, the best
     on all rows is taken. What explains no more than so many claims of the rows that are searched is left out.
     """
     better = _best_by_changes(space, of_some_rows(space.trials), beyond)
-    counts = {changes: _n_explained(space, near, space.trials, 0) for changes, near in better.items()}
+    counts = {n: _n_explained(space, found.codes, space.trials, 0) for n, found in better.items()}
     if not counts:
-        return 0, []
-    best = max(counts, key=lambda changes: counts[changes].max())  # of equal ones the first, with the fewest
-    n_explained = counts[best]
-    found = better[best][np.isfinite(n_explained) & (n_explained == n_explained.max())]
-    return best, list(map(space.convention, found))
+        return []
+    best = max(counts, key=lambda n: counts[n].max())  # of equal ones the first, with the fewest
+    is_best = np.isfinite(counts[best]) & (counts[best] == counts[best].max())
+    codes, base = (each[is_best] for each in better[best])
+    return [
+        Answer(space.bases[number][0], space.convention(row), space, best)
+        for row, number in zip(codes, base.tolist(), strict=True)
+    ]
 
 
-def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) -> dict[int, Codes]:
+def _best_by_changes(space: Space[Trial], trials: Sequence[Trial], beyond: int) -> dict[int, _Found]:
     """Return by how many changes, if more explain more, the conventions that explain the most.
 
-    They are one for each base that has one: what is as near to it cannot be told apart.
+    They are one for each base that has one.
     """
-    most, level, found, tries = beyond, 0, dict[int, list[Codes]](), Tries(space)
+    most, found = beyond, dict[int, list[_Found]]()
     trials = _hardest_first(space, trials)
-    with step("searching conventions", (MOST_CHANGES + 1) * space.n_bases) as advance:
+    with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
         for near in space.within(MOST_CHANGES):
-            if near.n_changes > level and most == len(trials):
+            n = near.n_changes
+            if n not in found and most == len(trials):
                 break
-            if near.plain is not None:
-                counts = _n_apart(tries, near, trials)
-            else:
-                counts = _n_explained(space, near.codes, trials, most + (near.n_changes > level))
-                advance(int(np.ptp(near.base)) + 1)
+            counts = _n_explained(space, near.codes, trials, most + (n not in found))
+            advance(len(np.unique(near.base)))
             if counts.max(initial=most) > most:
-                most, level = int(counts.max()), near.n_changes
-                found[level] = []
-            if near.n_changes == level and level in found:
+                most, found[n] = int(counts.max()), []
+            if n in found:
                 best = np.flatnonzero(counts == most)
-                found[level].append(near.codes[best[np.unique(near.base[best], return_index=True)[1]]])
-    return {changes: np.concatenate(near) for changes, near in found.items()}
+                best = best[np.unique(near.base[best], return_index=True)[1]]
+                found[n].append(_Found(near.codes[best], near.base[best]))
+    return {n: _Found(*map(np.concatenate, zip(*each, strict=True))) for n, each in found.items()}
 
 
 def _hardest_first(space: Space[Trial], trials: Sequence[Trial]) -> list[Trial]:
     """Return claims, first those that the fewest named conventions print: most others fail at them."""
     bases = [near.codes for near in space.within(0)]
     return sorted(trials, key=lambda trial: sum(int(Tried.of(space, trial, b).prints.sum()) for b in bases))
-
-
-def _n_apart(tries: Tries, near: Near, trials: Sequence[Trial]) -> Floats:
-    """Count the claims that each convention prints; below all numbers if one means nothing."""
-    counts = np.zeros(len(near.codes))
-    for trial in trials:
-        tried = tries.of(trial, near)
-        counts += np.where(np.isnan(tried.values), -np.inf, tried.prints)
-    return counts
 
 
 def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], wanted: int) -> Floats:
@@ -149,8 +132,7 @@ def answers_apart(best: list[Answer]) -> list[Answer]:
         return best
     conventions, trials = one.space.conventions, one.trials
     space = Space(trials, conventions, apart=options_apart())
-    changes, found = _best(space, sum(trial in one.explained for trial in of_some_rows(trials)))
-    if not (apart := _named(space, found, changes)):
+    if not (apart := _best(space, sum(trial in one.explained for trial in of_some_rows(trials)))):
         return best
     [main, *_] = apart
     theirs = main.named.options
@@ -265,8 +247,12 @@ def doubts_about(main: Answer) -> list[Doubt]:
 
 def _nearest(space: Space[Trial], convention: Options) -> list[Answer]:
     """Return a convention of a space as the answers that are nearest to named ones."""
-    changes = min(_distance(convention, space.first(base)) for _, base in space.bases)
-    return _named(space, [convention], changes)
+    distances = [_distance(convention, base) for _, base in space.bases]
+    return [
+        Answer(named, convention, space, distance)
+        for (named, _), distance in zip(space.bases, distances, strict=True)
+        if distance == min(distances)
+    ]
 
 
 def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options:

@@ -15,7 +15,7 @@ from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT, Options, place, query_sets, rounding_of
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import RunVariants, options_for, with_rounding
-from permed_measures.conventions.spaces import Codes, Near, Quantity, Space
+from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.papers.claims import EXACT, Claim
 
 Floats = NDArray[np.float64]
@@ -240,28 +240,6 @@ class Tried(NamedTuple):
         prints = trial.are_printed(codes)
         prints[_of_any_run(space, trial, near, prints)] = False
         return cls(values, codes, prints)
-
-
-class Tries:
-    """Claims by the conventions of a space, near ones after near ones.
-
-    What a measure has for itself changes no claim of another one, so that these are computed once.
-    """
-
-    def __init__(self, space: Space[Trial]) -> None:
-        self._space = space
-        self._plain: Codes | None = None
-        self._known: dict[Trial, Tried] = {}
-
-    def of(self, trial: Trial, near: Near) -> Tried:
-        """Compute a claim by conventions."""
-        if near.plain is None or near.measure == trial.measure:
-            return Tried.of(self._space, trial, near.codes)
-        if near.plain.codes is not self._plain:
-            self._plain, self._known = near.plain.codes, {}
-        if trial not in self._known:
-            self._known[trial] = Tried.of(self._space, trial, near.plain.codes)
-        return self._known[trial]
 
 
 def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -> NDArray[np.int64]:

@@ -65,6 +65,7 @@ from permed_measures.conventions.rankings import (
 )
 from permed_measures.conventions.shown import (
     Collection,
+    has_low_scores,
     has_negative,
     has_query_as_document,
     has_several_queries,
@@ -101,13 +102,9 @@ def _always(_: Any) -> bool:
     return True
 
 
-def _never(_: Any) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class Value:
-    """A value of an option: what it means and computes, and on which data it is another one than the default.
+    """A value of an option: what it means and computes, and where it is another one than the default.
 
     Attributes
     ----------
@@ -124,8 +121,6 @@ class Value:
     offered : callable
         Whether it is tried: on which run; of relevance labels on which judgments, of a measure's options on
         which labels.
-    same : callable
-        On which run it surely has the numbers of the default.
     defined : callable
         On which labels a measure can be computed by it.
     any_run : str
@@ -140,6 +135,8 @@ class Value:
     tells_ties, takes_ties, needs_ties : bool
         Of rankings, whether it is known which documents are tied; of a measure, whether these may count in
         another way than in their order, and whether they do.
+    shown_by : callable
+        On which small collections it may give another number than the default, of those that show its option.
     pools : bool
         Whether it makes a mean a micro average.
     micro : {'own', 'none', 'mean'}
@@ -154,7 +151,6 @@ class Value:
     measures: tuple[str, ...] = ()
     compute: Any = None
     offered: Callable[[Any], bool] = _always
-    same: Callable[[Any], bool] = _never
     defined: Callable[[Any], bool] = _always
     any_run: str = ""
     only_found: bool = False
@@ -163,6 +159,7 @@ class Value:
     tells_ties: bool = True
     takes_ties: bool = True
     needs_ties: bool = False
+    shown_by: Callable[[Collection], bool] = _always
     pools: bool = False
     micro: str = "own"
     pooled_as: str = ""
@@ -249,7 +246,6 @@ OPTIONS = {
                 "scores are compared as doubles, ties broken by document id, descending",
                 compute=TieBreak("trec10"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
             "docid_ascending": Value(
                 "ties by document id ascending",
@@ -257,7 +253,6 @@ OPTIONS = {
                 "ties are broken by document id, ascending",
                 compute=TieBreak("docid_ascending"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
             "input": Value(
                 "ties by a stable sort (input order)",
@@ -265,7 +260,6 @@ OPTIONS = {
                 "ties are broken by a stable sort (input order)",
                 compute=TieBreak("input"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
             "reversed": Value(
                 "ties in reverse input order",
@@ -273,7 +267,6 @@ OPTIONS = {
                 "ties are in reverse input order",
                 compute=TieBreak("reversed"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
             "optimistic": Value(
                 "ties with the higher grade first",
@@ -281,7 +274,6 @@ OPTIONS = {
                 "of tied documents the one with the higher grade is ranked first",
                 compute=TieBreak("optimistic"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
             "pessimistic": Value(
                 "ties with the lower grade first",
@@ -289,7 +281,6 @@ OPTIONS = {
                 "of tied documents the one with the lower grade is ranked first",
                 compute=TieBreak("pessimistic"),
                 any_run="trec",
-                same=lambda run: not run.has_mixed_ties,
             ),
         },
         about=RANKINGS,
@@ -451,7 +442,6 @@ OPTIONS = {
                 "a retrieved document whose id is that of the query is removed",
                 compute=LeaveOut(kept=without_query),
                 any_run="kept",
-                same=lambda run: run.keeps_all("self_match", "removed"),
             ),
         },
         about=RANKINGS,
@@ -484,8 +474,8 @@ OPTIONS = {
                 "torchmetrics",
                 "documents with a score of 0 or less are removed from the lists",
                 compute=LeaveOut(kept=with_a_score_above_0),
+                shown_by=has_low_scores,
                 any_run="all",
-                same=lambda run: run.keeps_all("documents", "positive"),
             ),
         },
         about=RANKINGS,
@@ -576,7 +566,6 @@ OPTIONS = {
                 "PerMed's evaluate.py on grades 0/1/2 (1.0 and 0.5)",
                 "weights g/max(g)",
                 compute=lambda grade, top: grade / top,
-                same=lambda run: run.is_binary,
             ),
             "half": Value(
                 "its grade over 2",
@@ -590,7 +579,6 @@ OPTIONS = {
                 "analogues of exp-gain nDCG",
                 "weights (2^g - 1)/(2^max(g) - 1)",
                 compute=exp_weight,
-                same=lambda run: run.is_binary,
                 defined=lambda labels: labels.top <= MAX_EXPONENT,
             ),
             "capped": Value(
@@ -718,14 +706,12 @@ OPTIONS = {
                 "sentence-transformers; scripts on lists of 0/1",
                 "binary gains",
                 compute=Gain(is_relevant),
-                same=lambda run: run.is_binary,
             ),
             "exp": Value(
                 "gain 2^g - 1",
                 "Burges et al. 2005; gdeval; ranx ndcg_burges; PerMed's evaluate.py",
                 "exponential gains (2^g - 1)",
                 compute=Gain(graded.GAINS["exp"]),
-                same=lambda run: run.is_binary,
                 defined=lambda labels: labels.top <= MAX_EXPONENT,
             ),
             "first": Value(
@@ -824,7 +810,6 @@ OPTIONS = {
                 "PerMed's evaluate.py (2**rel - 1 of -1 is -1/2)",
                 "negative grades kept",
                 compute=lambda grade: grade,
-                same=lambda run: not run.has_negative,
             ),
         },
         measures=("nDCG",),
@@ -844,7 +829,6 @@ OPTIONS = {
                 measures=("nDCG",),
                 compute=Tied(dcg=averaged_dcg),
                 needs_ties=True,
-                same=lambda run: not run.has_ties,
             ),
             "one_step": Value(
                 "tied documents are one step, with the precision at its end",
@@ -853,7 +837,6 @@ OPTIONS = {
                 measures=("AP",),
                 compute=Tied(hits=hits_as_one_step),
                 needs_ties=True,
-                same=lambda run: not run.has_ties,
             ),
         },
         measures=(

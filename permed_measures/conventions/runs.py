@@ -117,7 +117,6 @@ class RunVariants:
         self._sets_of: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[tuple[str, str], ...], RankedLists] = {}
-        self._alike: dict[str, tuple[str, ...]] = {}
         query = np.flatnonzero(self.in_run).tolist()
         self._rows = scores_of(
             self.judgments, query, [lists[self.judgments.query_ids[each]] for each in query]
@@ -138,26 +137,6 @@ class RunVariants:
     def has_negative(self) -> bool:
         """Whether a grade is below 0."""
         return bool((self.judgments.grade < 0).any())
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether 1 is the one relevant grade."""
-        return self.labels.grades == (1.0,)
-
-    @cached_property
-    def has_mixed_ties(self) -> bool:
-        """Whether the order of tied documents matters."""
-        return self._all_ties or any(self._whole.mixed(each).any() for each in self._policies.values())
-
-    @cached_property
-    def has_ties(self) -> bool:
-        """Whether judged documents are tied, or their order matters otherwise."""
-        mixed = any(self._whole.mixed(each).any() for each in self._policies.values())
-        return mixed or self._whole.has_ties
-
-    def keeps_all(self, option: str, value: str) -> bool:
-        """Return whether a value that leaves documents out leaves out none."""
-        return bool(self._kept[option, value].all())
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -190,14 +169,6 @@ class RunVariants:
         if option == "labels":
             return [value for value, each in known.items() if each.only_found or value in self._policies]
         return [value for value, each in known.items() if each.offered(self)]
-
-    def alike(self, option: str) -> tuple[str, ...]:
-        """Return the values of an option that surely give the same numbers on these data."""
-        if option not in self._alike:
-            known = OPTIONS[option].values.items() if option in OPTIONS else ()
-            same = [value for value, each in known if value == DEFAULT[option] or each.same(self)]
-            self._alike[option] = tuple(same) if len(same) > 1 else ()
-        return self._alike[option]
 
     # --- rankings --------------------------------------------------------------------------------------
 

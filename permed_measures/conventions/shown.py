@@ -28,11 +28,13 @@ class Collection(Protocol):
 
 def has_unjudged_or_low(case: Collection) -> bool:
     """Return whether a list has a document without a grade from 0 on, or with a score of 0 or less."""
-    return any(
-        case.qrels.get(query, {}).get(doc, -1) < 0 or score <= 0
-        for query, docs in case.run.items()
-        for doc, score in docs.items()
-    )
+    unjudged = (case.qrels.get(query, {}).get(doc, -1) < 0 for query in case.run for doc in case.run[query])
+    return any(unjudged) or has_low_scores(case)
+
+
+def has_low_scores(case: Collection) -> bool:
+    """Return whether a score is 0 or less."""
+    return any(score <= 0 for docs in case.run.values() for score in docs.values())
 
 
 def is_longer_than(case: Collection, depth: int) -> bool:

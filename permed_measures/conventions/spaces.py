@@ -101,16 +101,11 @@ class Near(NamedTuple):
     codes : ndarray of int64, shape (n, number of options)
     base : ndarray of int64, shape (n,)
         The number of the base that each is near to, ascending.
-    plain : Near or None
-        Conventions that are the same to all measures but `measure`, row by row.
-    measure : str
     """
 
     n_changes: int
     codes: Codes
     base: Codes
-    plain: Near | None = None
-    measure: str = ""
 
 
 class Space(Generic[Q]):
@@ -147,11 +142,6 @@ class Space(Generic[Q]):
             (each, {option: each.at(self.usual).get(option, SAME) for option in self.options})
             for each in named
         ]
-        runs = {id(trial.run): trial.run for trial in trials}.values()
-        self._alike = {
-            option: [v for v in values if all(v in run.alike(OF_ALL.get(option, option)) for run in runs)]
-            for option, values in self.values.items()
-        }
         self._is_apart = np.array([OF_ALL.get(option) in apart for option in self.options])
         self._number_values()
 
@@ -166,34 +156,17 @@ class Space(Generic[Q]):
 
     def _number_values(self) -> None:
         """Give numbers to the values of each option, first to those to change to; write the bases in them."""
-        bases = [self.first(base) for _, base in self.bases]
         self._numbered: dict[str, list[Any]] = {
-            option: list(dict.fromkeys(self._first(option, value) for value in values))
+            option: list(dict.fromkeys([*values, *(base[option] for _, base in self.bases)]))
             for option, values in self.values.items()
         }
-        self._n_tried = list(map(len, self._numbered.values()))
-        for option, numbered in self._numbered.items():
-            numbered += dict.fromkeys(base[option] for base in bases if base[option] not in numbered)
         for own in (each for each in self.options if each in OF_ALL):
             of_all = self._numbered[OF_ALL[own]]
             of_all += [value for value in self._numbered[own] if value not in (SAME, *of_all)]
-        rows = dict.fromkeys(
-            tuple(numbered.index(base[option]) for option, numbered in self._numbered.items())
-            for base in bases
-        )
-        self._bases = np.array(list(rows), np.int64).reshape(len(rows), len(self.options))
+        rows = [self.codes(base) for _, base in self.bases]
+        self._bases = np.array(rows, np.int64).reshape(len(rows), len(self.options))
         self._means: dict[Q, dict[int, Floats]] = {}
         self._rankings: dict[RunVariants, dict[int, int]] = {}
-
-    def _first(self, option: str, value: object) -> object:
-        alike = self._alike[option]
-        return alike[0] if value in alike else value
-
-    def first(self, convention: Options) -> Options:
-        """Return a convention with the first of the values of each option that surely are the same."""
-        first = {option: self._first(option, value) for option, value in convention.items()}
-        same = [each for each in first if each in OF_ALL and first[each] == first[OF_ALL[each]]]
-        return first | dict.fromkeys(same, SAME)
 
     def _values(self, option: str, apart: Collection[str]) -> Iterator[object]:
         """Yield the values of an option that can be computed."""
@@ -213,49 +186,24 @@ class Space(Generic[Q]):
             measures = [trial.measure for trial in trials]
             yield from OPTIONS[of_all].values_for(measures, trials[0].run.labels.levels)
 
-    @property
-    def n_bases(self) -> int:
-        """How many bases differ from each other."""
-        return len(self._bases)
-
     def within(self, most: int) -> Iterator[Near]:
         """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
 
-        Of those that are surely the same, one: the `first`. One near several bases comes several times.
+        One near several bases comes several times.
         """
-        before: list[Near] = []
+        sizes = list(map(len, self.values.values()))
         for n in range(most + 1):
-            plain = []
-            for near in self._with_changes(n):
-                yield near
-                if n < most and self._is_apart.any():
-                    plain.append(near)
-            for near in before:
-                yield from self._with_one_apart(near)
-            before = plain
-
-    def _with_changes(self, n: int) -> Iterator[Near]:
-        """Yield the conventions with so many changes of options that are not one measure's for itself."""
-        options = np.flatnonzero(~self._is_apart)
-        where, values = _changes([self._n_tried[option] for option in options], n)
-        where, n_at_once = options[where], max(_AT_ONCE // max(len(where), 1), 1)
-        for start in range(0, len(self._bases), n_at_once):
-            near = []
-            for base in self._bases[start : start + n_at_once]:
-                found = np.repeat(base[None], len(where), axis=0)
-                np.put_along_axis(found, where, values, axis=1)
-                near.append(found[(found != base).sum(axis=1) == n])
-            base = np.repeat(np.arange(start, start + len(near)), list(map(len, near)))
-            yield Near(n, np.concatenate(near), base)
-
-    def _with_one_apart(self, plain: Near) -> Iterator[Near]:
-        """Yield conventions with each way in which one measure may have an option for itself besides."""
-        for column in np.flatnonzero(self._is_apart):
-            for number in range(self._n_tried[column]):
-                codes = plain.codes.copy()
-                codes[:, column] = number
-                measure = self.options[column].rpartition(" ")[2]
-                yield Near(plain.n_changes + 1, codes, plain.base, plain, measure)
+            where, values = _changes(sizes, n, self._is_apart)
+            n_at_once = max(_AT_ONCE // max(len(where), 1), 1)
+            for start in range(0, len(self._bases), n_at_once):
+                bases = np.arange(start, min(start + n_at_once, len(self._bases)))
+                base = np.repeat(bases, len(where))
+                codes = self._bases[base]
+                np.put_along_axis(
+                    codes, np.tile(where, (len(bases), 1)), np.tile(values, (len(bases), 1)), axis=1
+                )
+                changed = (codes != self._bases[base]).sum(axis=1) == n
+                yield Near(n, codes[changed], base[changed])
 
     def convention(self, codes: Codes) -> Options:
         """Return the convention of a row of codes."""
@@ -269,9 +217,8 @@ class Space(Generic[Q]):
         return self._numbered[option]
 
     def codes(self, convention: Options) -> Codes:
-        """Return the row of a convention, with the first of values that surely are the same."""
-        first = self.first({option: convention[option] for option in self.options})
-        return np.array([self.numbered(option).index(value) for option, value in first.items()])
+        """Return the row of a convention."""
+        return np.array([self.numbered(option).index(convention[option]) for option in self.options])
 
     def numbers(self, trial: Q, option: str, near: Codes) -> NDArray[np.int64]:
         """Return the number of the value that an option has for a measure, by conventions."""
@@ -341,8 +288,8 @@ class Space(Generic[Q]):
             yield option, other[option], other
 
 
-def _changes(sizes: Sequence[int], n: int) -> tuple[Codes, Codes]:
-    """Return all ways to change `n` options that have so many values.
+def _changes(sizes: Sequence[int], n: int, is_apart: NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """Return all ways to change `n` options that have so many values, of those apart one at most.
 
     Returns
     -------
@@ -352,6 +299,7 @@ def _changes(sizes: Sequence[int], n: int) -> tuple[Codes, Codes]:
     ways = [
         (options, values)
         for options in combinations(range(len(sizes)), n)
+        if is_apart[[*options]].sum() <= 1
         for values in product(*(range(sizes[option]) for option in options))
     ]
     options, values = np.array(ways, np.int64).reshape(len(ways), 2, n).swapaxes(0, 1)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,11 @@ from permed_measures.conventions.options import (
     SHARED,
     Options,
     counts_nothing_as_one,
+    record_of,
     rounding_of,
     seen_by,
 )
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.records import OPTIONS, Value
 from permed_measures.conventions.runs import RunVariants, label_policies, may_be, options_for
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.engine.judgments import Judgments
@@ -429,12 +430,29 @@ class Search:
         return np.asarray(near[np.array(kept, bool)[which]])
 
     def tried(self, option: str) -> list[int]:
-        """Return the numbers of the values of an option that are tried."""
+        """Return the numbers of the values of an option that are tried: those that some case may show."""
         values = self.space.numbered(option)
         if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
             default = DEFAULT[option]
             values = [v for v in values if v == default or (option == "queries" and counts_nothing_as_one(v))]
-        return [self.space.numbered(option).index(value) for value in values]
+        records = ((value, record_of(option, value)) for value in values)
+        shown = [value for value, record in records if record is None or self._is_shown(record)]
+        return [self.space.numbered(option).index(value) for value in shown]
+
+    @cached_property
+    def bases(self) -> list[tuple[NamedConvention, Options]]:
+        """The named conventions, with the default in place of each value that no case may show."""
+        return [
+            (named, {option: self._as_shown(option, value) for option, value in base.items()})
+            for named, base in self.space.bases
+        ]
+
+    def _as_shown(self, option: str, value: Any) -> Any:
+        record = record_of(option, value)
+        return value if record is None or self._is_shown(record) else DEFAULT[option]
+
+    def _is_shown(self, record: Value) -> bool:
+        return any(record.shown_by(each.case) for each in self.asked)
 
     def _off(self, each: Asked, near: Codes) -> Floats:
         """Return how far off the number of the function is; infinity where a convention is not defined."""
@@ -511,7 +529,7 @@ class Search:
 
     def distances(self, near: Codes) -> Codes:
         """Return how many options of each convention differ from each named one, of those that are shown."""
-        bases = np.array([self.space.codes(base) for _, base in self.space.bases])
+        bases = np.array([self.space.codes(base) for _, base in self.bases])
         at = [self.space.options.index(option) for option in self.shown]
         return np.asarray((near[:, None, at] != bases[None, :, at]).sum(axis=2))
 
@@ -522,7 +540,7 @@ class Search:
         """
         if self._nearest is not None:
             return self._nearest
-        near = np.array([self.space.codes(base) for _, base in self.space.bases])
+        near = np.array([self.space.codes(base) for _, base in self.bases])
         best, most = np.asarray(near[0]), -1
         while not self.is_constant and (scores := self._scored(near)).max() >= most + 1:
             best, most = np.asarray(near[scores.argmax()]), int(scores.max())

@@ -433,7 +433,7 @@ def _found(search: Search) -> Identified:
     )
     if not answers:
         return replace(found, counterexample=_counterexample(search, nearest.options))
-    named = zip(search.space.bases, search.distances(near).min(axis=0), strict=True)
+    named = zip(search.bases, search.distances(near).min(axis=0), strict=True)
     ours, default = nearest.options, search.claimed.default
     return replace(
         found,
@@ -476,10 +476,10 @@ def _read_as(search: Search) -> str:
 
 
 def _answers(search: Search, near: Codes) -> list[Answer]:
-    bases = [search.space.bases[at] for at in search.distances(near).argmin(axis=1)]
+    bases = [search.bases[at] for at in search.distances(near).argmin(axis=1)]
     found = []
     for (named, base), codes in zip(bases, near, strict=True):
-        ours, theirs = search.space.convention(codes), search.space.first(base)
+        ours, theirs = search.space.convention(codes), base
         changes = changes_of({each: ours[each] for each in search.shown}, theirs)
         found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
     return found
