@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import accumulate, chain, islice, repeat
 from typing import Any, NamedTuple
@@ -63,10 +64,11 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[each] for each in query]
     docs = [named[query_id] for query_id in query_ids]
-    are_strings = {*map(type, docs)} <= {dict} and _seem_strings(judgments, query, docs)
-    rows = scores_of(judgments, query, docs) if are_strings else None
     some_ids: list[str] = []
-    if rows is None or not len(rows.row):
+    if not ({*map(type, docs)} <= {dict} and _seem_strings(docs)):
+        docs = list(map(_with_string_ids, query_ids, docs))
+    rows = scores_of(judgments, query, docs)
+    if not len(rows.row):
         docs = list(map(_with_string_ids, query_ids, docs))
         rows = scores_of(judgments, query, docs)
         some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, SOME)))
@@ -89,35 +91,16 @@ def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, f
     return with_string_ids(docs, "document ids", query_id=query_id)
 
 
-def _seem_strings(judgments: Judgments, query: list[int], docs: list[Mapping[Any, float]]) -> bool:
-    """Return whether some ids are strings, those of judged documents among them; `RunLike` says which.
+def _seem_strings(docs: list[Mapping[Any, float]]) -> bool:
+    """Return whether some ids are strings; `RunLike` says which.
 
     To look at all ids of a large run takes more than half as long as to read its scores.
     """
     first, last = map(next, map(iter, docs), _NO_ID), map(next, map(reversed, docs), _NO_ID)
     some = docs[:: len(docs) // _FEWEST or 1]
-    if not {*map(type, chain(first, last, *some))} <= {str}:
-        return False
-    if min(judgments.given, default=":") >= ":":  # the character after 9: none begins with a digit or a minus
-        return True
-    integers, offsets = judgments.once(_integers), judgments.offsets.tolist()
-    return all(
-        retrieved.keys().isdisjoint(integers[offsets[each] : offsets[each + 1]])
-        for each, retrieved in zip(query, docs, strict=True)
-    )
+    return {*map(type, chain(first, last, *some))} <= {str}
 
 
-def _integers(judgments: Judgments) -> list[int | None]:
-    """Return the integers that a run may have in place of judged documents; None for those that are none."""
-    try:
-        return list(map(int, judgments.given))
-    except ValueError:
-        is_one = (each.removeprefix("-").isdecimal() and len(each) < _MOST_DIGITS for each in judgments.given)
-        return [int(each) if yes else None for each, yes in zip(judgments.given, is_one, strict=True)]
-
-
-_MOST_DIGITS = 1000
-"""Python makes no integers of a few thousand."""
 _NO_ID = repeat("")
 _FEWEST = 10
 """Queries of which all ids are looked at, if there are so many."""
@@ -126,14 +109,21 @@ _FEWEST = 10
 def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, float]]) -> ScoredHits:
     """Return all scores of these queries, and those of their judged documents.
 
-    A judged document is looked up when the scores of its query have just been read: they are in the cache.
+    A judged document is looked up when the scores of its query have just been read: they are in the cache. So
+    is the integer that its id may be the text of: where there is one, all ids of the run become strings.
     """
     lengths, offsets = list(map(len, docs)), judgments.offsets.tolist()
     score = np.empty(sum(lengths))
     found: list[float] = []
+    may_be_integers = judgments.lowest < ":"  # the character after 9
+    is_integer = str.isdecimal if judgments.lowest >= "0" else _INTEGER.fullmatch  # a minus is before 0
     for each, length, end, retrieved in zip(query, lengths, accumulate(lengths), docs, strict=True):
         write_doubles(score, end - length, retrieved.values())
-        found += map(retrieved.get, judgments.given[offsets[each] : offsets[each + 1]], _NAN)
+        judged = judgments.given[offsets[each] : offsets[each + 1]]
+        found += map(retrieved.get, judged, _NAN)
+        if may_be_integers and _has_integer(retrieved, judged, is_integer):
+            query_ids = map(judgments.query_ids.__getitem__, query)
+            return scores_of(judgments, query, list(map(_with_string_ids, query_ids, docs)))
     if math.isnan(np.minimum.reduce(score, initial=math.inf)):
         for each, retrieved in zip(query, docs, strict=True):
             check_numbers(judgments.query_ids[each], retrieved, "score")
@@ -145,6 +135,19 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
     [row] = (of_judged == of_judged).nonzero()  # NaN equals nothing
     end_of: Ints = np.add.accumulate(n_docs)
     return ScoredHits(score, end_of - n_docs, end_of, partial(_ids_at, docs), row, of_judged[row])
+
+
+def _has_integer(
+    retrieved: Mapping[Any, float], doc_ids: list[str], is_integer: Callable[[str], object]
+) -> bool:
+    """Return whether the id of one of these documents is there as an integer."""
+    try:
+        return not retrieved.keys().isdisjoint(map(int, filter(is_integer, doc_ids)))
+    except ValueError:  # Python makes no integers of a few thousand digits
+        return _has_integer(retrieved, doc_ids, _INTEGER.fullmatch)
+
+
+_INTEGER = re.compile("-?[0-9]{1,600}")
 
 
 def _with_absent(

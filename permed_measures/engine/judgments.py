@@ -146,6 +146,8 @@ class Judgments:
         Its position in `given`.
     given : list of str, length n_judged
         The ids of the judged documents, one query after the other, within a query in the order of the qrels.
+    lowest : str
+        The lowest of these ids: whether one may be the text of an integer.
     """
 
     query_ids: list[str]
@@ -153,6 +155,7 @@ class Judgments:
     grade: NDArray[np.float64]
     order: Ints
     given: list[str]
+    lowest: str = ""
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -247,13 +250,27 @@ def _from_mapping(qrels: Nested) -> Judgments:
             raise no_dict(query_id, docs, "relevance")
     documents = list(chain.from_iterable(per_query))
     grade = doubles(list(chain.from_iterable(docs.values() for docs in per_query)))
-    if {*map(type, documents)} - {str} or not np.isfinite(grade).all():
+    lowest = _lowest_of(documents)
+    if lowest is None or not np.isfinite(grade).all():
         documents = []
         for query_id, docs in zip(query_ids, per_query, strict=True):
             check_numbers(query_id, docs, "relevance")
             documents += with_string_ids(docs, "document ids", query_id=query_id)
+        lowest = min(documents, default="")
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
-    return _sorted(query_ids, query, grade, documents)
+    return _sorted(query_ids, query, grade, documents, lowest)
+
+
+def _lowest_of(ids: list[Any]) -> str | None:
+    """Return the lowest of some ids; None if not all are strings, as another type is not compared with these.
+
+    Many ids are not in the processor's cache: to look at each once tells both.
+    """
+    try:
+        lowest = min(ids, default="")
+    except TypeError:
+        return None
+    return lowest if isinstance(lowest, str) else None
 
 
 def _from_frame(frame: pl.DataFrame) -> Judgments:
@@ -269,12 +286,17 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
     query = query_ids.search_sorted(frame["query_id"]).to_numpy().astype(np.int32)
     by_query = np.argsort(query, kind="stable")
     grade, documents = (frame[name].gather(by_query) for name in ("relevance", "doc_id"))
-    return _sorted(query_ids.to_list(), query[by_query], grade.to_numpy(), documents.to_list())
+    ids, lowest = documents.to_list(), str(documents.min() or "")
+    return _sorted(query_ids.to_list(), query[by_query], grade.to_numpy(), ids, lowest)
 
 
 def _sorted(
-    query_ids: list[str], query: NDArray[np.int32], grade: NDArray[np.float64], documents: list[str]
+    query_ids: list[str],
+    query: NDArray[np.int32],
+    grade: NDArray[np.float64],
+    documents: list[str],
+    lowest: str,
 ) -> Judgments:
     """Return the judgments in the ideal order."""
     ideal = np.lexsort((-grade, query))
-    return Judgments(query_ids, query[ideal], grade[ideal], ideal, documents)
+    return Judgments(query_ids, query[ideal], grade[ideal], ideal, documents, lowest)

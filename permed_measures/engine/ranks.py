@@ -112,7 +112,11 @@ def ranks_of(
     query = judgments.query[rows.row]
     low, high = rows.start[query], rows.end[query]
     unsorted = _sort_queries(score, rows, query)
-    first = _bisect(score, low, high if depth is None else np.minimum(high, low + depth), wanted, np.less)
+    if judgments.n_queries == 1:  # numpy searches in one list sooner
+        first = low + score[rows.start[0] : rows.end[0]].searchsorted(wanted)
+    else:
+        last = high if depth is None else np.minimum(high, low + depth)
+        first = _bisect(score, low, last, wanted, np.less)
     second: Ints = first + _STEPS[0]
     rank: Ints = second - low
     tied = (second < high) & (score.take(second, mode="clip") == wanted)
