@@ -76,7 +76,10 @@ _SHOW: ContextVar[Callable[[PermedWarning], None] | None] = ContextVar("show", d
 
 @contextmanager
 def warnings_about(run: str | None) -> Iterator[None]:
-    """Have warnings name this run, unless they name its file; with None there are none."""
+    """Have warnings name this run, unless they name its file; with None there are none.
+
+    The engine, which warns, does not know what the user calls a run, nor whether it was evaluated before.
+    """
     token = _RUN.set(None if _RUN.get() is None else run)
     try:
         yield

@@ -23,13 +23,13 @@ from permed_measures.provenance import OF_QRELS
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the run in errors and warnings about it."""
+    """Name the run in errors and warnings about it; the dict that a user gives cannot hold a name."""
     try:
         with warnings_about(name):
             yield
     except InputError as error:
         where = f"run {name!r}" + (f", {error.where}" if error.where else "")
-        raise InputError(error.problem, where=where, hint=error.hint) from error
+        raise type(error)(error.problem, where=where, hint=error.hint) from error
 
 
 def check_named(runs: Any) -> None:

@@ -18,7 +18,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, nearest
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import opened, read
+from permed_measures.inputs.door import read
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
@@ -94,7 +94,7 @@ class PairedRuns:
 
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
-            run = opened(runs[run_name], "score")  # a file that cannot be read is named by its path alone
+            run = runs[run_name]  # what reads it when it is asked for names the file alone
             with naming(run_name):
                 evaluation = evaluator.evaluate(read(run, "score"))
             del run  # before the next is read

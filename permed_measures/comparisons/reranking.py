@@ -21,7 +21,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Nested, dataset_of, with_string_ids
 from permed_measures.errors import InputError, shown, warnings_about, whole_number
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import opened, read, read_nested
+from permed_measures.inputs.door import read, read_nested
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.markup import counted, shortened
 from permed_measures.measures.headings import explained, headings_of, name_of
@@ -452,7 +452,7 @@ def reranking(
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if not isinstance(rel, Real) or math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
-    runs = {name: opened(run, "score") for name, run in zip(names, (before, after), strict=True)}
+    runs = dict(zip(names, (before, after), strict=True))
     origin = Origin.of(qrels, runs_by_name({names[0]: before, names[1]: after}))
     qrels = read(qrels, "relevance")
     evaluator = _evaluator(measure, rel, qrels)

@@ -53,28 +53,23 @@ def read(
         For a file or data set that cannot be read, another form, a missing column, a float id, a missing
         value.
     """
-    rows = opened(data, column, **how)
-    if not isinstance(rows, Mapping):
+    if isinstance(data, (str, os.PathLike)):
+        kind: Kind = "run" if column == "score" else "qrels"
+        data = resolve(data, [kind])
+        if isinstance(data, Path):
+            from permed_measures.inputs.read import load
+
+            data = load(data, kind, **how)
+    if not isinstance(data, Mapping):
         from permed_measures.inputs.objects import rows_of
 
-        rows = rows_of(rows, column)
+        data = rows_of(data, column)
     if rewriting is None:
-        return rows
+        return data
     from permed_measures.engine.query_ids import renamed
     from permed_measures.inputs.objects import in_memory
 
-    return renamed(in_memory(rows), qrels, rewriting)
-
-
-def opened(data: Any, column: str, **how: Any) -> Any:
-    """Return what a path or an id stands for: rows of a file, or a data set; other data as they are."""
-    if not isinstance(data, (str, os.PathLike)):
-        return data
-    from permed_measures.inputs.read import load
-
-    kind: Kind = "run" if column == "score" else "qrels"
-    found = resolve(data, [kind])
-    return load(found, kind, **how) if isinstance(found, Path) else found
+    return renamed(in_memory(data), qrels, rewriting)
 
 
 def read_nested(data: Any, column: str, **how: Any) -> Nested:

@@ -53,7 +53,10 @@ def _packaged(run: object) -> dict[str, Path]:
 
 
 class LazyRuns(Mapping[str, Any]):
-    """Runs by name, each read by a function when it is asked for."""
+    """Runs by name, each read by a function when it is asked for.
+
+    A dict would hold all runs of a folder in memory together.
+    """
 
     def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
         self._runs, self._read = runs, read
