@@ -137,3 +137,25 @@ def test_public_runs_get_no_note(data):
         shifted = {str(int(query) + 1): documents for query, documents in run.items()}
         [note] = run_notes(path.stem, JudgedRankings.of(judgments, shifted))
         assert "judged documents" in note
+
+
+COMPARED = [
+    lambda qrels, run: pm.compare(qrels, {"a": qrels, "b": run}, "RR"),
+    lambda qrels, run: pm.uncertainty(qrels, {"a": qrels, "b": run}, "RR"),
+    lambda qrels, run: pm.reranking(qrels, qrels, run, "RR", names=("a", "b")),
+    lambda qrels, run: pm.reranking(qrels, qrels, run, "RR", names=("a", "b"), judged_only=True),
+]
+
+
+@pytest.mark.parametrize("call", COMPARED)
+def test_an_error_about_a_run_names_it_and_stays_what_it_is(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"^run 'b', none\.trec: No such file or directory"):
+        call(QRELS, "none.trec")
+    (tmp_path / "run.trec").write_text("q1 Q0 a 1 high t\n")
+    with pytest.raises(
+        pm.InputError, match=r"^run 'b', run\.trec:1: not a line of a TREC run: a score must be"
+    ):
+        call(QRELS, "run.trec")
+    with pytest.raises(pm.InputError, match=r"^run 'b', query 'q1', document 'a': a score must be a number"):
+        call(QRELS, {"q1": {"a": "high"}})

@@ -247,6 +247,16 @@ def test_of_many_queries_those_ids_are_looked_at_that_are_said_to_be(docs, place
     assert set(values.values()) == {0.5}
 
 
+@pytest.mark.parametrize("judged", [-5, 7, 0])
+@pytest.mark.parametrize("others", [(), ("-x",), ("9" * 5000,), ("-x", "9" * 5000), ("",)])
+def test_a_judged_integer_is_seen_beside_ids_of_any_kind(judged, others):
+    """Ids with a minus, and those of more digits than Python converts, take another way."""
+    qrels, run = long_run({"c": 3.0, judged: 2.0, "a": 1.0})
+    qrels = {query_id: {**dict.fromkeys(others, 0), str(judged): 1} for query_id in qrels}
+    values = {metric.query_id: metric.value for metric in pm.iter_calc(["RR"], qrels, run)}
+    assert values == {**dict.fromkeys(qrels, 0.0), "q201": 0.5}
+
+
 def test_all_ids_are_looked_at_where_no_document_is_judged():
     qrels, run = long_run({"a": 3.0, 7.5: 2.0, "c": 1.0})
     assert pm.calc_aggregate("P@1", qrels, run) == {pm.parse_measure("P@1"): 0.0}
