@@ -16,7 +16,7 @@ from permed_measures.inputs.order import contradicted_rows
 from permed_measures.inputs.read import kind_of
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import parquet_rows, read_parquet_qrels, text_frames
+from permed_measures.inputs.streams import as_one, parquet_rows, read_parquet_qrels, row_schema, text_frames
 from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
 
@@ -78,12 +78,8 @@ def inspect_qrels(name: str, qrels: Any) -> Inspection:
         for query_id, documents in nested.items()
         for doc_id, grade in (documents or {None: None}).items()
     ]
-    facts = _facts(pl.DataFrame(rows, schema=_schema(), strict=False, orient="row"), "qrels")
+    facts = _facts(pl.DataFrame(rows, schema=row_schema("value"), strict=False, orient="row"), "qrels")
     return Inspection(name, "data set of ir_datasets", "qrels", facts)
-
-
-def _schema() -> dict[str, Any]:
-    return {"query_id": pl.String, "doc_id": pl.String, "value": pl.Float64, "rank": pl.Int64}
 
 
 def _facts(frame: pl.DataFrame, kind: Kind) -> dict[str, str]:
@@ -98,8 +94,7 @@ def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
         frames = parquet_rows(source)
     else:
         frames = iter([read_parquet_qrels(source, may_repeat=True)])
-    renamed = (frame.rename({VALUE_COLUMNS[holds]: "value"}) for frame in frames)
-    return pl.concat([pl.DataFrame(schema=_schema()), *renamed], how="diagonal_relaxed")
+    return as_one(frames, "value")
 
 
 def _counts(frame: pl.DataFrame) -> dict[str, str]:

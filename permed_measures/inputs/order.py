@@ -7,12 +7,13 @@ contradicts the scores where a document has a higher score (as float32) than the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.engine.judgments import Floats, Ints
 from permed_measures.engine.tables import location
 from permed_measures.frames import pl
 from permed_measures.markup import counted
@@ -41,46 +42,47 @@ def contradicted(
 
     Without `ranks` their documents are lists.
     """
-    found = {}
-    for query_id, documents in table.items():
-        scores = list(documents.values())
-        if ranks is None and scores == sorted(scores, reverse=True):  # as in most files
-            continue
-        known = range(len(scores)) if ranks is None else ranks.get(query_id, ())
-        if (first := _first_rise(list(documents), scores, known)) is not None:
-            found[query_id] = first
-    return found
+    if ranks is None:
+        ranks = {query_id: range(len(documents)) for query_id, documents in table.items()}
+    known = [query_id for query_id in table if len(ranks.get(query_id, ())) == len(table[query_id])]
+    lists = [table[query_id] for query_id in known]
+    query = np.repeat(np.arange(len(known)), list(map(len, lists)))
+    score = np.fromiter(chain.from_iterable(docs.values() for docs in lists), np.float64, len(query))
+    rank = np.fromiter(chain.from_iterable(map(ranks.__getitem__, known)), np.int64, len(query))
+    rows, ids = _first_rises(query, score, rank), list(chain.from_iterable(lists))
+    return {known[query[row]]: ids[row] for row in rows.tolist()}
 
 
 def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
     """Return what `contradicted` does, of rows with query_id, doc_id, score and rank."""
-    if frame["rank"].null_count() == len(frame) or _falls(frame):
+    has_rank = (frame["rank"] >= 0).fill_null(False)
+    if not has_rank.any():
         return {}
-    queries = frame.group_by("query_id", maintain_order=True).agg("doc_id", "score", "rank").iter_rows()
-    firsts = ((query_id, _first_rise(*documents)) for query_id, *documents in queries)
-    return {query_id: doc_id for query_id, doc_id in firsts if doc_id is not None}
+    if not has_rank.all():
+        frame = frame.filter((pl.col("rank").fill_null(-1) >= 0).all().over("query_id"))
+    blocks = frame["query_id"].rle().struct.unnest()
+    if blocks["value"].n_unique() == len(blocks):
+        query = np.repeat(np.arange(len(blocks)), blocks["len"].to_numpy())
+    else:
+        query = frame["query_id"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    score, rank = frame["score"].to_numpy(), frame["rank"].to_numpy()
+    rows = _first_rises(query, score, rank)
+    return dict(frame[rows].select("query_id", "doc_id").iter_rows())
 
 
-def _first_rise(ids: Sequence[str], scores: Sequence[float], ranks: Sequence[int | None]) -> str | None:
-    """Return the first document by rank that contradicts its score; none where not all have a rank."""
-    known = np.array(ranks, float)
-    if len(known) < len(ids) or not (known >= 0).all():
-        return None
-    order = known.argsort(kind="stable")
-    narrow = _as_float32(scores)[order]
-    rises = (narrow[1:] > narrow[:-1]) & (np.diff(known[order]) > 0)
-    return ids[order[rises.argmax() + 1]] if rises.any() else None
-
-
-def _falls(frame: pl.DataFrame) -> bool:
-    """Return whether each query stands together, and scores fall where ranks rise, as in most files."""
-    runs = frame["query_id"].rle().struct.unnest()
-    if frame["rank"].null_count() or runs["value"].n_unique() < len(runs):
-        return False
-    score, rank = _as_float32(frame["score"].to_numpy()), frame["rank"].to_numpy()
-    is_wrong = (rank[1:] < rank[:-1]) | ((score[1:] > score[:-1]) & (rank[1:] > rank[:-1]))
-    is_wrong[runs["len"].to_numpy().cumsum()[:-1] - 1] = False  # between two queries
-    return not is_wrong.any()
+def _first_rises(query: Ints, score: Floats, rank: Ints) -> Ints:
+    """Return the rows that contradict their scores, the first by rank of each query."""
+    same = query[1:] == query[:-1]
+    order = np.arange(len(query))
+    if not ((query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))).all():  # as in most files
+        order = np.lexsort((rank, query))
+        query, score, rank = query[order], score[order], rank[order]
+        same = query[1:] == query[:-1]
+    narrow = _as_float32(score)
+    [rises] = (same & (narrow[1:] > narrow[:-1]) & (rank[1:] > rank[:-1])).nonzero()
+    _, first = np.unique(query[rises], return_index=True)
+    rows: Ints = order[rises[first] + 1]
+    return rows
 
 
 def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) -> str:

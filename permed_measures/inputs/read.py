@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.engine.tables import NamedDict, Nested, Table, location, number, with_string_ids
+from permed_measures.engine.tables import (
+    NamedDict,
+    Nested,
+    Table,
+    first_repeated,
+    location,
+    number,
+    with_string_ids,
+)
 from permed_measures.errors import InputError, check_choice, shown, warn
+from permed_measures.frames import pl
 from permed_measures.inputs.formats import NO_RANK, Kind, medcorpus
 from permed_measures.inputs.order import contradicted, note_of, scores_by_order
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
 from permed_measures.inputs.streams import (
+    as_one,
     parquet_header,
     parquet_rows,
     parquet_run,
     read_parquet_qrels,
+    text_frames,
     text_run,
     twice_in_parquet,
 )
-from permed_measures.inputs.text import TextFile
+from permed_measures.inputs.text import TextFile, table_of
 from permed_measures.provenance import ORDERS
 
 Qrels = dict[str, dict[str, float | int]]
@@ -263,59 +274,38 @@ def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool
     check_choice("duplicates", how.duplicates, DUPLICATES)
     if not isinstance(how.max_passage, str):
         raise InputError(f"max_passage must be a text, such as '#' (found {shown(how.max_passage)})")
-    if file is None:
-        frames = parquet_rows(source)
-        rows: Iterable[Row] = (row for frame in frames for row in frame.fill_null(NO_RANK).iter_rows())
-        listed = _rows_kept(rows, how.duplicates, by_list, partial(twice_in_parquet, source))
-    else:
-        listed = _rows_kept(file.rows(), how.duplicates, by_list, file.duplicate_error)
-    table: Run = {}
-    ranks: dict[str, list[int]] = {}
-    for query_id, kept in listed.items():
-        found = _documents(query_id, kept, how, by_list)
-        table[query_id] = {doc_id: score for doc_id, (score, _) in found.items()}
-        ranks[query_id] = [rank for _, rank in found.values() if rank >= 0]
+    frames = parquet_rows(source) if file is None else text_frames(file)
+    twice = partial(twice_in_parquet, source) if file is None else file.duplicate_error
+    rows = as_one(frames, "score")
+    query_ids = rows["query_id"].unique(maintain_order=True).to_list()
+    rows = rows.drop_nulls("doc_id")  # of empty lists
+    if how.duplicates == "refuse" and (pair := first_repeated(rows)) is not None:
+        raise twice(*pair)
+    rows = _one_row_each(rows, how.duplicates == "best", by_list)
+    if how.max_passage:
+        document = pl.col("doc_id").str.splitn(how.max_passage, 2).struct.field("field_0")
+        rows = _one_row_each(rows.with_columns(doc_id=document), True, by_list)
+    if how.ignore_self:
+        rows = rows.filter(pl.col("doc_id") != pl.col("query_id"))
+    known = rows.with_columns(pl.col("rank").fill_null(NO_RANK))
+    listed, ranks = table_of(enumerate(known.iter_rows()), twice)
+    table = {query_id: listed.get(query_id, {}) for query_id in query_ids}
     _score_by_order(table, ranks, source, by_list)
     return NamedDict(table, source.path)
 
 
-Row = tuple[str, str | None, Any, int]
-"""Query, document (None for an empty list), score if there is one, and rank or `NO_RANK`."""
-Kept = dict[str, tuple[Any, int]]
-"""Score and rank of the documents of a query."""
+def _one_row_each(rows: pl.DataFrame, best: bool, by_list: bool) -> pl.DataFrame:
+    """Return one row of each document of a query, where the first one stands: the first or the `best`.
 
-
-def _rows_kept(
-    rows: Iterable[Row], duplicates: str, by_list: bool, duplicate_error: Callable[[str, str], InputError]
-) -> dict[str, Kept]:
-    """Return a row for each document by query: of several of a document the first, or the best."""
-    listed: dict[str, Kept] = {}
-    for query_id, doc_id, *row in rows:
-        kept = listed.setdefault(query_id, {})
-        if doc_id is None:
-            continue
-        if doc_id in kept and duplicates == "refuse":
-            raise duplicate_error(query_id, doc_id)
-        if doc_id not in kept or (duplicates == "best" and _is_better(row, kept[doc_id], by_list)):
-            kept[doc_id] = (row[0], row[1])
-    return listed
-
-
-def _documents(query_id: str, passages: Kept, how: Cleaning, by_list: bool) -> Kept:
-    """Return the best passage of each document, without the query itself if it is to be left out."""
-    found: Kept = {}
-    for given, row in passages.items():
-        doc_id = given.partition(how.max_passage)[0] if how.max_passage else given
-        if how.ignore_self and doc_id == query_id:
-            continue
-        if doc_id not in found or _is_better(row, found[doc_id], by_list):
-            found[doc_id] = row
-    return found
-
-
-def _is_better(new: Sequence[Any], old: Sequence[Any], by_list: bool) -> bool:
-    """Return whether a row ranks above another: by its rank if the list counts or a score is missing."""
-    (score, rank), (old_score, old_rank) = new, old
-    if by_list or score is None or old_score is None:
-        return bool(NO_RANK < rank < old_rank)
-    return bool(score > old_score)
+    The best has the highest score; if the list counts or there is no score, the lowest rank, unless the first
+    has none.
+    """
+    pair = ["query_id", "doc_id"]
+    if not best:
+        return rows.unique(pair, keep="first", maintain_order=True)
+    score = pl.when(not by_list).then("score")
+    has_rank = (pl.col("rank") > NO_RANK) & (pl.col("rank").first().over(pair) > NO_RANK)
+    rank = pl.when(score.is_null() & has_rank).then("rank")
+    placed = rows.with_row_index("place").with_columns(pl.col("place").min().over(pair))
+    ordered = placed.sort(-score, rank, nulls_last=True, maintain_order=True)
+    return ordered.unique(pair, keep="first", maintain_order=True).sort("place").drop("place")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
 from permed_measures.errors import InputError, warn
@@ -73,11 +74,21 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
 
 def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
-    schema = {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
-    listed = iter(rows)
+    schema, listed = row_schema(value), iter(rows)
     while some := list(islice(listed, _LINES)):
         columns = zip(*some, strict=True)
         yield pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema, strict=False)
+
+
+def row_schema(value: str) -> dict[str, Any]:
+    """Return the columns of rows and their types."""
+    return {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
+
+
+def as_one(frames: Iterable[pl.DataFrame], value: str) -> pl.DataFrame:
+    """Return all rows as one frame, in which the third column is called `value`."""
+    named = (frame.rename({frame.columns[2]: value}) for frame in frames)
+    return pl.concat([pl.DataFrame(schema=row_schema(value)), *named], how="diagonal_relaxed")
 
 
 # --- large regular TREC runs -------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """Documents listed twice, parts of documents, and the query itself: what is kept of each form of a run."""
 
 import json
+import math
+import random
+from itertools import product
 
 import polars as pl
 import pytest
 from commands import run_cli, run_main
+from effort import effort
 
 import permed_measures as pm
 
@@ -109,3 +113,69 @@ def test_the_commands_take_the_options(tmp_path, monkeypatch):
     ):
         with pytest.raises(pm.InputError, match=message):
             pm.read_run(run, **how)
+
+
+# --- the same by loops -------------------------------------------------------------------------------
+
+
+def is_better(new, old, by_list):
+    """Tell whether a row of rank and score ranks above another; a rank below 0 is none."""
+    return 0 <= new[0] < old[0] if by_list else new[1] > old[1]
+
+
+def cleaned(rows, duplicates, max_passage, ignore_self, by_list):
+    """Return the run as dicts; None if a document is listed twice, and that is refused."""
+    listed = {}
+    for query_id, doc_id, *row in rows:
+        kept = listed.setdefault(query_id, {})
+        if doc_id in kept and duplicates == "refuse":
+            return None
+        if doc_id not in kept or (duplicates == "best" and is_better(row, kept[doc_id], by_list)):
+            kept[doc_id] = row
+    run = {}
+    for query_id, passages in listed.items():
+        found = {}
+        for passage, row in passages.items():
+            doc_id = passage.split(max_passage)[0] if max_passage else passage
+            if not (ignore_self and doc_id == query_id) and (
+                doc_id not in found or is_better(row, found[doc_id], by_list)
+            ):
+                found[doc_id] = row
+        run[query_id] = {doc_id: score for doc_id, (_, score) in found.items()}
+        if by_list:
+            ranks = [rank for rank, _ in found.values()]
+            place = sorted(range(len(found)), key=ranks.__getitem__ if min(ranks, default=0) >= 0 else None)
+            run[query_id] = {doc_id: -1.0 - place.index(number) for number, doc_id in enumerate(found)}
+    return run
+
+
+IDS = ("a", "a#1", "a#2", "b", "b#1", "q", "q#1", "#", "c#d#e")
+HOWS = list(product(("refuse", "first", "best"), ("", "#"), (False, True), ("score", "list")))
+
+
+@pytest.mark.parametrize("ending", ["trec", "csv", "parquet"])
+def test_columns_are_cleaned_as_loops_would(ending, tmp_path):
+    rng = random.Random(1)
+    scores = (1.0, 2.0, 2.0, 3.0, -0.0, 0.0, 1e39, math.inf)
+    for number in range(effort(15, 150)):
+        made = [(rng.choice("qr"), rng.choice(IDS), rng.randint(-1, 6), rng.choice(scores)) for _ in range(8)]
+        rows = made if number % 3 else [*{row[:2]: row for row in made}.values()]
+        path = tmp_path / f"run.{ending}"
+        frame = pl.DataFrame(rows, ["query_id", "doc_id", "rank", "score"], orient="row")
+        if ending == "trec":
+            path.write_text("".join(f"{q} Q0 {d} {rank} {score!r} t\n" for q, d, rank, score in rows))
+        else:
+            (frame.write_csv if ending == "csv" else frame.write_parquet)(path)
+        for duplicates, max_passage, ignore_self, order in HOWS:
+            how = {"duplicates": duplicates, "max_passage": max_passage, "ignore_self": ignore_self}
+            expected = cleaned(rows, *how.values(), order == "list")
+            if duplicates == "refuse" and not max_passage and not ignore_self:
+                continue  # nothing is cleaned
+            if expected is None:
+                with pytest.raises(pm.InputError, match="is listed twice"):
+                    pm.read_run(path, order, **how)
+                continue
+            found = pm.read_run(path, order, **how)
+            assert [(q, [*docs.items()]) for q, docs in found.items()] == [
+                (q, [*docs.items()]) for q, docs in expected.items()
+            ], (rows, how, order)
