@@ -20,6 +20,7 @@ from permed_measures.inputs.formats import (
     RANK,
     VALUE_COLUMNS,
     Format,
+    Header,
     Kind,
     Layout,
     divided,
@@ -105,6 +106,7 @@ def _of_object(source: Source, text: str, subset: str) -> tuple[list[Format], An
     except (ValueError, RecursionError):
         is_whole_line = False
         first = dict.fromkeys(_KEY.findall(text), "")
+    _check_by_rows(source, first)
     is_nested = all(isinstance(value, dict) for value in first.values())
     if is_whole_line and not is_nested and (formats := formats_of_object(first)):
         return formats, None
@@ -121,10 +123,23 @@ def _of_object(source: Source, text: str, subset: str) -> tuple[list[Format], An
         if is_cut or is_whole_line:
             return [], None
         raise _not_json(source, error, text) from None
+    _check_by_rows(source, dict(content))
     return _of_whole(source, content, is_whole_line, subset)
 
 
 _KEY = re.compile(r'"([^"\\]*)"\s*:')
+
+
+def _check_by_rows(source: Source, content: dict[str, Any]) -> None:
+    """Raise InputError for what pandas writes by columns: an object or a list for each of them."""
+    kinds = {*map(type, content.values())}
+    by_columns = kinds in ({dict}, {tuple}, {list}) and bool(Header(list(content)).formats())
+    if by_columns or {"columns", "data"} <= content.keys():
+        raise InputError(
+            "a table in JSON by columns",
+            where=str(source.path),
+            hint="Write it by rows, of pandas such as by frame.to_json(path, orient='records')",
+        )
 
 
 def _not_json(source: Source, error: Exception, text: str) -> InputError:
@@ -181,6 +196,12 @@ def _of_subset(source: Source, content: Any, subset: str) -> Any:
                 splits |= {(name, split): queries for split, queries in value}
             else:
                 splits[name,] = value
+    if not is_mteb and (found := _number_in_object(content)):
+        raise InputError(
+            f"the number of a document must stand alone (found {shown(found)})",
+            where=str(source.path),
+            hint="Expected {query_id: {doc_id: number}}",
+        )
     meant = {names: splits[names] for names in splits if subset in ("", names[0], "/".join(names))}
     if not subset and all(len(names) == 1 and names[0] not in _ALONE for names in splits):
         meant = {}  # it may be a query
@@ -196,6 +217,14 @@ def _of_subset(source: Source, content: Any, subset: str) -> Any:
         hint=f"Name one: --subset {name} of evaluate, compare and convert, "
         f"permed_measures.read_run(path, subset={name!r}) in Python",
     )
+
+
+def _number_in_object(content: Any) -> dict[str, Any]:
+    """Return the first document of queries if it is an object with a score or a grade; else nothing."""
+    first = next(iter(content[0][1]), (None, ()))[1]
+    document = dict(first) if isinstance(first, tuple) else {}
+    is_one = any(called(column, document) for column in ("relevance", "score", "rank"))
+    return document if is_one and all(isinstance(each, int | float) for each in document.values()) else {}
 
 
 _META = "mteb_model_meta"
@@ -347,6 +376,9 @@ def _four(source: Source, first: list[str], delimiter: str, kind: Kind | None) -
             where=source.location(None),
             hint=_NAME.format(_header("query_id doc_id rank score", delimiter)),
         )
+    is_judged = is_number(first[3]) or LEVEL.fullmatch(first[3]) or re.fullmatch("(?i)q?[0-9]+", first[1])
+    if kind == "run" and not is_judged:
+        return []
     return [PLAIN["TREC qrels"].format(delimiter, PLAIN["levels"].note if LEVEL.fullmatch(first[3]) else "")]
 
 
@@ -524,6 +556,8 @@ def _nearest_layout(text: str, kind: Kind) -> tuple[Layout, str]:
         header = _header(f"query_id doc_id {VALUE_COLUMNS[kind]}", delimiter)
         return Layout.TABLE, f"Name its {counted(len(names), 'column')} in a first line, such as {header}. "
     lacks = [ours for ours in ("query_id", "doc_id", VALUE_COLUMNS[kind]) if not called(ours, names)]
+    if not lacks and (again := [name for name in names if names.count(name) > 1]):
+        return Layout.TABLE, f"Two columns are called {again[0]}: leave one out. "
     has_some = 0 < len(lacks) < 3
     return (
         Layout.TABLE,

@@ -707,3 +707,39 @@ def test_the_gains_of_trec_eval_are_a_parameter(text):
     measure = re.search(r"Write (nDCG\(\S+\))", stderr)[1]
     assert value(measure, "qrels", "run")[0] == pytest.approx(0.4593949866)
     assert value(measure.replace(")", ",judged_only=True)"), "qrels", "run")[0] == pytest.approx(0.5365571992)
+
+
+# --- tables of pandas, and numbers in objects --------------------------------------------------------------
+
+FRAME = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["x", "d2", "d4"], "score": [3.0, 2.0, 1.0]})
+
+
+@pytest.mark.parametrize("orient", ["columns", "split", "list"])
+def test_a_table_by_columns_is_refused_and_by_rows_it_is_read(orient):
+    content = json.dumps(FRAME.to_dict("list")) if orient == "list" else FRAME.to_json(orient=orient)
+    for text in (content, json.dumps(json.loads(content), indent=1)):
+        message = refusal(text)
+        assert "a table in JSON by columns" in message
+    orient = re.search(r"frame\.to_json\(path, orient='(\w+)'\)", message)[1]
+    FRAME.to_json("rows", orient=orient)
+    assert value("RR", QRELS, "rows")[0] == 0.75
+
+
+@pytest.mark.parametrize("document", [{"score": 3}, {"score": 3.5, "rank": 1}, {"rank": 1}])
+def test_the_number_of_a_document_stands_alone(document):
+    run = {"q1": {"x": document, "d2": document}, "q2": {"d4": document}}
+    message = refusal(json.dumps(run))
+    assert "the number of a document must stand alone" in message
+    assert "subset" not in message
+    alone = {"q1": {"x": 3, "d2": 2}, "q2": {"d4": 1}}
+    assert "{query_id: {doc_id: number}}" in message
+    assert value("RR", QRELS, written(json.dumps(alone)))[0] == 0.75
+
+
+def test_four_columns_without_a_number_at_the_end_are_no_qrels_to_a_run():
+    assert "holds TREC qrels" not in refusal("q1\td1\t0.5\tmodel\n")
+    assert "holds TREC qrels" in refusal("q1 0 d1 high\n")
+    assert "Two columns are called score: leave one out" in refusal(
+        "query_id,doc_id,score,score\nq1,d1,3,1\n"
+    )
+    assert value("RR", QRELS, written("query_id,doc_id,score\nq1,d1,3\nq2,d4,1\n"))[0] == 1.0
