@@ -4,11 +4,30 @@ import contextlib
 import io
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from permed_measures import cli
+
+
+def _strict():
+    """Return Python that makes warnings errors, but for those of other packages that pyproject.toml names.
+
+    The option -W cannot do this: it takes no patterns, and so cannot say of which files warnings are ignored.
+    """
+    pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    lines = ["import warnings"]
+    for each in pyproject["tool"]["pytest"]["ini_options"]["filterwarnings"]:
+        action, message, category, module, *_ = [*each.split(":"), "", "", ""]
+        lines.append(f"warnings.filterwarnings({action!r}, {message!r}, {category or 'Warning'}, {module!r})")
+    return "\n".join(lines) + "\n"
+
+
+STRICT = _strict()
+"""What stands before code that a new Python runs with warnings as errors."""
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import ir_measures
 import pytest
+from commands import STRICT, run_python
 from effort import effort
 
 import permed_measures as pm
@@ -25,6 +26,28 @@ RUNS = {"one": {"q1": {"a": 1.0, "b": 1.0}, "q2": {"x": 1.0}}, "other": {"q1": {
 def test_nothing_of_the_package_touches_the_filters_of_the_process():
     touching = re.compile(r"catch_warnings|simplefilter|filterwarnings|showwarning")
     assert not [path for path in FOLDER.rglob("*.py") if touching.search(path.read_text())]
+
+
+def test_a_strict_python_ignores_bad_escapes_of_other_packages_and_no_other_warning():
+    """Python warns of them when it compiles a file: in a new environment, or where it writes no bytecode."""
+    code = f"""{STRICT}
+def outcome(call, *arguments):
+    try:
+        call(*arguments)
+        return "nothing"
+    except (SyntaxError, Warning) as error:
+        return type(error).__name__
+
+escape = chr(39) + chr(92) + "_" + chr(39)
+for package in ("cwl", "ranx", "permed_measures"):
+    print(outcome(compile, escape, f"/site-packages/{{package}}/a.py", "exec"))
+print(outcome(compile, escape, "<string>", "exec"))
+for category in (UserWarning, DeprecationWarning, SyntaxWarning):
+    print(outcome(warnings.warn, "a warning", category))
+"""
+    printed = run_python(code).split()
+    assert printed[:4] == ["nothing", "nothing", "SyntaxError", "SyntaxError"]
+    assert printed[4:] == ["UserWarning", "DeprecationWarning", "SyntaxWarning"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from unittest import mock
 
 import ir_datasets
 import pytest
-from commands import run_python
+from commands import STRICT, run_python
 
 import permed_measures as pm
 from permed_measures import datasets
@@ -33,7 +33,7 @@ ORDERS = [
     [*ORDERS[-2:], *(pytest.param(imports, marks=pytest.mark.thorough) for imports in ORDERS[:-2])],
 )
 def test_the_data_sets_are_registered_in_whichever_order_things_are_imported(imports):
-    assert run_python(f"import warnings; warnings.simplefilter('error')\n{imports}{LOADED}") == ALL_LOADED
+    assert run_python(f"{STRICT}{imports}{LOADED}") == ALL_LOADED
 
 
 BROKEN = """
