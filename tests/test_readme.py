@@ -1,5 +1,6 @@
 """What the README and the guide show: their Python and their commands run, and print what they say."""
 
+import json
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-from commands import STRICT, run_cli
+from commands import STRICT, run_cli, run_python
 from test_package import ORDER
 
 import permed_measures as pm
@@ -25,7 +26,21 @@ REAL_DATA = re.compile(
     r"^[^#\n]*\b(?<!permed-sample/)(medcorpus|litsearch|query_to_texts|runs|results|records|base)\b",
     re.MULTILINE,
 )
-STRICT_COMMAND = f"{STRICT}from permed_measures.cli.commands import main; main()"
+TYPE = f"""
+import json, os, sys
+from permed_measures.cli.commands import main
+
+for number, words in enumerate(json.loads(sys.argv[1])):
+    child = os.fork()
+    if not child:
+        for stream, name in ((sys.stdout, "out"), (sys.stderr, "err")):
+            os.dup2(os.open(f"{{number}}.{{name}}", os.O_WRONLY | os.O_CREAT), stream.fileno())
+        sys.argv[1:] = words
+        {STRICT.replace(chr(10), chr(10) + 8 * " ")}
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Runs each command in a process of its own, in which nothing but the command line was imported before."""
 PLACEHOLDER = re.compile(r"\b(QRELS|RUN|IN|OUT|FILE|BEFORE|COMMAND)\b|\.\.\.")
 
 
@@ -77,15 +92,12 @@ def test_the_commands_of_the_readme_work_typed_one_after_the_other(tmp_path, mon
     [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
     commands = [span.removeprefix("permed-measures ") for span in _code_spans(table)]
     assert {command.split()[0] for command in commands} == {*COMMANDS}
-    for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-c", STRICT_COMMAND, *shlex.split(command)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, bool(done.stdout or done.stderr)) == (0, True), (command, done.stderr)
-        assert not re.search("Error|Warning|Traceback|Exception ignored", done.stderr), (command, done.stderr)
+    typed = run_python(TYPE, json.dumps([*map(shlex.split, commands)])).split()
+    assert len(typed) == len(commands)
+    for number, (command, status) in enumerate(zip(commands, typed, strict=True)):
+        out, err = (Path(f"{number}.{name}").read_text(encoding="utf-8") for name in ("out", "err"))
+        assert (status, bool(out or err)) == ("0", True), (command, err)
+        assert not re.search("Error|Warning|Traceback|Exception ignored", err), (command, err)
 
 
 @pytest.fixture(scope="session")
@@ -127,8 +139,11 @@ def place(request, tmp_path, monkeypatch):
     [collections] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[qrels]")]
     (work / "collections.toml").write_text(collections, encoding="utf-8")
     (work / "eval.py").write_text(PROGRAM, encoding="utf-8")
-    python = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    monkeypatch.setenv("PATH", python)  # that of the tests
+    (work / "bin").mkdir()
+    python = work / "bin" / "python3"  # that of the tests; hundreds are started, and none needs a package
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -IS "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(python.parent), os.environ["PATH"]]))
     return work
 
 

@@ -494,7 +494,7 @@ def test_intervals_hold_where_people_judged_the_first_documents_of_some_queries(
 
 
 def test_intervals_hold_less_often_where_few_values_are_changed():
-    counts = simulation.held_by_changed(np.random.default_rng(0), effort(1, 2), effort(8, 15))
+    counts = simulation.held_by_changed(np.random.default_rng(0), 1, 8)
     few, many = (
         sum(each for changed, each in counts.items() if least <= changed <= most)
         for least, most in ((1, 1), (FEW_CHANGED, 200))
@@ -513,11 +513,11 @@ def test_labels_of_the_trec_rag_track_are_corrected(data):
     assert collection.people.agreement.n == 10_284
     assert collection.people.agreement.kappa == pytest.approx(0.233, abs=5e-4)
     assert collection.people.agreement.quadratic_kappa == pytest.approx(0.492, abs=5e-4)
-    held, width = collection.held(rng, 200, False, 400)
+    held, width = collection.held(rng, 200, False, 150)
     assert held.min() > 0.85
     assert width.max() < 1.02
     assert (abs(collection.values[0].mean(axis=1) - collection.truth) > 0.04).any()
-    held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, 400)
+    held, _ = simulation.rag25(rng, pair=True).held(rng, 200, False, 150)
     assert held.min() > 0.85
 
 

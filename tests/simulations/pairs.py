@@ -69,6 +69,8 @@ class Alike:
             self._on_random, _ = self._divided(self._on_random, self.claimed.of(case))
         for quantity in quantities[FIRST:]:
             self._leave_out_the_same()
+            if not len(self.near):
+                break
             self._divide(quantity)
         self._leave_out_the_same()
 

@@ -2,7 +2,8 @@
 
 Rows of up to six measures are made from random runs and from those of ``data/outside``, by any convention
 that `possible` tries, and printed with two to four digits: rounded, rounded twice or cut off. Others are made
-by each convention with a name, as an audit computes it, from runs that may lack queries.
+by each convention with a name, as an audit computes it, from runs that may lack queries. The counts that a
+report names for a number are compared with all that are printed so.
 
     python tests/simulations/possible.py [rows]
 
@@ -31,6 +32,9 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.row_conventions import conventions_of, named_of
 from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
+
+sys.path.append(str(Path(__file__).parents[1]))  # where this is not imported by a test
+from printing import texts_of
 
 OUTSIDE = {
     "dl19": ["BM25.trec.gz", "BM25_RM3.trec.gz"],
@@ -183,6 +187,30 @@ def true_rows_by(rng, named, n_rows, most=6):
             yield row
 
 
+# --- counts that are printed as a number --------------------------------------------------------------
+
+
+def printed_counts(rng, n_rows):
+    """Yield what a report must say of a count, "" for nothing, and whether it says just that."""
+    for _ in range(n_rows):
+        n_queries, digits = rng.randint(2, 60), rng.randint(2, 4)
+        qrels = {f"q{i}": {f"d{j}": 1 for j in range(rng.choice((1, 2, 3)))} for i in range(n_queries)}
+        totals = {"P@1": n_queries, "P@5": 5 * n_queries, "hit@5": n_queries, "P@10": 10 * n_queries}
+        name = rng.choice(list(totals))
+        total = totals[name]
+        text = rng.choice(sorted(texts_of(rng.randint(0, total // 2), total, digits)))
+        if rng.random() < 0.2:
+            text = f"{rng.random():.{digits}f}"
+        hits = [n for n in range(total + 1) if text in texts_of(n, total, digits)]
+        said, claim = f" {' '.join(str(pm.possible(qrels, {name: text})).split())} ", f"{name} {text}"
+        wanted = ""
+        if not hits:
+            wanted = f"{claim} is not a multiple of 1/{total:,}."
+        elif total < 10**digits:
+            wanted = f" {claim} is {' or '.join(f'{each:,}' for each in hits)} of {total:,} "
+        yield wanted, wanted in said if wanted else f" {claim} is " not in said
+
+
 def main(n_rows=500):
     """Count what is said of rows of random runs, and of those of ``data/outside``: None is not checked."""
     rng, counts, data = random.Random(7), Counter(), os.environ.get("PERMED_DATA")
@@ -193,6 +221,8 @@ def main(n_rows=500):
     print("refuted of random runs", dict(counts), flush=True)
     counts = Counter(row.refuted for row in true_rows_by(rng, NAMED, 4 * n_rows))
     print("refuted by a name, of runs that may lack queries", dict(counts), flush=True)
+    counts = Counter(is_right for _, is_right in printed_counts(rng, n_rows))
+    print("counts named rightly", dict(counts), flush=True)
     for name, runs in OUTSIDE.items() if data else ():
         folder = Path(data, "outside", name)
         qrels = pm.read_qrels(folder / "qrels.txt.gz")

@@ -80,7 +80,7 @@ def bounds(measure, judgments, scores, scale, most=5):
 def found_and_possible(text):
     """Yield what is found of random cases and what all assignments give."""
     measure, rng = pm.parse_measure(text), np.random.default_rng(0)
-    for number in range(effort(4, 80)):
+    for number in range(effort(4, 40)):
         scale = SCALES[number % len(SCALES)]
         judgments, scores = random_case(rng, longest=effort(6, 7))
         possible, n_unjudged = bounds(measure, judgments, scores, scale)
