@@ -232,12 +232,18 @@ def _own_ids(k: int) -> Iterator[Case]:
 
 
 def _low(k: int) -> Iterator[Case]:
-    """Yield cases with relevant documents whose score is 0 or less, within rank k and behind it."""
+    """Yield cases with relevant documents whose score is 0 or less, within rank k and behind it.
+
+    In the last, it is the only relevant document that is retrieved for a query.
+    """
     for n_above in (1, 2):
         docs = {f"d{n}": float(n_above - n) for n in range(k + n_above + 1)}
         relevant = dict.fromkeys(docs, 3.0)
         yield Case({"c_1": relevant}, {"c_1": docs}, (LOW,))
         yield Case({"c_1": relevant | {"d0": 0, "y": 3}}, {"c_1": docs}, (LOW,))
+    last = _between({"a": 3}, (), (LOW, NOT_FOUND))
+    last.run["c_2"].update({f"x{n}": float(k - n) for n in range(k)} | {"a": 0.0})
+    yield last
 
 
 def fresh_cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
