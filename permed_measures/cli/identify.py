@@ -6,7 +6,7 @@ import io
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from functools import wraps
@@ -15,13 +15,15 @@ from typing import Any
 
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.inputs import origin_of
+from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, MEASURES, Command, argument, option, repeatable
+from permed_measures.cli.parsing import INPUT, MEASURES, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
 from permed_measures.identities.forms import FORMS, Function
 from permed_measures.identities.identify import Identified, identify, report_of
 from permed_measures.identities.program import FILES, Program
+from permed_measures.identities.suite import write_cases
 from permed_measures.identities.user_function import load_function
 
 _PACKAGED = "permed-sample/script.py"
@@ -30,8 +32,10 @@ _PACKAGED = "permed-sample/script.py"
 def run(args: Namespace) -> int:
     """Find the convention by which a script or a program computes measures."""
     measures = [*args.measures]
-    if args.program is not None and args.function is not None:
+    if args.function is not None and (args.program is not None or args.write_cases is not None):
         measures, args.function = [args.function, *measures], None
+    if args.write_cases is not None:
+        return _write(args, measures)
     if not measures:
         raise InputError("no measure is named", hint="Say what it is to compute: -m MAP@10")
     if args.function is None and args.program is None:
@@ -58,6 +62,20 @@ def run(args: Namespace) -> int:
     found = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in found]
     write_report(report_of(found), form, args, args.function or args.program)
     return int(not all(each.ok for each in found))
+
+
+def _write(args: Namespace, measures: Sequence[str]) -> int:
+    """Write the cases of measures into a folder, and say so."""
+    names = ("program", "files", "read", "form", "format", "output", "label", "caption")
+    if given := [each for each in names if getattr(args, each)]:
+        option = "command" if given[0] == "program" else given[0]
+        problem = f"--{option} does not go with --write-cases, which asks nobody"
+        raise InputError(problem, hint="Leave it out")
+    *files, index = write_cases(args.write_cases, measures, args.conventions)
+    for path in files:
+        print_message(f"{path}: cases")
+    print_message(f"{index}: what they hold")
+    return 0
 
 
 def _check_together(args: Namespace) -> None:
@@ -131,12 +149,18 @@ COMMAND = Command(
         ),
         option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default."),
         option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
+        option(
+            OUTPUT,
+            "--write-cases FOLDER",
+            "Ask nobody, but write the cases as JSON, with the value by each convention.",
+        ),
         *WRITING,
         CONVENTIONS,
     ],
     examples=[
         "permed-sample/script.py:mean_ap MAP@10",
         "--command 'python3 eval.py {qrels} {run}' MAP@10",
+        "--write-cases cases MAP@10",
     ],
     details="The function is called on small collections, and every convention that gives other numbers is "
     "ruled out. It may take qrels and run as dicts, lists, sets, arrays or frames, of all queries or of one, "
