@@ -6,7 +6,7 @@ import io
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from functools import wraps
@@ -25,6 +25,8 @@ from permed_measures.identities.identify import Identified, identify, report_of
 from permed_measures.identities.program import FILES, Program
 from permed_measures.identities.suite import write_cases
 from permed_measures.identities.user_function import load_function
+from permed_measures.markup import counted
+from permed_measures.results.evaluation_report import grouped
 
 _PACKAGED = "permed-sample/script.py"
 
@@ -58,10 +60,18 @@ def run(args: Namespace) -> int:
         ]
     others = {"script": path} if args.program is None else {}
     origin = origin_of(args, {}, others)
-    notes = [f"the script warns: {text}" for text in dict.fromkeys(warned)]
+    notes = [*_warnings(warned)]
     found = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in found]
     write_report(report_of(found), form, args, args.function or args.program)
     return int(not all(each.ok for each in found))
+
+
+def _warnings(warned: Iterable[str]) -> Iterator[str]:
+    """Say of what the script warns: the first of each kind, and how many others there are."""
+    kinds = grouped((text.partition(":")[0], text) for text in dict.fromkeys(warned))
+    for first, *others in kinds.values():
+        more = f" (and {counted(len(others), 'other')} of this kind)" if others else ""
+        yield f"the script warns: {first}{more}"
 
 
 def _write(args: Namespace, measures: Sequence[str]) -> int:

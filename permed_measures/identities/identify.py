@@ -46,6 +46,7 @@ from permed_measures.markup import counted, grouped
 from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
+from permed_measures.results.table import Cell, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +116,8 @@ class Difference(NamedTuple):
         None if no case shows it.
     value, default : float
         The number of the function, and that by the default of this option.
+    described, described_default : str
+        The value of the option and the default, each in words.
     """
 
     option: str
@@ -122,6 +125,8 @@ class Difference(NamedTuple):
     case: Case | None = None
     value: float = np.nan
     default: float = np.nan
+    described: str = ""
+    described_default: str = ""
 
 
 class Counterexample(NamedTuple):
@@ -179,6 +184,8 @@ class Identified(Result):
         What the function was called with, in words.
     called : str
         A small call of it, as one would write it.
+    who : str
+        What was asked, in words: the function, or the program.
     """
 
     name: str
@@ -195,6 +202,7 @@ class Identified(Result):
     read_as: str = ""
     takes: str = ""
     called: str = ""
+    who: str = "the function"
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -212,55 +220,73 @@ class Identified(Result):
         return f"<Identified {self.name}: {self.nearest.name if self.ok else 'no convention'}>"
 
     def report(self) -> Report:
-        """Return the answer, what differs from the default and what cannot be told; or what is nearest."""
+        """Return the measure, what differs from the default and what is left open; or what is nearest."""
         return Report(
             f"{self.name}: {self.nearest.sentence()}",
-            self._finding(),
-            list(self._sections()),
-            self.notes,
+            [*self._finding()],
+            [*self._sections()],
+            [note for note in self.notes if not (self.ok and self.read_as and note.endswith(self.read_as))],
             data=partial(_content, self),
             rows=partial(_rows, self),
             how=lambda: {**how_made([], self.origin), "conventions": _sentences(self)},
         )
 
-    def _finding(self) -> list[str]:
-        cases = f"{self.n_agree:,} of {counted(self.n_cases, 'case')}"
+    def _finding(self) -> Iterator[str]:
+        """Yield the measure as one types it, how it is computed, and how much of the evidence agrees."""
+        sentence, cases = self.nearest.sentence(), counted(self.n_cases, "case")
         if not self.ok:
-            nearest = self.nearest
-            return [
-                f"No convention gives the numbers of the function for {self.name}.",
-                f"The nearest gives {cases}: {nearest.sentence()}.",
-            ]
-        sentence = self.nearest.sentence()
-        is_said = self.measure in (None, sentence.partition(";")[0])
-        typed = "" if is_said else f"{self.measure}: "
-        with_number = " on which it returns a number" if self.left_out else ""
+            yield f"No convention gives the numbers of {self.who} for {self.name}."
+            yield f"The nearest agrees on {self.n_agree:,} of {cases}: {sentence}."
+            return
+        first, _, others = sentence.partition("; ")
+        yield f"{self.name} is {self.measure or first}."
+        if self.measure not in (None, first):
+            yield f"In words: {sentence}."
+        elif others:
+            yield f"{others[0].upper()}{others[1:]}."
+        verb = "prints" if self.who == _PROGRAM else "returns"
+        with_number = f" on which it {verb} a number" if self.left_out else ""
         read = f", read as {self.read_as}" if self.read_as else ""
-        return [
-            f"{self.name} is {typed}{sentence}.",
-            f"The function gives it on all {counted(self.n_cases, 'case')}{with_number}{read}.",
-        ]
+        yield f"{self.who.capitalize()} agrees on all {cases}{with_number}{read}."
+        if not self.differences:
+            yield "No difference from ir_measures' default was found."
 
     def _sections(self) -> Iterator[Section]:
-        near = self.nearest
-        changed = f"{near.name}: {'; '.join(near.changes)}" if near.changes else near.name
-        yield Section("Convention" if self.ok else "The nearest convention", texts=self.names or [changed])
-        yield Section("Called with", texts=[self.takes], code=[self.called])
         if self.differences:
-            yield Section("Different from ir_measures' default", texts=list(map(_shown, self.differences)))
+            shown = [each for each in self.differences if each.case]
+            yield Section(
+                "Different from ir_measures' default",
+                tables=[_table_of([_compared(each, self.who) for each in shown], _ALONE)] if shown else (),
+                texts=[each.text for each in self.differences if not each.case],
+            )
         if self.counterexample:
             found = self.counterexample
             case = Case(found.qrels, found.run)
-            text = f"{described(case)}: {fraction(found.value)}, not {fraction(found.nearest)}"
-            yield Section("The smallest case on which they differ", texts=[text], code=str(case).split("\n"))
+            values = {self.who: found.value, "the nearest convention": found.nearest}
+            table = _table_of([[(described(case), None), *values.items()]])
+            heading = "The smallest case on which they differ"
+            yield Section(heading, tables=[table], code=str(case).split("\n"))
         if self.open:
-            yield Section("Told apart by no case", texts=list(_open_lines(self.open)))
+            yield Section("Left open", texts=[*_open_lines(self.open, self.who)])
+        near = self.nearest
+        if self.names:
+            yield Section("Conventions that compute it so", texts=[*map(_short, self.names)])
+        else:
+            heading = "The nearest with a name" if self.ok else "The nearest convention"
+            changed = f"{near.name}: {'; '.join(near.changes)}" if near.changes else near.name
+            yield Section(heading, texts=[changed])
+        yield Section("Called with", texts=[self.takes], code=[self.called])
         for each in self.left_out:
             where = f" ({each.where})" if each.where else ""
             only = " or ".join(each.traits)
             which = f", among them all with {only} and nothing else unusual" if only else ""
             text = f"{counted(each.n, 'case')}{which}: {each.error}{where}"
             yield Section("Left out, without a number", texts=[text], code=str(each.case).split("\n"))
+
+
+_FUNCTION, _PROGRAM = "the function", "the program"
+_LEGEND = "A case: its grades in ranked order, = between equal scores"
+_ALONE = "ir_measures' value is that with its choice of this option alone"
 
 
 def report_of(found: Sequence[Identified]) -> Report:
@@ -283,22 +309,60 @@ def report_of(found: Sequence[Identified]) -> Report:
     )
 
 
-def _open_lines(found: Mapping[str, str]) -> Iterator[str]:
-    """Say which options are open: those that the function does not see in one line, others with values."""
-    unseen = {option: text.partition(f"; {_UNSEEN} ")[2] for option, text in found.items()}
-    for hidden, options in grouped((hidden, option) for option, hidden in unseen.items() if hidden).items():
-        yield f"{', '.join(map(title, options))}: {_UNSEEN} {hidden}"
-    yield from (f"{title(option)}: {text}" for option, text in found.items() if not unseen[option])
+def _open_lines(found: Mapping[str, str], who: str) -> Iterator[str]:
+    """Say which options are open: those that are not seen in one line, those without effect, then others."""
+    left, unseen = (
+        dict(found),
+        grouped(
+            (hidden, option)
+            for option, text in found.items()
+            if (hidden := text.partition(f"; {who} {_UNSEEN} ")[2])
+        ),
+    )
+    for hidden, options in unseen.items():
+        yield f"{who.capitalize()} {_UNSEEN} {hidden}; open: {', '.join(map(title, options))}"
+        left = {option: text for option, text in left.items() if option not in options}
+    if of_any := [option for option, text in left.items() if text == f"any; {_NO_EFFECT}"]:
+        yield f"No case is affected by: {', '.join(map(title, of_any))}"
+    for option, text in left.items():
+        if option not in of_any:
+            values, _, why = text.rpartition("; ")
+            first, others = values.split(_OR)[:_N_VALUES], values.split(_OR)[_N_VALUES:]
+            more = f" and {counted(len(others), 'other')}" if others else ""
+            yield f"{title(option)}: {_OR.join(first)}{more}{'; ' if values else ''}{why}"
 
 
-_UNSEEN = "the function does not see"
+_UNSEEN, _NO_EFFECT, _OR = "does not see", "the same number on every case", " / "
+_N_VALUES = 3
+"""How many of the values that are left open are listed; JSON has all of them."""
 
 
-def _shown(each: Difference) -> str:
-    if each.case is None:
-        return each.text
-    theirs = f"with ir_measures' choice {fraction(each.default)}"
-    return f"{each.text}. Example: {described(each.case)}: yours {fraction(each.value)}, {theirs}"
+_Line = tuple[str, float | None]
+
+
+def _compared(each: Difference, who: str) -> list[_Line]:
+    """Return an option and its smallest case, and below it what is computed, and by ir_measures' choice."""
+    return [
+        (f"{title(each.option)}, on {described(each.case or Case({}, {}))}", None),
+        (f"{who}: {each.described}", each.value),
+        (f"ir_measures: {each.described_default}", each.default),
+    ]
+
+
+def _table_of(blocks: Sequence[Sequence[_Line]], *notes: str) -> Table:
+    """Lay out cases, each with two values."""
+    cells = [
+        [[Cell(text), Cell("" if value is None else fraction(value), value=value)] for text, value in block]
+        for block in blocks
+    ]
+    return Table(["case", "value"], cells, notes=["; ".join([_LEGEND, *notes])])
+
+
+def _short(name: str) -> str:
+    """Return a named convention with where it comes from, without the details; JSON has them."""
+    name, _, source = name.removesuffix(")").partition(" (")
+    source = source.partition(": ")[0].partition(" (")[0]
+    return f"{name} ({source})" if source else name
 
 
 def _rows(found: Identified) -> Iterator[dict[str, Any]]:
@@ -429,6 +493,7 @@ def _found(search: Search) -> Identified:
         read_as=_read_as(search),
         takes=search.form.taken,
         called=_called(search),
+        who=_who(search),
         left_out=list(_left_out(search)),
     )
     if not answers:
@@ -441,6 +506,10 @@ def _found(search: Search) -> Identified:
         open={option: text for option in search.space.options if (text := _open(search, near, option))},
         differences=[_difference(search, ours, option) for option in ours if ours[option] != default[option]],
     )
+
+
+def _who(search: Search) -> str:
+    return _PROGRAM if isinstance(search.function, Program) else _FUNCTION
 
 
 def _called(search: Search) -> str:
@@ -456,7 +525,7 @@ _SMALL = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})
 def _notes(search: Search) -> Iterator[str]:
     """Say how the numbers are read, and which cases are left out."""
     if text := _read_as(search):
-        yield f"the numbers of the function are read as {text}"
+        yield f"the numbers of {_who(search)} are read as {text}"
     yield from dict.fromkeys(each.note for each in search.used if each.note)
     warned = Counter(text for each in search.asked for text in each.warned)
     for text, n in warned.most_common(_ERRORS):
@@ -467,7 +536,7 @@ def _notes(search: Search) -> Iterator[str]:
     if n := sum(len(group) for group in _by_error(search)[_ERRORS:]):
         yield f"{counted(n, 'further case')} left out raise other errors"
     if search.is_constant:
-        yield f"the function gives {search.used[0].value:g} on every case, which is no evidence"
+        yield f"{_who(search)} gives {search.used[0].value:g} on every case, which is no evidence"
 
 
 def _read_as(search: Search) -> str:
@@ -500,12 +569,12 @@ def _open(search: Search, near: Codes, option: str) -> str:
         values = [value for value in every if not counts_nothing_as_one(value)]
     if len(values) < 2:
         return ""
-    text = "any" if len(values) == len(every) else " / ".join(describe(option, value) for value in values)
+    text = "any" if len(values) == len(every) else _OR.join(describe(option, value) for value in values)
     if not search.form_shows(option):
-        return f"{text}; {_UNSEEN} {search.form.hidden}"
+        return f"{text}; {_who(search)} {_UNSEEN} {search.form.hidden}"
     if search.differ_where_it_raises([{**space.convention(near[0]), option: value} for value in values]):
-        return f"{text}; the function gives no number where they differ"
-    return f"{text}; the same number on every case"
+        return f"{text}; {_who(search)} gives no number where they differ"
+    return f"{text}; {_NO_EFFECT}"
 
 
 def _is_excused(search: Search, option: str) -> bool:
@@ -529,18 +598,17 @@ def _counterexample(search: Search, ours: Options) -> Counterexample | None:
 def _difference(search: Search, ours: Options, option: str) -> Difference:
     """Return an option that is not the default, with the smallest case that shows it."""
     other = {**ours, option: search.claimed.default[option]}
-    text = (
-        f"{title(option)}: {describe(option, ours[option])} (ir_measures: {describe(option, other[option])})"
-    )
+    texts = describe(option, ours[option]), describe(option, other[option])
+    text = f"{title(option)}: {texts[0]} (ir_measures: {texts[1]})"
 
     def shows(each: Asked) -> bool:
         if each.error is not None or not search.agrees(each, ours):
             return False
         return abs(number(each.quantity, ours) - number(each.quantity, other)) > APART
 
-    if (found := search.smallest(shows)) is None:
-        return Difference(option, text)
-    return Difference(option, text, found.case, number(found.quantity, ours), number(found.quantity, other))
+    found = search.smallest(shows)
+    value, default = (number(found.quantity, each) if found else np.nan for each in (ours, other))
+    return Difference(option, text, found.case if found else None, value, default, *texts)
 
 
 _ERRORS = 5

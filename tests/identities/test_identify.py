@@ -4,6 +4,7 @@ import math
 import random
 import re
 import sys
+from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import cycle, product
@@ -60,8 +61,9 @@ def test_a_script_is_named_as_one_types_it():
     )
     assert result.counterexample is None
     text = " ".join(str(result).split())
-    assert text.startswith(f"MAP@10 is GradedAP@10: {result.nearest.sentence()}. The function gives it on ")
-    assert "Convention PerMed standard (github.com/kcisgroup/CLPR" in text
+    words = f"In words: {result.nearest.sentence()}"
+    assert text.startswith(f"MAP@10 is GradedAP@10. {words}. The function agrees on all ")
+    assert "Conventions that compute it so PerMed standard (github.com/kcisgroup/CLPR" in text
 
 
 @pytest.mark.parametrize(
@@ -108,8 +110,10 @@ def test_a_constant_that_is_off_is_not_named():
     assert [len(docs) for lists in (qrels, run) for docs in lists.values()] == [1, 1]  # it cannot be smaller
     text = " ".join(str(result).split())
     assert text.startswith("No convention gives the numbers of the function for MAP@10.")
-    assert f"The nearest gives {result.n_agree} of {result.n_cases} cases: AP@10 with" in text
+    assert f"The nearest agrees on {result.n_agree} of {result.n_cases} cases: AP@10 with" in text
     assert f"qrels = {qrels} run = {run}" in text
+    shown = f"the function {fraction(value)} the nearest convention {fraction(nearest)} "
+    assert f"{described(Case(qrels, run))} {shown}" in text
 
 
 def test_the_nearest_convention_agrees_on_the_most_cases():
@@ -137,7 +141,7 @@ def test_the_cutoff_is_the_names_or_none():
     assert found("recall", "Recall@10").nearest.sentence().startswith("R@10")
     assert not pm.identify(partial(scripts.recall, k=9), "Recall@10").ok
     assert found("trec_map", "MAP@10").measure == "AP"
-    assert "cutoff of MAP@10: none (ir_measures: 10)" in str(found("trec_map", "MAP@10"))
+    assert "cutoff of MAP@10, on ranked: " in str(found("trec_map", "MAP@10"))
     assert "cutoff of" not in str(found("trec_map", "map"))
     assert "Different from" not in str(found("trec_map", "map"))
     assert not found("trec_map", "map").differences
@@ -200,7 +204,7 @@ def test_a_mean_over_conversations_is_not_the_measure():
     assert (result.ok, result.nearest.options["averaged"], result.measure) == (True, "conversations", None)
     assert result.n_agree == result.n_cases
     text = " ".join(str(result).split())
-    assert text.startswith("P@5 is P@5; averaged over all queries of the qrels; ties")
+    assert text.startswith("P@5 is P@5. Averaged over all queries of the qrels; ties")
     assert "the mean is that of conversations" in text
     assert found("precision_of_query", "P@5", "query").measure == "P@5"
 
@@ -402,8 +406,9 @@ def test_each_difference_from_the_default_has_its_smallest_case():
         assert number(quantity, {**ours, each.option: DEFAULT[each.option]}) == pytest.approx(each.default)
         assert each.value != pytest.approx(each.default)
     text = " ".join(str(result).split())
-    shown = "Example: ranked: 1: yours 1/2, with ir_measures' choice 1"
-    assert f"its grade over 2 (ir_measures: 1 for each relevant document). {shown}" in text
+    choices = "the function: its grade over 2 1/2 ir_measures: 1 for each relevant document 1 "
+    assert f"weights of AP, on ranked: 1 {choices}" in text
+    assert "No difference from ir_measures' default" not in text
 
 
 @pytest.mark.thorough
@@ -412,7 +417,9 @@ def test_a_smaller_denominator_is_worked_out():
     [each] = [each for each in result.differences if each.option == "denominator"]
     assert described(each.case) == "ranked: 1; not retrieved: 10 times 1"
     assert (each.value, each.default) == (pytest.approx(1 / 20), pytest.approx(1 / 22))
-    assert "yours 1/20, with ir_measures' choice 1/22" in " ".join(str(result).split())
+    lines = [line.rstrip() for line in str(result).split("\n")]
+    at = lines.index("denominator of AP, on ranked: 1; not retrieved: 10 times 1")
+    assert [line.split()[-1] for line in lines[at + 1 : at + 3]] == ["1/20", "1/22"]
     assert "tied" not in result.open  # other values of ties mean something only where there are none
 
 
@@ -699,3 +706,71 @@ def test_results_are_frames():
     assert (rows["weights"]["function"], rows["weights"]["by_default"]) == (0.5, 1.0)
     assert rows["denominator"]["function"] is None
     assert repr(found("graded_map", "MAP@10")) == "<Identified MAP@10: PerMed standard>"
+
+
+def test_a_report_begins_with_the_measure_and_its_differences_come_before_all_else():
+    text = found("graded_map", "MAP@10").to("markdown")
+    headings = re.findall(r"^\*\*(.*?)\*\*$", text, re.MULTILINE)
+    assert text.startswith("MAP@10 is GradedAP@10. In words: AP@10 with weights g/2")
+    assert headings == [
+        "Different from ir\\_measures' default",
+        "Left open",
+        "Conventions that compute it so",
+        "Called with",
+        "Left out, without a number",
+    ]
+    rows = [line for line in text.split("\n") if line.startswith("| ir")]
+    assert len(rows) == len(found("graded_map", "MAP@10").differences)
+    of_query = str(found("precision_of_query", "P@5", "query"))
+    assert of_query.startswith("P@5 is P@5.\nThe function agrees on all ")
+    assert "\nNo difference from ir_measures' default was found.\n" in of_query
+    assert "Different from" not in of_query
+
+
+def test_a_convention_without_a_name_has_its_changes_from_the_nearest_that_has_one():
+    known = found("graded_map", "MAP@10")
+    near = replace(known.nearest, changes=["tie rule: one (not: another)"])
+    text = str(replace(known, names=[], nearest=near))
+    assert "The nearest with a name\n  PerMed standard with 1 change: tie rule: one (not: another)\n" in text
+    assert "Conventions that compute it so" not in text
+    assert "The nearest with a name" not in str(known)
+
+
+def test_sources_are_cut_so_that_a_convention_stands_in_one_line():
+    known = found("graded_map", "MAP@10")
+    names = ["a (x.org: b (since 2))", "a, b (x.org (since 2))", "c"]
+    text = str(replace(known, names=names))
+    assert "Conventions that compute it so\n  a (x.org)\n  a, b (x.org)\n  c\n" in text
+    assert replace(known, names=names).report().data()["names"] == names
+
+
+def test_what_is_left_open_is_said_in_few_lines():
+    known = replace(found("graded_map", "MAP@10"), who="the program")
+    same = "the same number on every case"
+    lines = {
+        "ties": "any; the program does not see scores",
+        "depth": f"any; {same}",
+        "averaged": f"any; {same}",
+        "tied": "a / b; the program does not see scores",
+        "labels": f"a / b / c / d / e; {same}",
+        "queries": "a / b; the program gives no number where they differ",
+        "negative": "none of those known; the cases on which they differ are left out",
+    }
+    text = str(replace(known, open=lines))
+    assert text.partition("Left open\n")[2].partition("\n\n")[0].split("\n") == [
+        "  The program does not see scores; open: tie rule, tied scores in AP and nDCG",
+        "  No case is affected by: length of the lists, what is averaged",
+        f"  relevance labels: a / b / c and 2 others; {same}",
+        "  query set: a / b; the program gives no number where they differ",
+        "  negative grades in nDCG: none of those known; the cases on which they differ are left out",
+    ]
+
+
+def test_of_a_program_it_is_said_that_it_prints():
+    known = found("graded_map", "MAP@10")
+    assert f"The function agrees on all {known.n_cases} cases on which it returns a number." in str(known)
+    text = str(replace(known, who="the program", read_as="rounded to 4 digits", open={}))
+    agrees = f"The program agrees on all {known.n_cases} cases on which it prints a number"
+    assert f"{agrees}, read as rounded to 4 digits." in text
+    assert "the program: its grade over 2" in text
+    assert "function" not in text.partition("Called with")[0]

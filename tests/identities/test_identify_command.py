@@ -1,6 +1,7 @@
 """The command `permed-measures identify`, and how it finds a function."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -83,7 +84,9 @@ def test_a_script_that_reads_arguments_gets_none_and_one_that_needs_some_is_said
     (folder / "optional.py").write_text(READS_ARGUMENTS.format(nargs="?"))
     (folder / "needed.py").write_text(READS_ARGUMENTS.format(nargs=None))
     arguments = [*sys.argv]
-    assert run_cli("identify", "optional.py:precision", "P@5")[0].startswith("P@5 is P@5; averaged over all ")
+    assert run_cli("identify", "optional.py:precision", "P@5")[0].startswith(
+        "P@5 is P@5.\nAveraged over all "
+    )
     status, stdout, stderr = run_main("identify", "needed.py:precision", "P@5")
     assert (status, stdout) == (2, "")
     assert "error: needed.py:6: the script ends when it is loaded (exit status 2). Put what " in stderr
@@ -94,7 +97,7 @@ def test_a_script_that_reads_arguments_gets_none_and_one_that_needs_some_is_said
         .replace("args = parser", "if __name__ == '__main__': args = parser")
     )
     (folder / "needed.py").write_text(text.replace("args.k", "5"))  # what the message says
-    assert run_cli("identify", "needed.py:precision", "P@5")[0].startswith("P@5 is P@5; averaged over all ")
+    assert run_cli("identify", "needed.py:precision", "P@5")[0].startswith("P@5 is P@5.\nAveraged over all ")
 
 
 @pytest.mark.thorough
@@ -180,4 +183,12 @@ def test_warnings_of_a_script_are_said_in_a_note_and_not_printed(folder, capfd):
     stdout, stderr = run_cli("identify", "warns.py:precision", "P@5")
     assert "Note: the script warns: DeprecationWarning: old." in stdout
     assert "old" not in stderr + capfd.readouterr().err
+    (folder / "often.py").write_text(
+        "import sys\n"
+        "def precision(grades, ranked):\n"
+        "    print(f'OldWarning: {len(ranked) % 3}', file=sys.stderr)\n"
+        "    return sum(grades.get(doc, 0) >= 1 for doc in ranked[:5]) / 5\n"
+    )
+    stdout = " ".join(run_cli("identify", "often.py:precision", "P@5")[0].split())
+    assert re.search(r"the script warns: OldWarning: \d \(and 2 others of this kind\)\.$", stdout)
     assert "the script warns" not in run_cli("identify", "mine.py:of_query", "P@5", "--form", "query")[0]

@@ -124,9 +124,11 @@ def test_what_cannot_be_asked_is_refused(arguments, said):
 def test_a_script_with_arguments_is_named_by_its_command_line(command):
     stdout, _ = run_cli("identify", "--command", command, "-m", "P@5", "-m", "Hit@5")
     text = " ".join(stdout.split())
-    assert "P@5 is P@5; averaged over all queries of the qrels" in text
+    assert "P@5 is P@5. Averaged over all queries of the qrels" in text
     assert "Hit@5 is Coverage@5" in text or "Hit@5 is Success@5" in text
-    assert "read as rounded to 4 digits" in text
+    assert "on which it prints a number, read as rounded to 4 digits" in text
+    assert "the program: ties by a stable sort" in text
+    assert "function" not in text
     assert command.split(" ", 1)[1] in text
 
 
@@ -141,11 +143,13 @@ def test_the_remedy_for_a_script_that_reads_arguments_is_its_command_line(tmp_pa
     assert (status, remedy) == (2, "python3 eval.py {qrels} {run}")
     (tmp_path / "eval.py").write_text(SCRIPT)
     asked = remedy.replace("python3", f"{sys.executable} -ISE", 1)
-    assert run_cli("identify", "--command", f"{asked} {{k}}", "P@5")[0].startswith("P@5 is P@5;")
+    assert run_cli("identify", "--command", f"{asked} {{k}}", "P@5")[0].startswith(
+        "P@5 is P@5.\nAveraged over "
+    )
 
 
 @pytest.mark.thorough
 def test_a_program_that_computes_no_measure_is_not_named(command, tmp_path):
     (tmp_path / "eval.py").write_text(SCRIPT.replace("sum(hits) / k", "sum(hits) / (k + 0.1)"))
     stdout, _ = run_cli("identify", "--command", command, "P@5", status=1)
-    assert stdout.startswith("No convention gives the numbers of the function for P@5.")
+    assert stdout.startswith("No convention gives the numbers of the program for P@5.")
