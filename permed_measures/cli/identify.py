@@ -54,10 +54,7 @@ def run(args: Namespace) -> int:
             found = [_asked(args, function, measure) for measure in measures]
     else:
         printed: dict[str, str | Exception] = {}  # by the program, for all measures
-        found = [
-            _asked(args, Program(args.program, measure, args.files or "trec", args.read, printed), measure)
-            for measure in measures
-        ]
+        found = [_asked(args, _program(args, measure, printed), measure) for measure in measures]
     others = {"script": path} if args.program is None else {}
     origin = origin_of(args, {}, others)
     notes = [*_warnings(warned)]
@@ -76,9 +73,9 @@ def _warnings(warned: Iterable[str]) -> Iterator[str]:
 
 def _write(args: Namespace, measures: Sequence[str]) -> int:
     """Write the cases of measures into a folder, and say so."""
-    names = ("program", "files", "read", "form", "format", "output", "label", "caption")
+    names = ("program", "files", "read", "numeric_ids", "form", "format", "output", "label", "caption")
     if given := [each for each in names if getattr(args, each)]:
-        option = "command" if given[0] == "program" else given[0]
+        option = "command" if given[0] == "program" else given[0].replace("_", "-")
         problem = f"--{option} does not go with --write-cases, which asks nobody"
         raise InputError(problem, hint="Leave it out")
     *files, index = write_cases(args.write_cases, measures, args.conventions)
@@ -88,11 +85,20 @@ def _write(args: Namespace, measures: Sequence[str]) -> int:
     return 0
 
 
+def _program(args: Namespace, measure: str, printed: dict[str, str | Exception]) -> Program:
+    return Program(args.program, measure, args.files or "trec", args.read, printed, args.numeric_ids)
+
+
 def _check_together(args: Namespace) -> None:
     """Refuse options of a program without one, and the form of a function with one."""
     if args.program is None:
-        for option, given in ("--files", args.files is not None), ("--read", args.read is not None):
-            if given:
+        given = {
+            "--files": args.files is not None,
+            "--read": args.read is not None,
+            "--numeric-ids": args.numeric_ids,
+        }
+        for option, is_given in given.items():
+            if is_given:
                 raise InputError(f"{option} goes with --command", hint="Name the program: --command PROGRAM")
     elif args.form is not None:
         raise InputError("--form does not go with --command", hint="--files says what a program takes")
@@ -158,6 +164,7 @@ COMMAND = Command(
             dest="program",
         ),
         option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default."),
+        option(INPUT, "--numeric-ids", "Ids of queries and documents in them are numbers, as gdeval takes."),
         option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
         option(
             OUTPUT,

@@ -49,6 +49,8 @@ class Program:
         A regular expression with one group, which finds the number in what the program prints.
     printed : dict of str to str, optional
         What it has printed by case, to be asked for several measures.
+    numeric_ids : bool, optional
+        Whether ids in the files are whole numbers, in the same order as the ids of the cases.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class Program:
         files: str = "trec",
         pattern: str | None = None,
         printed: dict[str, str | Exception] | None = None,
+        numeric_ids: bool = False,
     ) -> None:
         check_choice("files", files, FILES)
         _, (cutoff, *_) = meaning_of(heading_of(name)[0])
@@ -78,11 +81,12 @@ class Program:
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
         self._words = [str(Path(word).absolute()) if _is_path(word) else word for word in words]
-        self._name, self._k, self._files = name, k, files
+        self._name, self._k, self._files, self._numeric_ids = name, k, files, numeric_ids
         self._pattern = None if pattern is None else _compiled(pattern)
         self._printed = {} if printed is None else printed
         self.line = command
         written = {"trec": "as TREC has them", "json": "{query: {document: number}}", "csv": "as CSV"}[files]
+        written += ", numeric ids" * numeric_ids
         texts = (f"a file of qrels ({written})", "a file of the run", *(["k"] if "{k}" in command else []))
         self.form = FORMS["dicts"]._replace(texts=texts, empty_lists=False)
 
@@ -110,6 +114,7 @@ class Program:
 
     def _run(self, qrels: Qrels, run: Run) -> str | Exception:
         """Return what the program prints for a case, or what is wrong."""
+        qrels, run = _with_numbers(qrels, run) if self._numeric_ids else (qrels, run)
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder, name) for name in FILES[self._files]]
             try:
@@ -133,7 +138,10 @@ class Program:
         out, err = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
         if done.returncode:
             last = next((line for line in reversed(err.splitlines()) if line.strip()), "nothing printed")
-            return NoNumberError(f"the program ends with status {done.returncode}: {last.strip()[:200]}")
+            is_of_ids = not self._numeric_ids and any(repr(query) in last for query in {*qrels, *run})
+            advice = " (for a program that takes numbers as ids alone: --numeric-ids)" * is_of_ids
+            said = f"the program ends with status {done.returncode}: {last.strip()[:200]}"
+            return NoNumberError(f"{said}{advice}")
         return out
 
     def _write(self, qrels: Qrels, run: Run, of_qrels: Path, of_run: Path) -> None:
@@ -148,6 +156,28 @@ class Program:
             for rank, (doc, score) in enumerate(docs.items(), 1)
         ]
         of_run.write_text("".join(rows), encoding="utf-8")
+
+
+def _with_numbers(qrels: Qrels, run: Run) -> tuple[Qrels, Run]:
+    """Give each id a number: as many digits each, so that their order is that of the ids, also as texts.
+
+    Examples
+    --------
+    >>> _with_numbers({"c_1": {"d2": 1}}, {"c_1": {"d10": 2.0, "c_1": 1.0}})
+    ({'1001': {'1003': 1}}, {'1001': {'1002': 2.0, '1001': 1.0}})
+    """
+    every = [*qrels.values(), *run.values()]
+    ids = sorted({*qrels, *run}.union(*every))
+    first = 10 ** max(3, len(str(len(ids))))
+    numbers = {each: str(first + n) for n, each in enumerate(ids, 1)}
+    of_qrels, of_run = (
+        {
+            numbers[query]: {numbers[doc]: value for doc, value in docs.items()}
+            for query, docs in lists.items()
+        }
+        for lists in (qrels, run)
+    )
+    return of_qrels, of_run
 
 
 def _is_path(word: str) -> bool:

@@ -111,6 +111,8 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
         (["--command", "e {qrels} {run}"], "no measure is named"),
         (["f.py:f", "P@5", "--read", "x"], "--read goes with --command. Name the program: --command"),
         (["f.py:f", "P@5", "--files", "json"], "--files goes with --command"),
+        (["f.py:f", "P@5", "--numeric-ids"], "--numeric-ids goes with --command"),
+        (["--write-cases", "x", "P@5", "--numeric-ids"], "--numeric-ids does not go with --write-cases"),
         (["--command", "e {qrels} {run}", "P@5", "--form", "query"], "--form does not go with --command"),
         (["-m", "P@5"], "no function is named. Write FILE.py:FUNCTION, or --command PROGRAM"),
     ],
@@ -118,6 +120,45 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
 def test_what_cannot_be_asked_is_refused(arguments, said):
     status, _, message = run_main("identify", *arguments)
     assert (status, said in message) == (2, True), message
+
+
+STRICT = SCRIPT.replace(
+    "    for line", "    [int(line.split()[n]) for line in open(path) for n in (0, 2)]\n    for line"
+)
+"""It ends with an error for ids that are no numbers."""
+
+
+def test_ids_are_numbers_on_request_in_the_order_of_the_ids(command, tmp_path):
+    (tmp_path / "eval.py").write_text(STRICT)
+    error = r"the program ends with status 1: ValueError: invalid literal .*\(for .* alone: --numeric-ids\)$"
+    with pytest.raises(ArithmeticError, match=error):
+        Program(command, "P@5")(QRELS, RUN)
+    (tmp_path / "eval.py").write_text("raise ValueError('too old')")
+    with pytest.raises(ArithmeticError, match=r"status 1: ValueError: too old$"):
+        Program(command, "P@5")(QRELS, RUN)
+    (tmp_path / "eval.py").write_text(STRICT)
+    assert Program(command, "P@5", numeric_ids=True)(QRELS, RUN) == 0.1
+    many = {"q": {f"d{n}": 1.0 for n in range(1200)} | {"q": 0.5}}
+    text = Program("cat {qrels} {run}", "P@5", numeric_ids=True)._run({"q": {"d2": 1}}, many)
+    qrels, *rows = [line.split() for line in text.splitlines()]
+    ids = dict(zip(many["q"], (row[2] for row in rows), strict=True))
+    assert sorted(ids, key=ids.get) == sorted(ids)
+    assert sorted(ids, key=lambda each: int(ids[each])) == sorted(ids)
+    assert (qrels[2], ids["q"]) == (ids["d2"], qrels[0])
+    assert {row[0] for row in rows} == {qrels[0]}
+
+
+@pytest.mark.thorough
+def test_a_program_that_takes_numeric_ids_only_is_named_with_them(command, tmp_path):
+    (tmp_path / "eval.py").write_text(STRICT)
+    status, _, message = run_main("identify", "--command", command, "P@5")
+    assert (status, "the program gives no number on any case: " in message) == (2, True), message
+    assert "--numeric-ids" in message
+    stdout, _ = run_cli("identify", "--command", command, "P@5", "--numeric-ids")
+    assert stdout.startswith(
+        "P@5 is P@5.\nAveraged over all queries of the qrels; ties are broken by a stable"
+    )
+    assert "(as TREC has them, numeric ids)" in stdout
 
 
 @pytest.mark.thorough
