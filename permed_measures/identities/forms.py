@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ Grades = dict[str, float]
 Qrels = dict[str, Grades]
 Run = dict[str, dict[str, float]]
 Function = Callable[..., Any]
+_ARRAYS, _TENSORS = "arrays", "tensors"
 
 
 class Form(NamedTuple):
@@ -38,8 +40,8 @@ class Form(NamedTuple):
         The name by which it is given; empty where it is by its place.
     turned : bool
         Whether the second comes first.
-    as_arrays : bool
-        Whether lists are NumPy's arrays.
+    lists_as : str
+        What lists are: ``arrays`` of NumPy, ``tensors`` of PyTorch; lists if empty.
     """
 
     make: Callable[[Qrels, Run], tuple[Any, ...]]
@@ -54,7 +56,7 @@ class Form(NamedTuple):
     k: int | list[int] | None = None
     k_name: str = ""
     turned: bool = False
-    as_arrays: bool = False
+    lists_as: str = ""
 
     def takes(self, qrels: Qrels, run: Run) -> bool:
         """Return whether a function can be asked for what it sees of these."""
@@ -64,8 +66,11 @@ class Form(NamedTuple):
         """Return what a function is called with by place."""
         made = self.make(qrels, run)
         made = made[::-1] if self.turned else made
-        if self.as_arrays:
+        if self.lists_as:
             made = tuple(np.array(each) if isinstance(each, list) else each for each in made)
+        if self.lists_as == _TENSORS:  # of doubles, whose ties are those of arrays
+            tensor = sys.modules["torch"].tensor
+            made = tuple(tensor(each) if isinstance(each, np.ndarray) else each for each in made)
         return made if self.k is None or self.k_name else (*made, self.k)
 
     @property
@@ -77,7 +82,7 @@ class Form(NamedTuple):
     def taken(self) -> str:
         """What it takes, in words."""
         texts = self.texts[::-1] if self.turned else self.texts
-        arrays = " as arrays" if self.as_arrays else ""
+        arrays = f" as {self.lists_as}" if self.lists_as else ""
         return ", ".join([*texts, *([] if self.k is None else [f"k = {self.k}"])]) + arrays
 
 
@@ -232,8 +237,8 @@ _OTHER_WAYS = {
 }
 """How functions have the same otherwise: a list in place of a set, lists of lists, other columns."""
 
-_ARRAYS = ("grades", "scores", "lists", "relevant")
-"""The forms whose lists may be arrays, and their grades 0 and 1 alone."""
+_IN_ARRAYS = ("grades", "scores", "lists", "relevant")
+"""The forms whose lists may be arrays or tensors, and their grades 0 and 1 alone."""
 USUAL = 10
 """The cutoff to which lists are long and short where a measure has none."""
 _LISTS_OF_CUTOFFS = ("ks", "k_values", "k_list", "cutoffs", "topks", "top_ks", "at_ks")
@@ -246,13 +251,16 @@ def variants(function: Function, k: int | None, form: str | None = None) -> Iter
     """Yield what a function may take by its signature: the forms, or one of them, and their variants.
 
     The two arguments may come in the other order, and behind them a cutoff. Lists may be arrays, and grades 0
-    and 1 alone; these variants come last.
+    and 1 alone; these variants come last. They may be tensors where the function's script imports PyTorch.
     """
     ways = [(name, each) for all_ways in (FORMS, _OTHER_WAYS) for name, each in all_ways.items()]
     ways = [(name, each) for name, each in ways if form in (None, name)]
-    lists = [(name, each) for name, each in ways if name in _ARRAYS]
+    lists = [(name, each) for name, each in ways if name in _IN_ARRAYS]
     binary = [_of_binary(each) for _, each in lists if each.grades]
-    arrays = [each._replace(as_arrays=True) for each in [*(each for _, each in lists), *binary]]
+    kinds = [_ARRAYS, *([_TENSORS] if "torch" in sys.modules else [])]
+    arrays = [
+        each._replace(lists_as=kind) for kind in kinds for each in [*(each for _, each in lists), *binary]
+    ]
     for each in [*(each for _, each in ways), *binary, *arrays]:
         n = len(each.texts)
         if _may_take(function, n):

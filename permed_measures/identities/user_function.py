@@ -222,4 +222,5 @@ def _written(value: Any) -> str:
         return f"{{{', '.join(map(repr, sorted(value)))}}}" if value else "set()"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {_written(each)}' for key, each in value.items())}}}"
-    return repr(value) if isinstance(value, list | int | float | np.ndarray) else f"<{type(value).__name__}>"
+    is_plain = isinstance(value, list | int | float | np.ndarray) or type(value).__name__ == "Tensor"
+    return repr(value) if is_plain else f"<{type(value).__name__}>"

@@ -2,7 +2,9 @@
 
 import inspect
 import math
+import sys
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,7 +152,7 @@ SHAPES = [
     (of_frames, "P@5", "frames", {}, "P@5"),
     (of_our_frames, "P@5", "frames", {"turned": True}, "P@5"),
     (of_sets, "P@5", "sets", {"turned": True}, "P@5"),
-    (of_arrays, "P@5", "scores", {"as_arrays": True}, "P@5"),
+    (of_arrays, "P@5", "scores", {"lists_as": "arrays"}, "P@5"),
     (
         keyword_only,
         "nDCG@5",
@@ -160,7 +162,7 @@ SHAPES = [
     ),
     (evaluate, "R@10", "dicts", {"k": [10]}, "R@10"),
     (binary_ap, "MAP", "scores", {"grades": False}, "AP with binary relevance"),
-    (hit_of_array, "Hit@10", "grades", {"as_arrays": True}, "Success@10"),
+    (hit_of_array, "Hit@10", "grades", {"lists_as": "arrays"}, "Success@10"),
 ]
 """A function, what it is said to compute, its form and what is special of it, and what it computes."""
 
@@ -320,6 +322,43 @@ def test_a_method_of_a_class_is_called_on_an_object_that_is_made(tmp_path):
         load_function(f"{path}:Needs.recall")
     with pytest.raises(pm.InputError, match=r"no function 'Evaluator.recal'.*It has .*Evaluator.recall"):
         load_function(f"{path}:Evaluator.recal")
+
+
+class Tensor:
+    """It has of PyTorch's tensors what the function below calls, and no more."""
+
+    def __init__(self, values):
+        self.values = np.array(values, np.float32)
+
+    def argsort(self, descending):
+        return np.argsort(-self.values if descending else self.values, kind="stable")
+
+    def float(self):
+        return self
+
+    def take(self, places):
+        return self.values[places]
+
+    def __repr__(self):
+        return f"tensor({self.values.tolist()})"
+
+
+def precision_of_tensors(preds, target):
+    return (target.float().take(preds.argsort(descending=True)[:5]) >= 1).sum() / 5
+
+
+def test_lists_are_tensors_where_the_script_imports_pytorch(monkeypatch):
+    claimed = Claimed("P@5", *meaning_of("P@5"))
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert form_taken(precision_of_tensors, claimed, NAMED).lists_as == ""
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(tensor=Tensor))
+    taken = form_taken(precision_of_tensors, claimed, NAMED)
+    assert (taken.lists_as, taken.turned) == ("tensors", True)
+    assert taken.taken.endswith("[grade, ...] as tensors")
+    found = pm.identify(precision_of_tensors, "P@5")
+    assert (found.ok, found.measure) == (True, "P@5")
+    assert found.called == "precision_of_tensors(tensor([2.0, 1.0]), tensor([0.0, 1.0]))"
+    assert form_taken(of_arrays, claimed, NAMED).lists_as == "arrays"  # rather, where both would do
 
 
 def test_options_that_a_function_does_not_see_stand_in_one_line():
