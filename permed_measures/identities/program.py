@@ -297,12 +297,13 @@ def _of_lines(text: str, name: str) -> set[float]:
 
 
 def _of_columns(text: str, name: str) -> set[float]:
-    """Return the numbers below the name in a header of columns."""
+    """Return the numbers below the name in a header of columns, of rows of a mean if there are some."""
     lines = [line.strip(" |") for line in text.splitlines() if re.search(r"\w", line)]
     rows = [re.split(r"\s*[,;|\t]\s*|\s+", line) for line in lines]
     for place, header in enumerate(rows[:-1]):
         likenesses = [likeness(word, name) for word in header]
         below = [row for row in rows[place + 1 :] if len(row) == len(header)]
+        below = [row for row in below if {word.lower() for word in row} & {*_OF_ALL}] or below
         column = likenesses.index(max(likenesses))
         numbers = [row[column] for row in below]
         if max(likenesses) and numbers and all(map(_NUMBER.fullmatch, numbers)):

@@ -52,6 +52,7 @@ def command(tmp_path, monkeypatch):
         ('{"a": 1, "scores": {"ndcg@10": 0.5, "map": 0.1}}', "nDCG@10", 0.5),
         ('done\n[{"metrics": {"P@10": 0.3, "MAP": 0.1}}]\n', "MAP@10", 0.1),
         ("runid,topic,ndcg@10,err@20\nx,amean,0.4,0.3", "nDCG@10", 0.4),
+        ("runid,topic,ndcg@10,err@20\nx,1,0.2,0.1\nx,2,0.6,0.5\nx,amean,0.4,0.3", "nDCG@10", 0.4),
         ("| run | P@1 | MAP@10 |\n|---|---|---|\n| a | 0.1 | 0.25 |", "MAP@10", 0.25),
     ],
 )
@@ -67,6 +68,7 @@ def test_the_number_is_found_by_its_name(text, name, expected):
         ("a 0.1\nb 0.2\n", "has 2 numbers of P@10"),
         ('{"P@10": true}', "has no number of P@10"),
         ("P@10: n/a\n", "has no number of P@10"),  # and not 10
+        ("query,P@10\n1,0.2\n2,0.6", "has 2 numbers of P@10"),
     ],
 )
 def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
