@@ -250,8 +250,9 @@ EVALUATORS = [
             numeric_ids=True,
         ),
         "nDCG@10 with exponential gains (2^g - 1), log2 discount, ideal from the qrels; averaged over "
-        "queries with a relevant document and at least one document retrieved; scores are compared as doubles, "
-        "ties broken by document id, descending; means are rounded to five digits before they are printed",
+        "queries with a relevant document and at least one document retrieved; scores are compared as "
+        "doubles, ties broken by document id, descending; means are rounded to five digits before they are "
+        "printed",
         "trec-web-2014",
     ),
     Evaluator(
