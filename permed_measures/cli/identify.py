@@ -25,8 +25,7 @@ from permed_measures.identities.identify import Identified, identify, report_of
 from permed_measures.identities.program import FILES, Program
 from permed_measures.identities.suite import write_cases
 from permed_measures.identities.user_function import load_function
-from permed_measures.markup import counted
-from permed_measures.results.evaluation_report import grouped
+from permed_measures.markup import counted, grouped
 
 _PACKAGED = "permed-sample/script.py"
 
