@@ -452,7 +452,9 @@ def main(names):
         counts["asked"] += 1
         counts["as read"] += same
         name = f"{each.name} {version_of(each.package)}".strip()
-        cells = [name, f"`{each.typed} {each.measure}`" if ":" in each.typed else each.typed, each.expected]
+        is_typed = ".py:" in each.typed or "--command" in each.typed
+        how = f"`{each.typed} {each.measure}`" if is_typed else f"`{each.measure}`, {each.typed}"
+        cells = [name, how, each.expected]
         cells = [*cells, text, "yes" if same else "no", n, left, f"{time.perf_counter() - start:.1f}"]
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
     print("\n" + ", ".join(f"{number} {what}" for what, number in counts.items()))
