@@ -25,7 +25,7 @@ from permed_measures.identities.identify import Identified, identify, report_of
 from permed_measures.identities.program import FILES, Program
 from permed_measures.identities.suite import write_cases
 from permed_measures.identities.user_function import load_function
-from permed_measures.markup import counted, grouped
+from permed_measures.markup import counted
 
 _PACKAGED = "permed-sample/script.py"
 
@@ -64,7 +64,9 @@ def run(args: Namespace) -> int:
 
 def _warnings(warned: Iterable[str]) -> Iterator[str]:
     """Say of what the script warns: the first of each kind, and how many others there are."""
-    kinds = grouped((text.partition(":")[0], text) for text in dict.fromkeys(warned))
+    kinds: dict[str, list[str]] = {}
+    for text in dict.fromkeys(warned):
+        kinds.setdefault(text.partition(":")[0], []).append(text)
     for first, *others in kinds.values():
         more = f" (and {counted(len(others), 'other')} of this kind)" if others else ""
         yield f"the script warns: {first}{more}"
