@@ -232,6 +232,9 @@ def average_precision(how, cutoff, ranking, judgments, top, scores):
         elif own is not None and how["per_hit"] in ("precision", "reciprocal_rank", "summed_weights"):
             each = {"precision": hits * own, "reciprocal_rank": own, "summed_weights": summed}
             total += each[how["per_hit"]] / i
+        elif own is not None and how["per_hit"] == "trapezoids":
+            above = (hits - 1) / (i - 1) if i > 1 else 1
+            total += own * (hits / i + above) / 2
         elif how["per_hit"] == "every_rank" or (how["per_hit"] == "every_document" and i <= len(ranking)):
             total += summed / i
     relevant = [grade for grade in judgments.values() if grade >= level]

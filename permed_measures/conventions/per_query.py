@@ -279,7 +279,17 @@ PRECISION_AT_EVERY_RANK = PerHit(
     lambda hits, weight, of: weight * _to_the_end(hits, of.ranks),
     lambda cutoff: None if cutoff is None else Summand("each", _reciprocals_to(cutoff)),
 )
+TRAPEZOIDS = PerHit(
+    lambda hits, weight, _: (hits.found / hits.rank + _precision_above(hits)) / 2 * weight,
+)
 PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, of: weight * _to_the_end(hits, of.returned))
+
+
+def _precision_above(hits: Relevant) -> Floats:
+    """Return the precision just above each hit, which is 1 above the first rank."""
+    above = hits.rank - 1
+    found: Floats = np.divide(hits.found - 1, above, out=np.ones(len(above)), where=above > 0)
+    return found
 
 
 def _summed(labels: Labels, cutoff: int | None, level: float, weight: Weight | None) -> Floats:
