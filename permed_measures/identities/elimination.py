@@ -33,6 +33,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identities.cases import (
     EXCUSED,
+    NEGATIVE,
+    TIES,
     Case,
     cases,
     fresh_cases,
@@ -527,10 +529,20 @@ class Search:
 
     # --- what is near ----------------------------------------------------------------------------------
 
+    def is_excused(self, option: str) -> bool:
+        """Return whether the cases that show an option are left out."""
+        trait = {"ties": TIES, "tied": TIES, "negative": NEGATIVE}.get(option)
+        return trait in self.excused
+
+    @property
+    def compared(self) -> list[str]:
+        """The options by which conventions are told from those with a name: shown, by cases that count."""
+        return [option for option in self.shown if not self.is_excused(option)]
+
     def distances(self, near: Codes) -> Codes:
-        """Return how many options of each convention differ from each named one, of those that are shown."""
+        """Return how many options of each convention differ from each named one, of those compared."""
         bases = np.array([self.space.codes(base) for _, base in self.bases])
-        at = [self.space.options.index(option) for option in self.shown]
+        at = [self.space.options.index(option) for option in self.compared]
         return np.asarray((near[:, None, at] != bases[None, :, at]).sum(axis=2))
 
     def nearest(self) -> Codes:

@@ -30,8 +30,6 @@ from permed_measures.conventions.spaces import Codes
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
 from permed_measures.identities.cases import (
-    NEGATIVE,
-    TIES,
     TRAITS,
     Case,
     described,
@@ -549,14 +547,14 @@ def _answers(search: Search, near: Codes) -> list[Answer]:
     found = []
     for (named, base), codes in zip(bases, near, strict=True):
         ours, theirs = search.space.convention(codes), base
-        changes = changes_of({each: ours[each] for each in search.shown}, theirs)
+        changes = changes_of({each: ours[each] for each in search.compared}, theirs)
         found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
     return found
 
 
 def _open(search: Search, near: Codes, option: str) -> str:
     """Say which values no case tells apart from that of the first convention, and why; empty if none."""
-    if _is_excused(search, option):
+    if search.is_excused(option):
         return "none of those known; the cases on which they differ are left out"
     space, every = search.space, search.space.values[option]
     at = space.options.index(option)
@@ -575,12 +573,6 @@ def _open(search: Search, near: Codes, option: str) -> str:
     if search.differ_where_it_raises([{**space.convention(near[0]), option: value} for value in values]):
         return f"{text}; {_who(search)} gives no number where they differ"
     return f"{text}; {_NO_EFFECT}"
-
-
-def _is_excused(search: Search, option: str) -> bool:
-    """Return whether the cases that show an option are left out."""
-    trait = {"ties": TIES, "tied": TIES, "negative": NEGATIVE}.get(option)
-    return trait in search.excused
 
 
 def _counterexample(search: Search, ours: Options) -> Counterexample | None:

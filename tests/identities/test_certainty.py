@@ -140,6 +140,7 @@ def test_cases_with_ties_are_left_out_where_only_these_differ():
     assert note.endswith(" cases with tied scores, which are left out")
     assert result.open["ties"] == "none of those known; the cases on which they differ are left out"
     assert "ties" not in result.nearest.sentence()
+    assert any(name.startswith("ir_measures (") for name in result.names)  # it is so but for ties
 
 
 # --- a case for each pair --------------------------------------------------------------------------------
