@@ -86,13 +86,13 @@ _FAR = 10.0
 
 
 def _cases(k: int, one_query: bool) -> Iterator[Case]:
-    """Yield small collections, all judged, that hardly any two forms read alike."""
-    yield small_case([0, 1, 0, 2])
-    yield small_case([2, 0, 0], [1])
-    yield small_case([1, 0, 2, *[0] * (k - 2), 1], [1, 2])
-    last = small_case([0, 0, 1, 1], [2])
+    """Yield small collections, all judged, that hardly any two forms read alike; some grades are 3."""
+    yield small_case([0, 1, 0, 3])
+    yield small_case([3, 0, 0], [1])
+    yield small_case([1, 0, 3, *[0] * (k - 2), 1], [1, 3])
+    last = small_case([0, 0, 1, 1], [3])
     if not one_query:
-        [first] = small_case([2, 0]).qrels.values()
+        [first] = small_case([3, 0]).qrels.values()
         renamed = {f"e{doc[1:]}": grade for doc, grade in first.items()}
         last.qrels["c_2"], last.run["c_2"] = renamed, {doc: 2.0 - n for n, doc in enumerate(renamed)}
     yield last

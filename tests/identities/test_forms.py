@@ -370,3 +370,19 @@ def test_options_that_a_function_does_not_see_stand_in_one_line():
     assert {"tie rule", "query set", "relevance level"} <= {*line.split(", ")}
     seen = " ".join(str(pm.identify(p_5_of, "P@5")).split())
     assert "does not see" not in seen
+
+
+def test_the_order_of_dicts_is_told_where_grades_below_3_are_not_relevant():
+    """On grades 1 and 2 such a function is constant, and reads the scores of a run as grades."""
+
+    def precision(qrels, run):
+        values = []
+        for query, grades in qrels.items():
+            docs = run.get(query, {})
+            top = sorted(docs, key=lambda doc: -docs[doc])[:5]
+            values.append(sum(grades.get(doc, 0) >= 3 for doc in top) / 5)
+        return sum(values) / len(values)
+
+    result = pm.identify(precision, "P@5")
+    assert result.measure == "P(rel=3)@5"
+    assert result.takes.startswith("qrels ")
