@@ -214,6 +214,11 @@ _ADVICE = {
         "Each measure is averaged over the queries: name the measure",
     ),
     **dict.fromkeys(("alltrec", "official"), "Name the measures that you need, such as AP, nDCG and P@10"),
+    **dict.fromkeys(
+        ("dcg", "discountedcumulativegain"),
+        "DCG is not computed by itself; identify and audit tell an nDCG that is not divided by an ideal",
+    ),
+    **dict.fromkeys(("auc", "rocauc", "auroc"), "The area under the ROC curve is not computed"),
     "hole": "Hole, the share of documents that are judged for no query, is not computed; Judged is near it",
     "map@r": "AP cut at the number of relevant documents of each query is not computed",
 }

@@ -386,3 +386,14 @@ def test_the_order_of_dicts_is_told_where_grades_below_3_are_not_relevant():
     result = pm.identify(precision, "P@5")
     assert result.measure == "P(rel=3)@5"
     assert result.takes.startswith("qrels ")
+
+
+def test_dcg_is_told_by_the_name_of_ndcg():
+    """As the advice for the name DCG has it."""
+
+    def dcg_at_k(r, k):
+        return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(r[:k], start=1))
+
+    result = pm.identify(dcg_at_k, "nDCG@10")
+    assert result.ok
+    assert "not divided by an ideal" in result.nearest.sentence()

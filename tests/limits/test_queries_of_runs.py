@@ -148,7 +148,9 @@ def test_of_several_conventions_it_is_said_of_how_many():
 def test_a_table_says_it_of_each_row():
     text, _ = run_cli("possible", "ten", "--claims", "rows.md", status=1)
     assert f"2 of 3 rows not refuted for some convention, 1 of them {ONLY}." in text
-    assert re.search(rf"\n *a .*not a multiple of 1/10 +{ONLY}, as {OF_RUN}; trec_eval 10; BEIR; .* 1 of 2\n", text)
+    assert re.search(
+        rf"\n *a .*not a multiple of 1/10 +{ONLY}, as {OF_RUN}; trec_eval 10; BEIR; .* 1 of 2\n", text
+    )
     assert re.search(r"\n *b +— +P@1; as ir_measures; .* 2 of 2\n", text)
     assert re.search(r"\n *c .*not a multiple of 1/10 +— +0 of 2\n", text)
     assert "in any row" not in text

@@ -109,7 +109,6 @@ def test_exact_names_come_first(name):
         ("covrage", "there is no measure 'covrage'. Did you mean 'Coverage'? `permed-measures measures` "),
         ("hti@10", "there is no measure 'hti'. Did you mean 'Success'? `permed-measures measures` lists all"),
         ("MPA@10", "there is no measure 'MPA'. Did you mean 'MAP'? `permed-measures measures` lists all"),
-        ("DCG@10", "there is no measure 'DCG'. Did you mean 'nDCG'? `permed-measures measures` lists all"),
         ("gmap", "there is no measure 'gmap'. The geometric mean of AP is not computed; `permed-measures "),
         (
             "R10@1",
@@ -122,6 +121,11 @@ def test_exact_names_come_first(name):
         ),
         ("AvgRec", "there is no measure 'AvgRec'. Average recall, over ranks, is not computed"),
         ("Avg. Recall@10", "Average recall, over ranks, is not computed"),
+        (
+            "DCG@10",
+            "there is no measure 'DCG'. DCG is not computed by itself; identify and audit tell an nDCG",
+        ),
+        ("AUC", "The area under the ROC curve is not computed"),
         ("average", "there is no measure 'average'. Each measure is averaged over the queries: name the "),
         ("Avg@10", "Each measure is averaged over the queries: name the measure"),
         ("mean", "Each measure is averaged over the queries: name the measure"),
