@@ -8,7 +8,7 @@ from dataclasses import replace
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import Command
+from permed_measures.cli.parsing import STATISTICS, Command, option
 from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
 from permed_measures.papers.tables import read_claims
@@ -19,7 +19,7 @@ def run(args: Namespace) -> int:
     form = format_of(args, [])
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
     with reading(args, {}) as inputs:
-        result = possible(inputs.qrels, rows, conventions=args.conventions)
+        result = possible(inputs.qrels, rows, conventions=args.conventions, differences=args.differences)
     result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))
     return int(not result.ok)
@@ -29,6 +29,7 @@ COMMAND = Command(
     run,
     [
         *(QRELS, *CLAIMS),
+        option(STATISTICS, "--differences", "Say which differences between rows are surely significant."),
         CONVENTIONS,
         *WRITING,
     ],

@@ -11,9 +11,11 @@ import numpy as np
 from permed_measures.conventions.named import conventions_with
 from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.inputs.columns import QrelsLike
 from permed_measures.inputs.door import read
+from permed_measures.limits.differences import Differences, Units
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
 from permed_measures.markup import listed
@@ -29,6 +31,7 @@ def possible(
     *,
     conventions: str | os.PathLike[str] | None = None,
     columns: str | None = None,
+    differences: bool = False,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
 
@@ -46,14 +49,18 @@ def possible(
         A TOML file with conventions of one's own, which are tried besides those of the package.
     columns : str, optional
         What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
+    differences : bool, default False
+        Whether to say of each two rows if their difference is significant, whatever the two runs are, by a
+        paired t-test: by conversations where the data set has these, after Holm's correction for all pairs of
+        rows with a measure of the same name.
 
     Returns
     -------
     Possible
         ``ok`` says whether for every row some convention is not refuted, be it only for runs that lack
         queries; ``possible`` (not refuted) and ``impossible`` (refuted) have the conventions, each with the
-        range of every number given the others; ``ranges`` has those by the default of ir_measures. ``print``
-        shows a report.
+        range of every number given the others; ``ranges`` has those by the default of ir_measures;
+        ``differences`` has the pairs of rows, if asked. ``print`` shows a report.
 
     Raises
     ------
@@ -94,7 +101,8 @@ def possible(
         table = rows_of(claims, "row")
         parts = [""] * len(table)
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
-    judgments = Judgments.of(read(qrels, "relevance"))
+    loaded = read(qrels, "relevance")
+    judgments = Judgments.of(loaded)
     _check(judgments)
     tried = Conventions(label_policies(judgments), conventions_with(conventions))
     by_name = {claim.name: claim for row in parsed.values() for claim in row}
@@ -103,11 +111,17 @@ def possible(
     if not any(bounded.values()):
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
+    pairs = None
+    if differences:
+        units, told = Units.of(judgments, dataset_of(loaded))
+        has_negative = bool((judgments.grade < 0).any())
+        pairs = Differences.of(parsed, parts, units, has_negative)
+        notes = [*notes, *told]
     limits = tried.limits({name: row for name, row in bounded.items() if row})
     counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
     unlike = [str(each) for each in counts if not each.is_as_said]
     of_columns = list(map(str, counts)), unlike
-    return Possible(limits, judgments.n_queries, skipped, notes, *of_columns, Origin.of(qrels, {}))
+    return Possible(limits, judgments.n_queries, skipped, notes, *of_columns, pairs, Origin.of(qrels, {}))
 
 
 def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.limits.bounds import Interval
+from permed_measures.limits.differences import Differences
 from permed_measures.limits.row_conventions import where_none_is_lacking
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
 from permed_measures.markup import counted, grouped, listed
@@ -30,7 +31,8 @@ class Possible(Result):
     convention), ``usual`` (whether it computes every measure as it nearly always is), ``low`` and ``high``
     (the range given the others, of the usual conventions; null if these are not possible together),
     ``convention_possible`` (null if not checked), and ``lacks_queries`` (whether only a run that lacks
-    queries may have the numbers).
+    queries may have the numbers). With differences they give a row for each pair of rows instead:
+    ``measure``, ``row``, ``other``, ``difference``, ``verdict``, ``p_at_most`` and ``why``.
 
     Attributes
     ----------
@@ -45,6 +47,8 @@ class Possible(Result):
         Of what columns of hits are whole numbers: of which cutoff, over how many topics.
     unlike : list of str
         Those of `counts` that are not as the heading and the qrels say.
+    differences : Differences or None
+        The pairs of rows, if asked: whether their difference is significant.
     origin : Origin or None
         The command and its files.
     """
@@ -55,6 +59,7 @@ class Possible(Result):
     notes: list[str]
     counts: list[str]
     unlike: list[str]
+    differences: Differences | None = None
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -103,12 +108,13 @@ class Possible(Result):
             [*(f"{each}." for each in self.unlike), *finding, *_read_in_percent(self.rows)],
             [
                 *main,
+                *([self.differences.section()] if self.differences else []),
                 *([Section("Counts", texts=counts)] if counts else []),
                 Section("What this says", texts=_assumed(self)),
             ],
             [*skipped, *self.notes],
             data=partial(_content, self),
-            rows=partial(_lines, self.rows),
+            rows=self.differences.records if self.differences else partial(_lines, self.rows),
             how=lambda: how_made([], self.origin, packages=["scipy"]),
         )
 
@@ -409,6 +415,7 @@ _SAID = {"not_refuted": False, "refuted": True, "not_checked": None}
 def _content(result: Possible) -> dict[str, Any]:
     """Return what the JSON holds."""
     origin = provenance([], result.origin, packages=["scipy"])
+    of_pairs = [result.differences.assumed()] if result.differences else []
     return {
         "ok": result.ok,
         "n_queries": result.n_queries,
@@ -428,5 +435,6 @@ def _content(result: Possible) -> dict[str, Any]:
             for row in result.rows
         ],
         "claims": [*_lines(result.rows)],
-        "provenance": {**origin, "conventions": [*_assumed(result), *result.notes]},
+        **({"differences": [*result.differences.records()]} if result.differences else {}),
+        "provenance": {**origin, "conventions": [*_assumed(result), *of_pairs, *result.notes]},
     }

@@ -217,7 +217,7 @@ def _fewest(counted: tuple[tuple[Printed, int], ...], most: int) -> int | None:
     return next((n for n in numbers if all(each.counts(steps * n) for each, steps in counted)), None)
 
 
-def _read(claims: list[Claim], in_percent: bool) -> list[Claim]:
+def read_as(claims: Sequence[Claim], in_percent: bool) -> list[Claim]:
     """Read all numbers in percent, or none, where they can be read so."""
     return [claim.other if claim.other and claim.percent != in_percent else claim for claim in claims]
 
@@ -227,7 +227,7 @@ class Row:
 
     def __init__(self, claims: list[Claim]) -> None:
         self.readings = [claims]
-        self.readings += [each for each in (_read(claims, False), _read(claims, True)) if each != claims]
+        self.readings += [each for each in (read_as(claims, False), read_as(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
         self._has_prepared = False
         self._of_parts: dict[object, bool] = {}
