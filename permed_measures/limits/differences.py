@@ -9,9 +9,11 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from permed_measures.comparisons.tables import shown_p
 from permed_measures.comparisons.tests import CORRECTIONS
+from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import clusters_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
@@ -23,9 +25,15 @@ from permed_measures.papers.claims import EXACT, Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
 
+Floats = NDArray[np.float64]
+
 ALPHA = 0.05
 SURELY, UNDECIDED = "surely significant", "not decided"
 _NOT_TOLD = "cannot be told"
+_NOISE = 1e-9
+_ONE = np.ones(1)
+_HAVE_CEILINGS = ("P", "R", "RR", "AP", "GradedAP", "nDCG", "Success")
+"""The measures that are highest for the documents in the order of their grades."""
 _SHOWN = 20
 """How many pairs a report shows; CSV and JSON have all."""
 
@@ -55,7 +63,7 @@ class Units(NamedTuple):
         return cls(judgments.n_queries, len(sizes), int(sizes.max()), name), notes
 
 
-def least_t(higher: float, lower: float, units: Units) -> float:
+def least_t(higher: float, lower: float, units: Units, ceilings: Floats = _ONE) -> float:
     r"""Return the least t of a paired t-test that two runs can have with these means.
 
     Let the values of a query be from 0 to 1, x of one run and y of the other, D = x - y, with the means
@@ -63,16 +71,25 @@ def least_t(higher: float, lower: float, units: Units) -> float:
 
     .. math:: E[D^2] \le E|D| \le m = \min(a + b, 2 - a - b)
 
-    and so t is at least d √((N - 1) / (m - d²)). With G clusters of at most n queries, the cluster-robust
-    t-test of `comparisons.tests` has the squared error G / (G - 1) ∑ u² / N², u being the sum of D - d in a
-    cluster. By Cauchy and Schwarz u² is at most n times the sum of the squares (D - d)², so that the error
-    is at most G / (G - 1) n (m - d²) / N, and
+    (m is smaller where the measure has a ceiling below 1: `_most_squares`), and so t is at least
+    d √((N - 1) / (m - d²)). With G clusters of at most n queries, the cluster-robust t-test of
+    `comparisons.tests` has the squared error G / (G - 1) ∑ u² / N², u being the sum of D - d in a cluster. By
+    Cauchy and Schwarz u² is at most n times the sum of the squares (D - d)², so that the error is at most
+    G / (G - 1) n (m - d²) / N, and
 
     .. math:: t \ge d \sqrt{\frac{N (G - 1)}{G n (m - d^2)}}
 
-    which is the former where each query is its own cluster. d² / m grows with a and falls with b, so that
-    the lower end of a and the upper end of b are the least favourable. Where D has no variance, t is
-    infinite.
+    which is the former where each query is its own cluster. As m is a concave function of a + b that is 0
+    at both its ends, d² / m grows with a and falls with b, so that the lower end of a and the upper end of b
+    are the least favourable. Where D has no variance, t is infinite.
+
+    Parameters
+    ----------
+    higher, lower : float
+        The means a and b.
+    units : Units
+    ceilings : ndarray
+        The most that each query can have, in descending order; a single 1 for all.
 
     Examples
     --------
@@ -84,8 +101,26 @@ def least_t(higher: float, lower: float, units: Units) -> float:
     d, (n, g, largest, _) = higher - lower, units
     if d <= 0 or g < 2:
         return 0.0
-    variance = min(higher + lower, 2 - higher - lower) - d * d
+    variance = _most_squares(higher + lower, ceilings) - d * d
     return d * sqrt(n * (g - 1) / (g * largest * variance)) if variance > 0 else inf
+
+
+def _most_squares(total: float, ceilings: Floats) -> float:
+    """Return the most that the mean of D² can be, if the means of two runs add up to a total.
+
+    Where no value of a query is above c, D² is at most c |D|, and |D| at most x + y and 2 c - x - y. The sum
+    of these is the largest if x + y is c in the queries with the largest c, as far as the total goes; what is
+    more than c in all queries takes away the least where c is small.
+    """
+    within = total * len(ceilings)
+    beyond = max(within - ceilings.sum(), 0.0)
+    return (_filled(within, ceilings) - _filled(beyond, ceilings[::-1])) / len(ceilings)
+
+
+def _filled(amount: float, ceilings: Floats) -> float:
+    """Return the sum of c times what each query takes of an amount, at most c, one query after the other."""
+    before = np.cumsum(ceilings) - ceilings
+    return float(ceilings @ np.clip(amount - before, 0, ceilings))
 
 
 class Difference(NamedTuple):
@@ -123,7 +158,7 @@ class Differences:
 
     @classmethod
     def of(
-        cls, rows: Mapping[str, Sequence[Claim]], parts: Sequence[str], units: Units, has_negative: bool
+        cls, rows: Mapping[str, Sequence[Claim]], parts: Sequence[str], judgments: Judgments, units: Units
     ) -> Differences:
         """Compare all rows of each part that have a measure of the same name."""
         from scipy.special import stdtr
@@ -139,9 +174,12 @@ class Differences:
         if not asked:
             hint = "Give a table with --claims FILE, or claims=FILE in Python"
             raise InputError("differences need two rows with a number of the same measure", hint=hint)
-        whys = [_unknown(one, two, units, has_negative) for *_, one, two in asked]
+        ceilings = {one.name: _ceilings(one, judgments) for *_, one, _ in asked}
+        has_negative = bool((judgments.grade < 0).any())
+        whys = [_unknown(one, two, units, ceilings[one.name], has_negative) for *_, one, two in asked]
         t = [
-            0.0 if why else _least_t(one, two, units) for (*_, one, two), why in zip(asked, whys, strict=True)
+            0.0 if why else _least_t(one, two, units, ceilings[one.name])
+            for (*_, one, two), why in zip(asked, whys, strict=True)
         ]
         p = CORRECTIONS["holm"](2 * stdtr(max(units.n_units - 1, 1), -np.array(t)))
         pairs = []
@@ -202,16 +240,23 @@ class Differences:
         )
 
 
-def _least_t(one: Claim, two: Claim, units: Units) -> float:
+def _ceilings(claim: Claim, judgments: Judgments) -> Floats:
+    """Return the most that each query can have, in descending order; a single 1 for a loose name."""
+    if not claim.is_fixed or str(parse_measure(claim.measure).NAME) not in _HAVE_CEILINGS:
+        return _ONE
+    return np.sort(ideal_evaluation(parse_measure(claim.measure), judgments).values[0])[::-1]
+
+
+def _least_t(one: Claim, two: Claim, units: Units, ceilings: Floats) -> float:
     """Return the least t for all means that print as two claims, as they may be read."""
     claims = sorted((one, two), key=lambda claim: claim.value)
-    t = []
+    t, most = [], float(ceilings.mean())
     for lower, higher in (claims, read_as(claims, False), read_as(claims, True)):
-        t.append(least_t(max(higher.anyhow.ends[0], 0.0), min(lower.anyhow.ends[1], 1.0), units))
+        t.append(least_t(max(higher.anyhow.ends[0], 0.0), min(lower.anyhow.ends[1], most), units, ceilings))
     return min(t)
 
 
-def _unknown(one: Claim, two: Claim, units: Units, has_negative: bool) -> str:
+def _unknown(one: Claim, two: Claim, units: Units, ceilings: Floats, has_negative: bool) -> str:
     """Say why no bound is known of a pair; empty if one is."""
     if units.n_units < 2:
         return f"a t-test needs two {'clusters' if units.name else 'queries'}"
@@ -219,8 +264,8 @@ def _unknown(one: Claim, two: Claim, units: Units, has_negative: bool) -> str:
         return f"{one.name} is not known to be from 0 to 1 for each query"
     for claim in (one, two):
         high, low = claim.anyhow.ends[::-1]
-        if high < 0 or low > 1:
-            return f"{claim.name} {claim.text} is no mean of values from 0 to 1"
+        if high < 0 or low > ceilings.mean() + _NOISE:
+            return f"{claim.name} {claim.text} is beyond what the mean of any run can be"
         if claim.other and max(claim.value, claim.other.value) > 1:
             but = "if it is in percent, write a percent sign behind its name or number"
             return f"{claim.name} {claim.text} may be above 1, as nothing is divided; {but}"

@@ -114,8 +114,7 @@ def possible(
     pairs = None
     if differences:
         units, told = Units.of(judgments, dataset_of(loaded))
-        has_negative = bool((judgments.grade < 0).any())
-        pairs = Differences.of(parsed, parts, units, has_negative)
+        pairs = Differences.of(parsed, parts, judgments, units)
         notes = [*notes, *told]
     limits = tried.limits({name: row for name, row in bounded.items() if row})
     counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))

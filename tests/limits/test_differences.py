@@ -89,6 +89,30 @@ def test_without_difference_variance_or_a_second_unit():
     assert least_t(1.0, 0.0, Units(10, 10)) == inf
 
 
+def adversary_below(ceilings, higher, lower):
+    """Return the largest mean of D² of mixtures, in each query, of the corners below its ceiling."""
+    n, corners = len(ceilings), np.array([corner * c for c in ceilings for corner in CORNERS])
+    of_query = np.kron(np.eye(n), np.ones(4))
+    found = linprog(
+        -((corners[:, 0] - corners[:, 1]) ** 2) / n,
+        A_eq=np.vstack([of_query, corners.T / n]),
+        b_eq=[*np.ones(n), higher, lower],
+        method="highs",
+    )
+    return -found.fun
+
+
+def test_ceilings_of_queries_give_the_largest_squares():
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        ceilings = np.sort(rng.choice([0, 0.1, 0.2, 0.5, 0.8, 1], int(rng.integers(2, 12))))[::-1]
+        lower, higher = np.sort(rng.random(2) * ceilings.mean()).tolist()
+        if higher > lower:
+            squares = adversary_below(ceilings, higher, lower)
+            t = (higher - lower) * sqrt(99 / (squares - (higher - lower) ** 2))
+            assert least_t(higher, lower, Units(100, 100), ceilings) == pytest.approx(t, rel=1e-6)
+
+
 # --- tables ---
 
 
@@ -166,7 +190,7 @@ def test_holm_counts_all_pairs():
         ("P@1", ("0.90", "0.87"), 200, 0, "cannot be told from the means"),
         ("GradedAP(norm='none')@10", ("0.9", "0.1"), 200, 0, "is not known to be from 0 to 1 for each query"),
         ("VariantNDCG(negative='keep')@10", ("0.9", "0.1"), 200, 0, "is not known to be from 0 to 1"),
-        ("nDCG@10", ("-0.5", "0.9"), 200, 0, "nDCG@10 -0.5 is no mean of values from 0 to 1"),
+        ("nDCG@10", ("-0.5", "0.9"), 200, 0, "nDCG@10 -0.5 is beyond what the mean of any run can be"),
         ("nDCG@10", ("90.1", "10.2"), 200, 0, "nDCG@10 90.1 may be above 1, as nothing is divided; if"),
         ("nDCG@10", ("0.90", "0.10"), 200, -1, "if these gain nothing, call it VariantNDCG@10"),
     ],
@@ -197,6 +221,19 @@ def test_the_least_favourable_reading_counts():
     """Of 0.9 beside 53.57 nobody knows whether it is in percent."""
     [pair] = pairs_of({"r0": {"P@1": "0.9"}, "r1": {"P@1": "53.57"}}).values()
     assert (pair.verdict, pair.why) == ("not decided", "the means may be the same")
+
+
+def test_a_measure_that_is_named_whole_has_its_ceilings():
+    """P@10 of one relevant document is at most 0.1 if it is divided by 10: a loose name does not say so."""
+    [loose] = pairs_of(rows("0.0700", "0.0500", measure="P@10")).values()
+    assert loose.verdict == "not decided"
+    [whole] = pairs_of(rows("0.0700", "0.0500", measure="P(rel=1)@10")).values()
+    assert whole.verdict == "surely significant"
+    hits = np.vstack([np.r_[np.ones(140), np.zeros(60)], np.r_[np.zeros(100), np.ones(100)]]) / 10
+    p = ttest_rel(*hits).pvalue  # of hits that exclude each other as far as they can
+    assert p <= whole.p_at_most <= 1.5 * p
+    [above] = pairs_of(rows("0.2000", "0.0500", measure="P(rel=1)@10")).values()
+    assert above.why == "P(rel=1)@10 0.2000 is beyond what the mean of any run can be"
 
 
 def test_conversations_of_a_data_set_are_one_unit_each():
