@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
-from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, WRITING
+from permed_measures.cli.arguments import CLAIMS, CLUSTERS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import STATISTICS, Command, option
@@ -19,7 +19,13 @@ def run(args: Namespace) -> int:
     form = format_of(args, [])
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
     with reading(args, {}) as inputs:
-        result = possible(inputs.qrels, rows, conventions=args.conventions, differences=args.differences)
+        result = possible(
+            inputs.qrels,
+            rows,
+            conventions=args.conventions,
+            differences=args.differences,
+            clusters=args.clusters,
+        )
     result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))
     return int(not result.ok)
@@ -30,6 +36,7 @@ COMMAND = Command(
     [
         *(QRELS, *CLAIMS),
         option(STATISTICS, "--differences", "Say which differences between rows are surely significant."),
+        CLUSTERS,
         CONVENTIONS,
         *WRITING,
     ],

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permed_measures.comparisons.tables import shown_p
 from permed_measures.comparisons.tests import CORRECTIONS
 from permed_measures.engine.evaluator import ideal_evaluation
-from permed_measures.engine.groups import clusters_of
+from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.intervals import queries_in_clusters, range_of
@@ -56,9 +56,9 @@ class Units(NamedTuple):
     name: str = ""
 
     @classmethod
-    def of(cls, judgments: Judgments, dataset: Any) -> tuple[Units, list[str]]:
-        """Return the units of a comparison of runs, conversations if these are known, and notes."""
-        name, cluster, notes = clusters_of(judgments.query_ids, None, dataset)
+    def of(cls, judgments: Judgments, clusters: By | None, dataset: Any) -> tuple[Units, list[str]]:
+        """Return the units of a test, by default conversations where they are known; and notes."""
+        name, cluster, notes = clusters_of(judgments.query_ids, clusters, dataset)
         sizes = np.bincount(cluster)
         return cls(judgments.n_queries, len(sizes), int(sizes.max()), name), notes
 

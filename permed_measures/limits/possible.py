@@ -10,6 +10,7 @@ import numpy as np
 
 from permed_measures.conventions.named import conventions_with
 from permed_measures.conventions.runs import label_policies
+from permed_measures.engine.groups import By
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, MeasureError
@@ -32,6 +33,7 @@ def possible(
     conventions: str | os.PathLike[str] | None = None,
     columns: str | None = None,
     differences: bool = False,
+    clusters: By | None = None,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
 
@@ -51,8 +53,10 @@ def possible(
         What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
     differences : bool, default False
         Whether to say of each two rows if their difference is significant, whatever the two runs are, by a
-        paired t-test: by conversations where the data set has these, after Holm's correction for all pairs of
-        rows with a measure of the same name.
+        paired t-test, after Holm's correction for all pairs of rows with a measure of the same name.
+    clusters : str, mapping or callable, optional
+        Which queries belong together in that test, as in `compare`: by default the conversations of a data
+        set that has them.
 
     Returns
     -------
@@ -112,8 +116,11 @@ def possible(
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     pairs = None
+    if clusters is not None and not differences:
+        hint = "Add --differences, or differences=True in Python"
+        raise InputError("clusters are those of a test of differences", hint=hint)
     if differences:
-        units, told = Units.of(judgments, dataset_of(loaded))
+        units, told = Units.of(judgments, clusters, dataset_of(loaded))
         pairs = Differences.of(parsed, parts, judgments, units)
         notes = [*notes, *told]
     limits = tried.limits({name: row for name, row in bounded.items() if row})

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from math import inf, sqrt
 
@@ -321,6 +322,34 @@ def test_other_programs_get_every_pair():
     result = pm.possible("qrels", "table.md", differences=True)
     assert result.to_polars().to_dicts() == content["differences"]
     assert "differences" not in json.loads(run_cli(*ASKED[:-1], "--format", "json")[0])
+
+
+def test_the_report_says_why_a_measure_is_not_decided():
+    claims = {f"r{i}": {"P@1": each, "nDCG@10": each} for i, each in enumerate(("0.90", "0.10"))}
+    text = " ".join(str(pm.possible(qrels_of(200, -1), claims, differences=True)).split())
+    assert "Not decided: nDCG@10 may be below 0, as some keep the negative grades of the qrels; if" in text
+    assert "nDCG@10: 0 of 1 pair surely significant." in text
+    assert "Not decided" not in str(pm.possible(qrels_of(200), claims, differences=True))
+
+
+def test_ids_that_look_like_turns_are_noted():
+    turns = {f"{i}_{turn}": {"a": 1} for i in range(100) for turn in (1, 2)}
+    text = " ".join(str(pm.possible(turns, rows("0.90", "0.10"), differences=True)).split())
+    assert "queries are treated as independent; if '0_1' and '0_2' are turns of one conversation" in text
+    assert "independent" not in str(pm.possible(turns, rows("0.90", "0.10")))
+    advised = re.search(r"by clusters '(\S+)'", text)[1]
+    result = pm.possible(turns, rows("0.90", "0.10"), differences=True, clusters=advised)
+    assert (result.differences.units.n_units, result.differences.units.largest) == (100, 2)
+    assert "independent" not in str(result)
+
+
+@pytest.mark.usefixtures("table")
+def test_clusters_are_those_of_differences():
+    assert "in each" not in " ".join(run_cli(*ASKED)[0].split())
+    text = " ".join(run_cli(*ASKED, "--clusters", "(.+).$")[0].split())
+    assert "at most 10 in each" in text
+    with pytest.raises(pm.InputError, match="clusters are those of a test of differences"):
+        run_cli(*ASKED[:-1], "--clusters", "(.+).$")
 
 
 def test_many_pairs_are_summed_up_and_the_clearest_shown():

@@ -27,6 +27,8 @@ from permed_measures.papers.claims import parse_claims
 MEASURES = ["P@1", "nDCG@10", "R@20", "R@5", "AP@10"]
 PUBLISHED = ["P@10", "R@20"]
 """The columns of LitSearch's published table that have no other meaning."""
+WHOLE = "P(rel=1)@10"
+"""A name that says how it is computed, so that its ceilings are known."""
 
 
 def values_of(measures, qrels, runs):
@@ -42,7 +44,7 @@ def values_of(measures, qrels, runs):
 def tallied(values, table, qrels):
     """Count the pairs of a table, by measure: all, significant by the runs, certified, falsely so."""
     judgments = Judgments.of(qrels)
-    units, _ = Units.of(judgments, None)
+    units, _ = Units.of(judgments, None, None)
     rows = dict(zip(table, parse_claims(table.values()), strict=True))
     found = Differences.of(rows, [""] * len(rows), judgments, units).pairs
     apart = np.stack([values[each.row][each.measure] - values[each.other][each.measure] for each in found], 1)
@@ -83,6 +85,10 @@ def public(data):
     heads, *rows = [line.split(",") for line in lines]
     table = {row[0]: {each: row[heads.index(each)] for each in PUBLISHED} for row in rows}
     show("litsearch as published", tallied(values, table, qrels))
+    whole = {name: {WHOLE: row["P@10"]} for name, row in table.items()}
+    show(
+        "litsearch as published", tallied({n: {WHOLE: of["P@10"]} for n, of in values.items()}, whole, qrels)
+    )
     for folder in ("dl19", "dl21"):
         runs = {path.name: path for path in sorted((data / "outside" / folder).glob("*.trec.gz"))}
         qrels = pm.read_qrels(data / "outside" / folder / "qrels.txt.gz")
