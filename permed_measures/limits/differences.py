@@ -184,15 +184,11 @@ class Differences:
         p = CORRECTIONS["holm"](2 * stdtr(max(units.n_units - 1, 1), -np.array(t)))
         pairs = []
         for (row, other, one, two), why, each_t, each_p in zip(asked, whys, t, p.tolist(), strict=True):
-            surely = each_p <= ALPHA
-            told = (
-                ""
-                if surely
-                else why or (f"{_NOT_TOLD} from the means" if each_t else "the means may be the same")
-            )
+            surely, at_most = each_p <= ALPHA, None if why else each_p
+            why = why or (f"{_NOT_TOLD} from the means" if each_t else "the means may be the same")
             difference = float(EXACT.subtract(one.value, two.value))
-            verdict, at_most = SURELY if surely else UNDECIDED, None if why else each_p
-            pairs.append(Difference(one.name, row, other, difference, verdict, at_most, told))
+            said = (SURELY, each_p, "") if surely else (UNDECIDED, at_most, why)
+            pairs.append(Difference(one.name, row, other, difference, *said))
         return cls(pairs, units)
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -213,15 +209,15 @@ class Differences:
         texts += [f"Not decided: {why}." for why in unknown]
         lines: list[list[str | Cell]] = [
             [
-                *(each.measure, each.row, each.other, each.verdict if not each.why else _NOT_TOLD),
+                *(each.measure, each.row, each.other, "surely" if not each.why else _NOT_TOLD),
                 Cell(f"{each.difference:+.6g}", value=each.difference),
                 Cell(shown_p(each.p_at_most) if each.p_at_most is not None else NONE, value=each.p_at_most),
             ]
             for each in shown
         ]
-        headings = ["measure", "row", "other", "verdict", "difference", "p at most"]
+        headings = ["measure", "row", "other", "significant", "difference", "p at most"]
         caption = (
-            f"Differences between rows, p after Holm's correction for {counted(len(self.pairs), 'pair')}"
+            f"Differences (row minus other), p after Holm's correction for {counted(len(self.pairs), 'pair')}"
         )
         tables = [Table.of(headings, lines, 4, caption=caption, label="differences")] if lines else []
         return Section("Differences", tables=tables, texts=[*texts, self.assumed()])

@@ -291,7 +291,7 @@ def test_the_command_says_what_is_sure_in_80_columns(monkeypatch):
     assert max(map(len, stdout.splitlines())) <= 80
     lines = [" ".join(line.split()) for line in stdout.splitlines()]
     assert "P@1: 2 of 3 pairs surely significant." in lines
-    assert "P@1 bm25 ours surely significant -0.4 0.0000" in lines
+    assert "P@1 bm25 ours surely -0.4 0.0000" in lines
     assert any(line.startswith("P@1 bm25 theirs cannot be told -0.01 0.") for line in lines)
     text = " ".join(lines)
     assert "for any two runs with these means over the same queries (200 queries), if each" in text
@@ -304,7 +304,7 @@ def test_the_command_says_what_is_sure_in_80_columns(monkeypatch):
 @pytest.mark.parametrize("form", ["markdown", "latex", "html", "tsv", "jsonl"])
 def test_every_format_has_the_pairs(form):
     stdout, _ = run_cli(*ASKED, "--format", form)
-    assert stdout.count("surely significant") >= 2
+    assert stdout.count("surely") >= 2  # two pairs
 
 
 @pytest.mark.usefixtures("table")
