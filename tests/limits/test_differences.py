@@ -6,6 +6,7 @@ import json
 import re
 from decimal import Decimal
 from math import inf, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -350,6 +351,19 @@ def test_clusters_are_those_of_differences():
     assert "at most 10 in each" in text
     with pytest.raises(pm.InputError, match="clusters are those of a test of differences"):
         run_cli(*ASKED[:-1], "--clusters", "(.+).$")
+
+
+def test_the_guide_shows_what_is_printed(dataset_cache, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "notebooks" / "guide" / "possible.md").read_text(encoding="utf-8")
+    section = page.partition("## What a printed difference tells")[2]
+    table, shown = re.findall(r"^```(?:markdown)?\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[:2]
+    (tmp_path / "table.md").write_text(table)
+    monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
+    stdout, _ = run_cli("possible", "medcorpus", "--claims", str(tmp_path / "table.md"), "--differences")
+    printed = " ".join(stdout.split())
+    parts = [" ".join(part.split()) for part in shown.split("...")]
+    assert len(parts) == 2
+    assert all(part in printed for part in parts)
 
 
 def test_many_pairs_are_summed_up_and_the_clearest_shown():
