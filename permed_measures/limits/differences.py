@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.tables import shown_p
 from permed_measures.comparisons.tests import CORRECTIONS
 from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import By, clusters_of
@@ -211,7 +210,7 @@ class Differences:
             [
                 *(each.measure, each.row, each.other, "surely" if not each.why else _NOT_TOLD),
                 Cell(f"{each.difference:+.6g}", value=each.difference),
-                Cell(shown_p(each.p_at_most) if each.p_at_most is not None else NONE, value=each.p_at_most),
+                Cell(_rounded_up(each.p_at_most), value=each.p_at_most),
             ]
             for each in shown
         ]
@@ -234,6 +233,11 @@ class Differences:
             f"runs with these means over the same queries ({queries}), if each query has a value from 0 to "
             "1. Cannot be told: the means alone do not say whether the difference is significant."
         )
+
+
+def _rounded_up(p: float | None) -> str:
+    """Write a bound of p with four digits, none of which makes it less."""
+    return NONE if p is None else f"{ceil(p * 10_000) / 10_000:.4f}"
 
 
 def _ceilings(claim: Claim, judgments: Judgments) -> Floats:

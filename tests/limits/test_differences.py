@@ -18,7 +18,7 @@ from scipy.stats import ttest_rel
 import permed_measures as pm
 from permed_measures.comparisons.tests import CORRECTIONS, t_test
 from permed_measures.engine.groups import factorized
-from permed_measures.limits.differences import Units, least_t
+from permed_measures.limits.differences import Units, _rounded_up, least_t
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
 """The values of two runs for a query: by mixtures of these D² is as large as it can be."""
@@ -292,7 +292,7 @@ def test_the_command_says_what_is_sure_in_80_columns(monkeypatch):
     assert max(map(len, stdout.splitlines())) <= 80
     lines = [" ".join(line.split()) for line in stdout.splitlines()]
     assert "P@1: 2 of 3 pairs surely significant." in lines
-    assert "P@1 bm25 ours surely -0.4 0.0000" in lines
+    assert "P@1 bm25 ours surely -0.4 0.0001" in lines
     assert any(line.startswith("P@1 bm25 theirs cannot be told -0.01 0.") for line in lines)
     text = " ".join(lines)
     assert "for any two runs with these means over the same queries (200 queries), if each" in text
@@ -373,3 +373,10 @@ def test_many_pairs_are_summed_up_and_the_clearest_shown():
     assert f"P@1: {n_surely} of 28 pairs surely significant." in text
     assert "Shown are the 20 pairs with the least p; CSV and JSON have all." in text
     assert text.count("\nP@1 ") == 20
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1e-9, "0.0001"), (0.00321, "0.0033"), (0.05004, "0.0501"), (None, "—")]
+)
+def test_a_bound_of_p_is_rounded_up(p, text):
+    assert _rounded_up(p) == text
