@@ -85,10 +85,14 @@ def public(data):
     heads, *rows = [line.split(",") for line in lines]
     table = {row[0]: {each: row[heads.index(each)] for each in PUBLISHED} for row in rows}
     show("litsearch as published", tallied(values, table, qrels))
-    whole = {name: {WHOLE: row["P@10"]} for name, row in table.items()}
-    show(
-        "litsearch as published", tallied({n: {WHOLE: of["P@10"]} for n, of in values.items()}, whole, qrels)
+    values, table = (
+        {
+            name: {{"P@10": WHOLE}.get(measure, measure): each for measure, each in row.items()}
+            for name, row in of
+        }
+        for of in (values.items(), table.items())
     )
+    show("litsearch, P named whole", tallied(values, table, qrels))
     for folder in ("dl19", "dl21"):
         runs = {path.name: path for path in sorted((data / "outside" / folder).glob("*.trec.gz"))}
         qrels = pm.read_qrels(data / "outside" / folder / "qrels.txt.gz")
