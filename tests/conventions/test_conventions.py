@@ -608,7 +608,7 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
 
 def test_a_new_value_is_one_record(monkeypatch):
     """As the guide has it: it is tried near every named convention then."""
-    record = re.search(r"```python\n(\"root\".*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    record = re.search(r"```text\n(\"root\".*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)[1]
     [(name, new)] = eval(f"{{{record}}}", {"Value": Value}).items()
     monkeypatch.setitem(OPTIONS["discount"].values, name, new)
     found = []
