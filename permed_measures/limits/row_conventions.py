@@ -302,9 +302,10 @@ def conventions_of(
 def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Options]:
     usual = usual_conventions(claims, labels)
     yield from usual
+    # Those with a name come before the many others: a long row may take more than can be computed for it.
+    yield from (convention for _, convention in named_of(claims, labels, named))
     for base in usual:
         yield from _changed(base, {claim.measure for claim in claims}, labels)
-    yield from (convention for _, convention in named_of(claims, labels, named))
     if labels.policy == "grades":
         for base in usual:
             yield {**base, "queries": "with_relevant"}
