@@ -5,8 +5,8 @@ import math
 import cases
 import oracle
 
+from permed_measures.conventions.options import CUTOFF, default_of, meant
 from permed_measures.conventions.options import DEFAULT as COMMUNITY_OPTIONS
-from permed_measures.conventions.options import SAME
 
 DEFAULT = {}
 """The community's convention: tests write conventions as what differs from it."""
@@ -279,11 +279,32 @@ def ndcg(how, cutoff, ranking, judgments, gains=None):
     return dcg, 1 if how["ideal"] == "none" else ideal
 
 
+def flat(convention):
+    """Return a convention of several measures as one table: "ties of RR" is what RR has."""
+    return {
+        f"{option} of {measure}": value
+        for measure, options in convention.items()
+        for option, value in options.items()
+    }
+
+
+def convention_of(claims, how=(), **cutoffs):
+    """Return a convention for claims: the community's with other values, of one measure as "ties of RR"."""
+    found = {}
+    for claim in claims:
+        own = own_of(claim.measure, dict(how))
+        options = {each: meant(claim.measure, each, own[each]) for each in default_of(claim.measure)}
+        cutoff = cutoffs.get(claim.name, claim.cutoffs[0])
+        found.setdefault(claim.measure, options)[CUTOFF + claim.name] = cutoff
+    return found
+
+
 def own_of(measure, how):
     """Return a convention as a measure has it: "ties of RR" is what RR has."""
     how = {**COMMUNITY_OPTIONS, **how}
-    own = {option: how.get(f"{option} of {measure}", SAME) for option in COMMUNITY_OPTIONS}
-    return how | {option: value for option, value in own.items() if value != SAME}
+    return how | {
+        option: how[own] for option in COMMUNITY_OPTIONS if (own := f"{option} of {measure}") in how
+    }
 
 
 def means_something(measure, how, plain):

@@ -13,11 +13,23 @@ from permed_measures.audits.chance import Chance, NearRows, other_means, reaches
 from permed_measures.audits.trials import Trial, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.names import in_a_paper, sentence_of, with_cutoff
-from permed_measures.conventions.options import MEASURES, OF_ALL, SAME, Options, changes_of, describe
+from permed_measures.conventions.options import (
+    DEFAULT,
+    MEASURES,
+    SHARED,
+    Convention,
+    Options,
+    Setting,
+    changes_of,
+    describe,
+    measures_by_value,
+    options_in,
+    settings,
+    with_value,
+)
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Space
-from permed_measures.measures.parameters import Cutoff
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
@@ -31,13 +43,23 @@ MOST_CHANGES = 2
 """How far from a named convention an answer is at most."""
 
 
-def simplified(options: Options, default: Options, same: Callable[[Options], bool]) -> Options:
-    """Return a convention with the default of each option that makes no difference."""
-    for option in options:
-        usual = default.get(option, SAME)
-        if options[option] != usual and same({**options, option: usual}):
-            options = {**options, option: usual}
-    return options
+def simplified(convention: Convention, default: Convention, same: Callable[[Convention], bool]) -> Convention:
+    """Return a convention with the default of each option that makes no difference.
+
+    Where it does for some measures, and others have other values, as many as may have the same one get it.
+    """
+    for option in options_in(convention):
+        others = (other for other in _simpler(convention, default, option) if other != convention)
+        convention = next(filter(same, others), convention)
+    return convention
+
+
+def _simpler(convention: Convention, default: Convention, option: str) -> Iterator[Convention]:
+    """Yield a convention with the default of an option, or fewer values of it."""
+    groups = measures_by_value(convention, option)
+    usual = next(iter(measures_by_value(default, option)))
+    yield from (with_value(convention, option, value) for value in dict.fromkeys([usual, *groups]))
+    yield from (with_value(convention, option, usual, measures) for measures in groups.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +70,8 @@ class Answer:
     ----------
     named : NamedConvention
         The nearest named convention, or that of other claims.
-    options : mapping
-        The value of each option, and the cutoff of each claim.
+    convention : mapping
+        By measure the value of each option, and the cutoff of each claim.
     space : Space
         Where it was found, with all claims, explained or not.
     n_changes : int
@@ -57,7 +79,7 @@ class Answer:
     """
 
     named: NamedConvention
-    options: Options
+    convention: Convention
     space: Space[Trial] = field(repr=False)
     n_changes: int
 
@@ -67,9 +89,14 @@ class Answer:
         return list(self.space.trials)
 
     @property
+    def options(self) -> Options:
+        """The value of each option, by the measures that share one where not all do: ``ties of RR``."""
+        return {str(setting): value for setting, value in settings(self.convention).items()}
+
+    @property
     def changes(self) -> list[str]:
         """The differences from the named convention."""
-        return changes_of(self.options, self.named.at(self.space.usual))
+        return changes_of(self.convention, self.named.at(self.trials, self.space.usual))
 
     @property
     def name(self) -> str:
@@ -79,7 +106,7 @@ class Answer:
     @cached_property
     def explained(self) -> list[Trial]:
         """The claims that this convention prints."""
-        return [trial for trial in self.trials if trial.prints(self.options)]
+        return [trial for trial in self.trials if trial.prints(self.convention)]
 
     @cached_property
     def left(self) -> list[Trial]:
@@ -104,7 +131,7 @@ class Answer:
         Of a large table some rows are looked at.
         """
         rows = of_some_rows(self.trials)
-        some = [trial.read_by(self.options) for trial in rows]
+        some = [trial.read_by(self.convention) for trial in rows]
         explained = [read for trial, read in zip(rows, some, strict=True) if trial in self._explained]
         if not explained:
             return Chance(1, 1, self.n_changes)
@@ -112,7 +139,7 @@ class Answer:
         chance = near.chance(comb(len(some), len(explained)))
         if chance.value > _HOPELESS:
             return chance
-        drawn = other_means(self.options, some, reaches_of(some))
+        drawn = other_means(self.convention, some, reaches_of(some))
         every = near if len(explained) == len(some) else NearRows(self.space, some, self.n_changes)
         return chance._replace(n_others=every.explain(drawn, len(explained)), n_drawn=len(drawn))
 
@@ -138,28 +165,26 @@ class Answer:
     # --- what is said of it ----------------------------------------------------------------------------
 
     @cached_property
-    def simplified(self) -> Options:
+    def simplified(self) -> Convention:
         """The same, with the default of each option that makes no difference to the explained claims."""
-        return simplified(self.options, COMMUNITY.at(self._cutoffs), self._same_as)
+        return simplified(self.convention, COMMUNITY.at(self.trials), self._same_as)
 
-    @property
-    def _cutoffs(self) -> dict[str, Cutoff]:
-        """The cutoffs in the names of the claims."""
-        return {trial.claim.name: trial.claim.cutoffs[0] for trial in self.trials}
-
-    def _same_as(self, other: Options) -> bool:
+    def _same_as(self, other: Convention) -> bool:
         """Return whether another convention prints the explained claims too, from the same values.
 
         Of a large table some rows are looked at.
         """
         return all(
-            abs(trial.value(self.options) - trial.value(other)) <= _SAME and trial.prints(other)
+            abs(trial.value(self.convention) - trial.value(other)) <= _SAME and trial.prints(other)
             for trial in of_some_rows(self.explained)
         )
 
-    def _seen(self, option: str) -> bool:
-        """Return whether any explained claim depends on an option."""
-        return any(trial.depends_on(option) for trial in self.explained)
+    def _seen(self, setting: Setting) -> bool:
+        """Return whether any explained claim depends on an option of some measures."""
+        return any(
+            setting.option in trial.options and (trial.measure in setting.measures or not setting.measures)
+            for trial in self.explained
+        )
 
     def sentence(self) -> str:
         """Say how the claims are computed, as a paper would."""
@@ -168,17 +193,24 @@ class Answer:
             name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
             by_measure.setdefault(trial.claim.measure, []).append(name)
         parts = [
-            in_a_paper(list(dict.fromkeys(names)), self._shown(measure, ours))
+            in_a_paper(list(dict.fromkeys(names)), self._shown(measure, ours[measure]))
             for measure, names in by_measure.items()
         ]
-        return "; ".join([sentence_of(parts, self._queries(ours), ours), *self._of_one(ours)])
+        shared = {option: self._most_common(ours, option) for option in SHARED}
+        return "; ".join([sentence_of(parts, self._queries(shared), shared), *self._apart(ours, shared)])
 
-    def _of_one(self, ours: Options) -> Iterator[str]:
-        """Yield what one measure has for itself."""
-        for own, value in ours.items():
-            if own in OF_ALL and value != SAME and self._seen(own):
-                option, _, measure = own.rpartition(" of ")
-                yield f"for {measure} alone, {OPTIONS[option].title}: {describe(own, value)}"
+    def _most_common(self, ours: Convention, option: str) -> Any:
+        """Return the value of an option that most of the measures have, the default rather than another."""
+        groups = measures_by_value({each.measure: ours[each.measure] for each in self.explained}, option)
+        return max(groups, key=lambda value: (len(groups[value]), value == DEFAULT[option]))
+
+    def _apart(self, ours: Convention, shared: Options) -> Iterator[str]:
+        """Yield what measures have for themselves of what most of them share."""
+        measures = dict.fromkeys(each.measure for each in self.explained)
+        for option, usual in shared.items():
+            for measure in measures:
+                if (value := ours[measure][option]) != usual:
+                    yield f"for {measure} alone, {OPTIONS[option].title}: {describe(option, value)}"
 
     def _shown(self, measure: str, ours: Options) -> Options:
         """Return the options of a measure that are said; where all are relevant, grades are none of them."""
@@ -193,20 +225,19 @@ class Answer:
         return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
 
     @property
-    def options_seen(self) -> Options:
+    def settings_seen(self) -> dict[Setting, Any]:
         """The options of the explained claims, with the default of each that makes no difference."""
-        return {
-            option: value for option, value in self.simplified.items() if value != SAME and self._seen(option)
-        }
+        return {setting: value for setting, value in settings(self.simplified).items() if self._seen(setting)}
 
     @cached_property
-    def equivalents(self) -> dict[str, list[Any]]:
+    def equivalents(self) -> dict[Setting, list[Any]]:
         """Return by option all values that give the same numbers on these data, where there are several.
 
         The first value is the convention's own; each of the others was changed alone.
         """
-        ours, found = self.simplified, dict[str, list[Any]]()
-        for option, value, other in self.space.neighbours(ours):
-            if self._seen(option) and option != "rounding" and option not in OF_ALL and self._same_as(other):
-                found.setdefault(option, [ours[option]]).append(value)
+        ours, found = self.simplified, dict[Setting, list[Any]]()
+        own = settings(ours)
+        for setting, value, other in self.space.neighbours(ours):
+            if self._seen(setting) and setting.option != "rounding" and self._same_as(other):
+                found.setdefault(setting, [own[setting]]).append(value)
         return found

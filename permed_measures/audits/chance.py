@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from permed_measures.audits.trials import NOISE, Trial, Tried
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
-from permed_measures.conventions.options import Options, place
-from permed_measures.conventions.runs import options_for, with_rounding
+from permed_measures.conventions.options import Convention, place
+from permed_measures.conventions.runs import of_queries
 from permed_measures.conventions.spaces import Space
 
 Floats = NDArray[np.float64]
@@ -138,7 +138,7 @@ def reaches_of(trials: Sequence[Trial]) -> Floats:
 
 
 def other_means(
-    convention: Options, trials: Sequence[Trial], reaches: Floats, n_drawn: int = N_DRAWN
+    convention: Convention, trials: Sequence[Trial], reaches: Floats, n_drawn: int = N_DRAWN
 ) -> Floats:
     """Return the means of other runs, which scatter as far as the numbers near the claims or further.
 
@@ -179,7 +179,7 @@ class _Drawing:
         The numbers of these queries.
     """
 
-    def __init__(self, convention: Options, trials: Sequence[Trial]) -> None:
+    def __init__(self, convention: Convention, trials: Sequence[Trial]) -> None:
         self._rng = np.random.default_rng(0)
         self._n_all = trials[0].run.judgments.n_queries
         counted = np.zeros(self._n_all, bool)
@@ -221,12 +221,12 @@ class _DrawnClaim(NamedTuple):
     means: Callable[[QuerySets], Floats]
 
     @classmethod
-    def of(cls, trial: Trial, convention: Options) -> _DrawnClaim:
-        own, cutoff = trial.own(convention), trial.cutoff(convention)
+    def of(cls, trial: Trial, convention: Convention) -> _DrawnClaim:
+        own, cutoff = convention[trial.measure], trial.cutoff(convention)
         ranked = trial.run.ranked(own)
         if ranked is None:
             raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
-        options = with_rounding(options_for(trial.claim.measure, own), own)
+        options = of_queries(trial.measure, own)
         sets = trial.run.sets(ranked, cutoff, own["averaged"])
-        means = partial(means_of, trial.claim.measure, cutoff, options, ranked)
+        means = partial(means_of, trial.measure, cutoff, options, ranked)
         return cls(sets, place(own["queries"]), means)

@@ -29,7 +29,7 @@ from permed_measures.audits.sentences import (
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.names import measure_of
-from permed_measures.conventions.options import Options, changes_of, describe, title
+from permed_measures.conventions.options import Convention, changes_of, describe
 from permed_measures.conventions.runs import options_for
 from permed_measures.markup import counted
 from permed_measures.provenance import Origin, provenance
@@ -127,12 +127,12 @@ class Audit(Result):
         return [trial for each in found for trial in each.trials]
 
     @cached_property
-    def nearest(self) -> dict[Trial, Options]:
+    def nearest(self) -> dict[Trial, Convention]:
         """The convention of the other claims, or else a named one with the nearest value, by open claim."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
         main = self.main
         return {
-            trial: main.options if main.explained else nearest_to(trial, main.space.conventions)
+            trial: main.convention if main.explained else nearest_to(trial, main.space.conventions)
             for trial in left
         }
 
@@ -163,8 +163,8 @@ class Outcome(NamedTuple):
     """What was found for a claim: its convention, or one that gives another value."""
 
     status: str
-    options: Options
-    convention: str | None
+    convention: Convention
+    name: str | None
     changes: list[str]
 
 
@@ -172,31 +172,30 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
     """Return what was found for a claim."""
     main = result.main
     answer = next((each for each in result.exceptions if trial in each.explained), main)
-    if not trial.prints(answer.options):
-        options = result.nearest[trial]
-        default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-        of_claim = {each: options[each] for each in trial.options}
-        return Outcome("unexplained", options, None, changes_of(of_claim, default))
-    base = main.named.at({each.claim.name: each.claim.cutoffs[0] for each in answer.trials})
+    if not trial.prints(answer.convention):
+        nearest = result.nearest[trial]
+        of_claim = {trial.measure: {each: nearest[trial.measure][each] for each in trial.options}}
+        return Outcome("unexplained", nearest, None, changes_of(of_claim, COMMUNITY.at([trial])))
+    base = main.named.at(answer.trials)
     status = "made differently" if answer.is_clear else "unclear"
     if answer is main:
         status = "unclear" if any(trial in each.trials for each in result.doubtful) else "explained"
-    return Outcome(status, answer.options, main.named.name, changes_of(answer.options, base))
+    return Outcome(status, answer.convention, main.named.name, changes_of(answer.convention, base))
 
 
 def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
-    status, options, convention, changes = outcome_of(result, trial)
-    value = trial.value(options)
+    status, convention, name, changes = outcome_of(result, trial)
+    value = trial.value(convention)
     return {
         "run": trial.row,
         "claim": trial.claim.name,
         "published": trial.cell,
         "status": status,
         "value": None if math.isnan(value) else value,
-        "printed": trial.shown(options),
-        "measure": trial.typed(options),
-        "convention": convention,
+        "printed": trial.shown(convention),
+        "measure": trial.typed(convention),
+        "convention": name,
         "changes": "; ".join(changes),
     }
 
@@ -270,15 +269,15 @@ def _table(result: Audit) -> Table:
     """Return a line for each claim: what is published, and what one would expect."""
     cells = []
     for trial, each in zip(result.trials, result._records(), strict=True):
-        options, measure = outcome_of(result, trial).options, each["measure"]
+        convention, measure = outcome_of(result, trial).convention, each["measure"]
         if each["status"] == "unexplained":
             measure = "no convention"
         elif each["status"] == "unclear":  # and may be a typo
-            options = result.main.options
-            measure = trial.typed(options)
-        value = trial.value(options)
-        expected = NONE if math.isnan(value) else Cell(trial.shown(options), value=value)
-        published = Cell(trial.cell, value=float(trial.read_by(options).claim.value))
+            convention = result.main.convention
+            measure = trial.typed(convention)
+        value = trial.value(convention)
+        expected = NONE if math.isnan(value) else Cell(trial.shown(convention), value=value)
+        published = Cell(trial.cell, value=float(trial.read_by(convention).claim.value))
         cells.append([each["run"], each["claim"], measure, published, expected])
     headings = ["run", "claim", "measure", "published", "expected"]
     one = len({each.row for each in result.trials}) == 1
@@ -298,9 +297,9 @@ def _measures_of(result: Audit) -> list[Measure]:
     """Return the measures that were found for the claims."""
     found = []
     for trial in result.trials:
-        options, claim = outcome_of(result, trial).options, trial.claim
-        of_claim = options_for(claim.measure, options)
-        found.append(measure_of(claim.measure, trial.cutoff(options), of_claim, trial.run.labels))
+        convention = outcome_of(result, trial).convention
+        own = options_for(trial.measure, convention[trial.measure])
+        found.append(measure_of(trial.measure, trial.cutoff(convention), own, trial.run.labels))
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -315,7 +314,9 @@ def _how(result: Audit) -> dict[str, Any]:
     made, main = how_made(_measures_of(result), result.origin), result.main
     if not main.explained:
         return made
-    options = [f"{title(option)}: {describe(option, value)}" for option, value in main.options_seen.items()]
+    options = [
+        f"{setting.title}: {describe(setting.option, value)}" for setting, value in main.settings_seen.items()
+    ]
     alike = [f"makes no difference: {name}: {' / '.join(each)}" for name, each in equivalents(main).items()]
     equal = [f"equally good: {each.named.name} ({each.named.source})" for each in result.best[1:]]
     return {**made, "conventions": [main.sentence(), *options, *alike, *equal]}

@@ -13,12 +13,12 @@ from permed_measures.audits.answers import CERTAIN, DIFFERENT, LIKELY, MOST_CHAN
 from permed_measures.audits.trials import Floats, Trial, Tried, of_some_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
-    OF_ALL,
-    OWN,
-    SAME,
-    Options,
+    CUTOFF,
+    Convention,
     changes_of,
+    measures_by_value,
     options_apart,
+    options_in,
     rounding_of,
 )
 from permed_measures.conventions.spaces import Codes, Space
@@ -112,10 +112,6 @@ def _n_explained(space: Space[Trial], near: Codes, trials: Sequence[Trial], want
     return counts
 
 
-def _distance(ours: Options, theirs: Options) -> int:
-    return sum(value != theirs.get(option, SAME) for option, value in ours.items())
-
-
 _FEWEST = 2
 """So many claims at least are more than one, which may be a typo."""
 
@@ -135,14 +131,24 @@ def answers_apart(best: list[Answer]) -> list[Answer]:
     if not (apart := _best(space, sum(trial in one.explained for trial in of_some_rows(trials)))):
         return best
     [main, *_] = apart
-    theirs = main.named.options
-    own = {each for each, value in main.options.items() if each in OF_ALL and value != theirs.get(each, SAME)}
-    claims = [trial for trial in main.explained if own & {*OWN.get(trial.measure, ())}]
+    moved = _apart_from_the_others(main.convention, main.named.at(trials))
+    claims = [trial for trial in main.explained if trial.measure in moved]
     if len(main.explained) <= len(one.explained) or len(claims) < _FEWEST:
         return best
-    alone = Answer(main.named, main.options, Space(claims, conventions), main.n_changes)
+    alone = Answer(main.named, main.convention, Space(claims, conventions), main.n_changes)
     is_clear = one.verdict in ("certain", "likely")
     return apart if alone.chance.value <= (DIFFERENT if is_clear else LIKELY) else best
+
+
+def _apart_from_the_others(ours: Convention, theirs: Convention) -> set[str]:
+    """Return the measures that share a value of an option by another convention with more than by ours."""
+    found = set[str]()
+    for option in options_in(ours):
+        for usual, shared in measures_by_value(theirs, option).items():
+            parts = measures_by_value({measure: ours[measure] for measure in shared}, option)
+            most = max(parts, key=lambda value: (len(parts[value]), value == usual))
+            found |= {*shared} - {*parts[most]}
+    return found
 
 
 # --- what one convention leaves open -----------------------------------------------------------------
@@ -162,10 +168,10 @@ def exceptions_to(main: Answer) -> list[Answer]:
     for row in dict.fromkeys(trial.row for trial in main.left if trial.row in searched):
         found += _exceptions_in(main, [trial for trial in main.left if trial.row == row])
     for known in [each for each in found if each.explained]:
-        if also := [trial for trial in left if _prints(trial, known.options)]:
-            found.append(_answer(main, known.named.name, known.options, also, known.n_changes))
+        if also := [trial for trial in left if _prints(trial, known.convention)]:
+            found.append(_answer(main, known.named.name, known.convention, also, known.n_changes))
             left = [trial for trial in left if trial not in {*also}]
-    return [*found, *([_answer(main, "the others", main.options, left, 0)] if left else [])]
+    return [*found, *([_answer(main, "the others", main.convention, left, 0)] if left else [])]
 
 
 _FEW = 10
@@ -182,33 +188,44 @@ def _exceptions_in(main: Answer, left: list[Trial]) -> Iterator[Answer]:
         left = [trial for trial in left if trial not in nearest.trials]
 
 
-def _prints(trial: Trial, convention: Options) -> bool:
-    """Return whether a convention, which may be about other measures, prints a claim."""
-    return all(option in convention for option in trial.options) and trial.prints(convention)
+def _prints(trial: Trial, convention: Convention) -> bool:
+    """Return whether a convention, which may be about other claims, prints a claim."""
+    return CUTOFF + trial.name in convention.get(trial.measure, ()) and trial.prints(convention)
 
 
 def _cutoffs(main: Answer) -> dict[str, Cutoff]:
-    return {trial.claim.name: trial.cutoff(main.options) for trial in main.trials}
+    return {trial.claim.name: trial.cutoff(main.convention) for trial in main.trials}
 
 
-def _answer(main: Answer, name: str, options: Options, trials: list[Trial], n_changes: int) -> Answer:
+def _as_named(main: Answer, name: str) -> NamedConvention:
+    """Return an answer as a convention with a name, from which others differ."""
+    shared = {
+        option: max(groups, key=lambda value: len(groups[value]))
+        for option in main.named.shared
+        if (groups := measures_by_value(main.convention, option))
+    }
+    return NamedConvention(name, "", main.named.measures, main.convention, {**main.named.shared, **shared})
+
+
+def _answer(main: Answer, name: str, convention: Convention, trials: list[Trial], n_changes: int) -> Answer:
     """Return a convention near an answer as that to other claims."""
-    ours = NamedConvention(name, "", main.named.measures, main.options)
-    return Answer(ours, options, Space(trials, [ours], _cutoffs(main)), n_changes)
+    ours = _as_named(main, name)
+    return Answer(ours, convention, Space(trials, [ours], _cutoffs(main)), n_changes)
 
 
 def _otherwise(main: Answer, name: str, trials: list[Trial]) -> Answer:
     """Explain claims by changes from an answer, or else as a convention with another name has them."""
     cutoffs = _cutoffs(main)
-    ours = NamedConvention(name, "", main.named.measures, main.options)
+    ours = _as_named(main, name)
     [near] = answers_to(trials, [ours], cutoffs)
     if near.complete:
         return near
     others = answers_to(trials, [ours, *main.space.conventions], cutoffs)
     if len(others[0].explained) <= len(near.explained):
         return near
-    least = min(others, key=lambda each: len(changes_of(each.options, ours.at(cutoffs))))
-    return Answer(ours, least.options, least.space, least.n_changes)
+    base = ours.at(trials, cutoffs)
+    least = min(others, key=lambda each: len(changes_of(each.convention, base)))
+    return Answer(ours, least.convention, least.space, least.n_changes)
 
 
 class Doubt(NamedTuple):
@@ -228,7 +245,7 @@ def doubts_about(main: Answer) -> list[Doubt]:
 
     Where arbitrary numbers would be explained as easily, such a claim may as well be a typo.
     """
-    simpler: dict[Trial, Options] = {}
+    simpler: dict[Trial, Convention] = {}
     n_others = len(main.trials) - 1
     if not main.n_changes or n_others < _FEWEST or not main.complete:
         return []
@@ -245,9 +262,9 @@ def doubts_about(main: Answer) -> list[Doubt]:
     return [each for each in found if not (each.other.explained and each.other.is_clear) or each.is_typo]
 
 
-def _nearest(space: Space[Trial], convention: Options) -> list[Answer]:
+def _nearest(space: Space[Trial], convention: Convention) -> list[Answer]:
     """Return a convention of a space as the answers that are nearest to named ones."""
-    distances = [_distance(convention, base) for _, base in space.bases]
+    distances = [len(changes_of(convention, base)) for _, base in space.bases]
     return [
         Answer(named, convention, space, distance)
         for (named, _), distance in zip(space.bases, distances, strict=True)
@@ -255,14 +272,13 @@ def _nearest(space: Space[Trial], convention: Options) -> list[Answer]:
     ]
 
 
-def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Options:
+def nearest_to(trial: Trial, conventions: Sequence[NamedConvention]) -> Convention:
     """Return the named convention whose value is nearest to a claim, without what makes no difference."""
-    cutoffs = {trial.claim.name: trial.claim.cutoffs[0]}
-    bases = [named.at(cutoffs) for named in conventions if named.has(trial.claim.measure)]
+    bases = [named.at([trial]) for named in conventions if named.has(trial.claim.measure)]
     values = [trial.value(base) for base in bases]
     distances = [np.inf if np.isnan(value) else abs(value - float(trial.claim.value)) for value in values]
     value, near = values[least := int(np.argmin(distances))], bases[least]
-    return simplified(near, COMMUNITY.at(cutoffs), lambda other: trial.value(other) == value)
+    return simplified(near, COMMUNITY.at([trial]), lambda other: trial.value(other) == value)
 
 
 # --- swapped columns and rows --------------------------------------------------------------------------
@@ -284,24 +300,25 @@ def swap_in(trials: Sequence[Trial], conventions: Sequence[NamedConvention]) -> 
     rows = {(row, name): trial for (name, row), trial in columns.items()}
     if len(columns) < len({name for name, _ in columns}) * len({row for row, _ in rows}):
         return None
-    cutoffs = {trial.claim.name: trial.claim.cutoffs[0] for trial in trials}
     for named in conventions:
         if all(named.has(trial.claim.measure) for trial in trials):
             for what, cells in (("columns", columns), ("rows", rows)):
-                if moved := _moved(cells, named.at(cutoffs)):
+                if moved := _moved(cells, named.at(trials)):
                     text = f"the {what} {listed(list(moved))} are swapped"
                     return Swap(text, _exchanged(cells, moved))
     return None
 
 
-def _moved(cells: Cells, options: Options) -> dict[str, str]:
+def _moved(cells: Cells, convention: Convention) -> dict[str, str]:
     """Return which other line a line has the numbers of; empty if that is no permutation."""
     lines, places = (list(dict.fromkeys(each)) for each in zip(*cells, strict=True))
-    values = np.array([[cells[line, at].value(options) for at in places] for line in lines])
+    values = np.array([[cells[line, at].value(convention) for at in places] for line in lines])
     moved = {}
     for line in lines:
         trials = [cells[line, at] for at in places]
-        printed = [each.claim.printed(rounding_of(each.own(options)["rounding"]).of_mean) for each in trials]
+        printed = [
+            each.claim.printed(rounding_of(convention[each.measure]["rounding"]).of_mean) for each in trials
+        ]
         holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
         fits = [lines[place] for place in np.flatnonzero(np.logical_and.reduce(holds))]
         if len(fits) == 1 and fits != [line]:

@@ -16,15 +16,16 @@ from permed_measures.conventions.names import with_cutoff
 from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
-    Options,
+    SHARED,
+    Convention,
     changes_of,
+    default_of,
     describe,
-    option_of,
     place,
     rounding_of,
-    seen_by,
-    title,
+    with_value,
 )
+from permed_measures.conventions.records import OPTIONS
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -87,12 +88,12 @@ def within_ties(main: Answer) -> list[str]:
 
     Nothing is said where a rounding explains all claims and one needs it in any order of ties.
     """
-    texts, plain = [], {**main.options, "rounding": "exact"}
+    texts, plain = [], with_value(main.convention, "rounding", DEFAULT["rounding"])
     left = [trial for trial in main.trials if not trial.prints(plain)]
     for trial in left:
         orders = [
             plain,
-            *({**plain, "ties": ties.value} for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
+            *(with_value(plain, "ties", ties.value) for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
         ]
         least, *_, most = sorted(orders, key=trial.value)
         ends = trial.codes(np.array([trial.value(least), trial.value(most)]), None)
@@ -168,7 +169,7 @@ _TWO_LINES = 135
 """How many characters two lines hold beside their margin and what is counted."""
 
 
-def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
+def unexplained(main: Answer, nearest: dict[Trial, Convention]) -> list[str]:
     """Say of each claim that nothing explains what its value is by the convention of the others."""
     lines = []
     for trial, near in islice(nearest.items(), _LINES):
@@ -176,8 +177,7 @@ def unexplained(main: Answer, nearest: dict[Trial, Options]) -> list[str]:
             continue
         how = "by the convention of the other claims"
         if not main.explained:
-            default = COMMUNITY.at({trial.claim.name: trial.claim.cutoffs[0]})
-            how = "; ".join(changes_of(near, default)) or "by default"
+            how = "; ".join(changes_of(near, COMMUNITY.at([trial]))) or "by default"
         slip = trial.read_by(near).claim.slip(trial.value(near))
         if trial.would_print(near):
             slip = "any order of these lists gives it"
@@ -197,7 +197,7 @@ def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
     by = "the convention of the other claims" if main.explained else main.named.name
     lines = []
     for trial in left[:_LINES]:
-        others = [*other_cells(trial, main), *other_measures(trial, {**DEFAULT, **main.options})]
+        others = [*other_cells(trial, main), *other_measures(trial, main.convention)]
         if others:
             found = " or ".join(list(dict.fromkeys(others))[:_OTHERS])
             lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {found} by {by}")
@@ -210,19 +210,18 @@ def no_difference(main: Answer) -> list[str]:
     Of others it is said how many values do.
     """
     names = []
-    for option, values in main.equivalents.items():
-        known = option_of(option)
-        n_known = len(known.values) if known is not None else 0
+    for setting, values in main.equivalents.items():
+        n_known = len(OPTIONS[setting.option].values) if setting.option in OPTIONS else 0
         some = "" if len(values) == n_known else f" ({len(values)} of {n_known})" if n_known else " (some)"
-        names.append(f"{title(option)}{some}")
+        names.append(f"{setting.title}{some}")
     return in_two_lines(sorted(names, key=lambda name: name.endswith(")")))
 
 
 def equivalents(main: Answer) -> dict[str, list[str]]:
     """Describe by the title of each option the values that give the same numbers on these data."""
     return {
-        title(option): [describe(option, value) for value in values]
-        for option, values in main.equivalents.items()
+        setting.title: [describe(setting.option, value) for value in values]
+        for setting, values in main.equivalents.items()
     }
 
 
@@ -233,9 +232,9 @@ _CUT = ("P", "R", "Success", "F1")
 """Measures that have a cutoff."""
 
 
-def has_number(trial: Trial, value: float, options: Options) -> bool:
+def has_number(trial: Trial, value: float, convention: Convention) -> bool:
     """Return whether a claim prints a value, rounded as a convention does."""
-    return value in trial.claim.printed(rounding_of(trial.own(options)["rounding"]).of_mean)
+    return value in trial.claim.printed(rounding_of(convention[trial.measure]["rounding"]).of_mean)
 
 
 def other_cells(trial: Trial, main: Answer) -> list[str]:
@@ -244,7 +243,7 @@ def other_cells(trial: Trial, main: Answer) -> list[str]:
         each
         for each in main.trials
         if (each.row == trial.row) + (each.claim.name == trial.claim.name) == 1
-        and has_number(trial, each.value(main.options), main.options)
+        and has_number(trial, each.value(main.convention), main.convention)
     ]
     several = len({each.row for each in main.trials}) > 1
     return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
@@ -258,7 +257,7 @@ def better_names(main: Answer) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if not main.changes:
         return found
-    default = {**DEFAULT, **COMMUNITY.at({t.claim.name: t.claim.cutoffs[0] for t in main.trials})}
+    default = COMMUNITY.at(main.trials)
     for name in dict.fromkeys(trial.claim.name for trial in main.explained):
         trials = [trial for trial in main.explained if trial.claim.name == name]
         if not all(trial.prints(default) for trial in trials):
@@ -269,10 +268,11 @@ def better_names(main: Answer) -> dict[str, list[str]]:
     return found
 
 
-def other_measures(trial: Trial, convention: Options, both: bool = False) -> Iterator[str]:
+def other_measures(trial: Trial, convention: Convention, both: bool = False) -> Iterator[str]:
     """Yield the measures that have the number of a claim by a convention.
 
-    They are another measure, or have another cutoff; perhaps `both`.
+    They are another measure, or have another cutoff; perhaps `both`. One that the convention does not have
+    shares the options of all measures with the claim.
     """
     claim = trial.claim
     own = claim.cutoffs[0]
@@ -284,11 +284,12 @@ def other_measures(trial: Trial, convention: Options, both: bool = False) -> Ite
                 yield from _if_printed(trial, measure, cutoff, convention)
 
 
-def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Options) -> Iterator[str]:
+def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Convention) -> Iterator[str]:
     if cutoff is None and measure in _CUT:
         return
     rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
-    means = trial.run.means(measure, rank, convention)
-    at = place(seen_by(measure, convention)["queries"])
-    if means is not None and has_number(trial, float(means[at]), convention):
+    shared = {option: convention[trial.measure][option] for option in SHARED}
+    options = convention.get(measure, {**default_of(measure), **shared})
+    means = trial.run.means(measure, rank, options)
+    if means is not None and has_number(trial, float(means[place(options["queries"])]), convention):
         yield with_cutoff(measure, rank)

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 from permed_measures.conventions.aggregate import Known
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import DEFAULT, Options, place, query_sets, rounding_of
+from permed_measures.conventions.options import (
+    CUTOFF,
+    DEFAULT,
+    Convention,
+    Options,
+    place,
+    query_sets,
+    rounding_of,
+)
 from permed_measures.conventions.records import OPTIONS
-from permed_measures.conventions.runs import RunVariants, options_for, with_rounding
+from permed_measures.conventions.runs import RunVariants, of_queries
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.papers.claims import EXACT, Claim
 
@@ -68,7 +76,7 @@ class Trial(Quantity):
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
         self.row, self.claim, self.cell = row, claim, claim.text
         if claim.other is not None:
-            bases = [named.at({claim.name: claim.cutoffs[0]}) for named in NAMED if named.has(claim.measure)]
+            bases = [named.at([claim]) for named in NAMED if named.has(claim.measure)]
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
         self.window = Window.of(self.claim)
         self._of_any_run: dict[object, bool] = {}
@@ -77,7 +85,7 @@ class Trial(Quantity):
         """Return the trial of another claim of the same measure."""
         return Trial(self.row, claim, self.run)
 
-    def read_by(self, convention: Options) -> Trial:
+    def read_by(self, convention: Convention) -> Trial:
         """Return the trial with the claim in percent or not, as is nearer to what a convention gives."""
         claim = _nearer_reading(self.claim, np.array([self.value(convention)]))
         if claim is self.claim:
@@ -86,26 +94,26 @@ class Trial(Quantity):
         found.claim, found.window = claim, Window.of(claim)
         return found
 
-    def prints(self, convention: Options) -> bool:
+    def prints(self, convention: Convention) -> bool:
         """Return whether a convention prints the claim, and not for any run."""
         return self.would_print(convention) and not self.is_of_any_run(convention)
 
-    def would_print(self, convention: Options) -> bool:
+    def would_print(self, convention: Convention) -> bool:
         """Return whether a convention prints the claim, maybe for any run."""
         codes = self.codes(np.array([self.value(convention)]), self._first_to(convention))
         return bool(self.are_printed(codes)[0])
 
-    def _first_to(self, convention: Options) -> int | None:
+    def _first_to(self, convention: Convention) -> int | None:
         """Return to how many digits a convention rounds means before they are printed."""
-        return rounding_of(self.own(convention)["rounding"]).of_mean
+        return rounding_of(convention[self.measure]["rounding"]).of_mean
 
-    def is_of_any_run(self, convention: Options) -> bool:
+    def is_of_any_run(self, convention: Convention) -> bool:
         """Return whether a run has the same value in any order of its lists, as the convention makes it so.
 
         Each query that counts has this value then. The convention makes it so if it sees only what was found,
         or if the order matters without its options.
         """
-        own = self.own(convention)
+        own = convention[self.measure]
         key = tuple(own[option] for option in self.options)
         if key not in self._of_any_run:
             self._of_any_run[key] = self._has_one_value(own) and (
@@ -133,8 +141,8 @@ class Trial(Quantity):
 
     def _in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
-        cutoff, at = self.cutoff(own), place(own["queries"])
-        options = with_rounding(options_for(self.measure, own), own)
+        cutoff, at = own[CUTOFF + self.name], place(own["queries"])
+        options = of_queries(self.measure, own)
         for run in self.run.in_any_order():
             if (ranked := run.ranked(own)) is not None:
                 sets = run.sets(ranked, cutoff)
@@ -146,7 +154,7 @@ class Trial(Quantity):
         low, high, code = codes[:, ::2], codes[:, 1::2], float(self.window.code)
         return np.asarray(((low <= code) & (code <= high)).any(axis=1))
 
-    def shown(self, convention: Options) -> str:
+    def shown(self, convention: Convention) -> str:
         """Return what a convention prints."""
         if self.would_print(convention):
             return self.claim.text

@@ -14,7 +14,6 @@ from permed_measures.conventions.aggregate import QuerySets, macro, rounded
 from permed_measures.conventions.options import (
     DEFAULT,
     MEASURES,
-    OF_ALL,
     OPTIONS_OF,
     SHARED,
     Options,
@@ -42,9 +41,7 @@ def is_possible(options: Options, labels: Labels) -> bool:
     level = options.get("level", 0)  # of nDCG there is none
     if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
         return False
-    of_measure = {
-        option: value for option, value in options.items() if OF_ALL.get(option, option) not in SHARED
-    }
+    of_measure = {option: value for option, value in options.items() if option not in SHARED}
     return all(each.offered(labels) for each in records_of(of_measure))
 
 

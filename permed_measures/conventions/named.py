@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
     MEASURES,
-    OF_ALL,
     OPTIONS_OF,
     OWN_FILE,
     SHARED,
+    Convention,
     Options,
+    meant,
 )
 from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 from permed_measures.measures.parameters import Cutoff
+
+
+class MeasureWithCutoffs(Protocol):
+    """What is said to be a measure: what it is called, the measure, and its cutoffs, the usual one first."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def measure(self) -> str: ...  # noqa: D102
+    @property
+    def cutoffs(self) -> tuple[Cutoff, ...]: ...  # noqa: D102
 
 
 class NamedConvention(NamedTuple):
@@ -33,22 +45,42 @@ class NamedConvention(NamedTuple):
     name, source : str
     measures : tuple of str
         Those that it says how to compute.
-    options : mapping
-        The value of each option, and of those that one measure has for itself.
+    convention : mapping
+        The options of each measure.
+    shared : mapping
+        The value of each option of a measure that has none for itself.
     """
 
     name: str
     source: str
     measures: tuple[str, ...]
-    options: Options
+    convention: Convention
+    shared: Options
 
     def has(self, measure: str) -> bool:
         """Return whether it covers a measure; one that is written out says itself how it is computed."""
         return measure in self.measures or measure not in MEASURES
 
-    def at(self, cutoffs: dict[str, Cutoff]) -> Options:
-        """Return its options, and these cutoffs of claims."""
-        return {**self.options, **{CUTOFF + name: rank for name, rank in cutoffs.items()}}
+    def of(self, measure: str) -> Options:
+        """Return the options of a measure."""
+        return self.convention.get(measure) or {option: self.shared[option] for option in SHARED}
+
+    def is_shared(self, measure: str, option: str, value: Any) -> bool:
+        """Return whether a value is that of the other measures, or the cutoff of a claim."""
+        return option not in self.shared or value == meant(measure, option, self.shared[option])
+
+    def at(
+        self, claims: Iterable[MeasureWithCutoffs], usual: Mapping[str, Cutoff] | None = None
+    ) -> Convention:
+        """Return how it computes the measures of claims, with their cutoffs.
+
+        By the name of a claim `usual` has another cutoff than the first.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for claim in claims:
+            cutoff = claim.cutoffs[0] if usual is None else usual[claim.name]
+            found.setdefault(claim.measure, {**self.of(claim.measure)})[CUTOFF + claim.name] = cutoff
+        return found
 
     def with_changes(self, n: int) -> str:
         """Return its name, and a number of changes from it if there are any."""
@@ -109,15 +141,17 @@ def _convention(table: dict[str, Any], where: str) -> NamedConvention:
     for measure in measures:
         if measure not in MEASURES:
             raise _not_one_of("measures", measure, MEASURES, where)
-    found = dict(_options("options", table.get("options", {}), None, where))
+    of_all = {**DEFAULT, **dict(_options("options", table.get("options", {}), None, where))}
+    convention: dict[str, Options] = {}
     for measure in MEASURES:
+        own = {}
         if measure in table:
             if measure not in measures:
                 raise _not_one_of("measures", measure, measures, where)
-            for option, value in _options(measure, table[measure], measure, f"{where}, {measure}"):
-                own = f"{option} of {measure}"
-                found[own if own in OF_ALL else option] = value
-    return NamedConvention(table["name"], table["source"], tuple(measures), {**DEFAULT, **found})
+            own = dict(_options(measure, table[measure], measure, f"{where}, {measure}"))
+        options = (*SHARED, *OPTIONS_OF[measure])
+        convention[measure] = {each: meant(measure, each, {**of_all, **own}[each]) for each in options}
+    return NamedConvention(table["name"], table["source"], tuple(measures), convention, of_all)
 
 
 def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[tuple[str, str | float]]:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, reduce
 from importlib.resources import files
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from permed_measures.conventions.aggregate import HALVES, QuerySet, Rounding
-from permed_measures.conventions.records import OPTIONS, QUERIES, RANKINGS, GainTable, Option, Value
+from permed_measures.conventions.records import OPTIONS, QUERIES, RANKINGS, GainTable, Value
+from permed_measures.markup import grouped, listed
 from permed_measures.measures.parameters import Cutoff, both_of
 
 Options = Mapping[str, Any]
-"""A convention: the value of each option, and for ``cutoff of NAME`` the rank that a claim is computed to.
-
-``ties of RR`` is the option of one measure, which takes the place of ``ties`` there, unless it is `SAME`.
-"""
+"""The value of each option of a measure; ``cutoff of NAME`` is the cutoff of a claim about it."""
+Convention = Mapping[str, Options]
+"""How measures are computed: by the name of a measure its options."""
 
 MEASURES = ("AP", "nDCG", "P", "R", "RR", "Success", "F1")
 """The measures that have options."""
 CUTOFF = "cutoff of "
 """How the option begins that is the cutoff of a claim."""
-SAME = "as for the other measures"
-"""The value of an option of one measure that does not differ from the others."""
 OWN_FILE: dict[str, Any] = tomllib.loads(
     files("permed_measures.conventions").joinpath("conventions.toml").read_text(encoding="utf-8")
 )
@@ -36,18 +34,7 @@ OPTIONS_OF = {
     measure: tuple(name for name, option in OPTIONS.items() if measure in option.measures)
     for measure in MEASURES
 }
-"""The options of each measure."""
-OWN = {
-    measure: {
-        f"{option} of {measure}": option
-        for option in (*SHARED, *OPTIONS_OF[measure])
-        if OPTIONS[option].measures != (measure,)
-    }
-    for measure in MEASURES
-}
-"""The options that a measure may have for itself, and the ones of several measures whose place they take."""
-OF_ALL = {own: option for options in OWN.values() for own, option in options.items()}
-"""By the option of one measure, that of several."""
+"""The options of each measure beside those that all share."""
 OF_RANKINGS = tuple(name for name, option in OPTIONS.items() if option.about == RANKINGS)
 """The options that rankings depend on."""
 OF_QUERIES = tuple(name for name, option in OPTIONS.items() if option.about == QUERIES)
@@ -107,37 +94,13 @@ def options_apart() -> list[str]:
 
 def record_of(option: str, value: Any) -> Value | None:
     """Return the record of a value; none of a grade, a table or a cutoff."""
-    known = option_of(option)
+    known = OPTIONS.get(option)
     return None if known is None else known.values.get(value)
 
 
 def records_of(options: Options) -> Iterator[Value]:
     """Yield the records of the values of a convention; grades and tables have none."""
     return (each for option, value in options.items() if (each := record_of(option, value)) is not None)
-
-
-# --- conventions -----------------------------------------------------------------------------------------
-
-
-def seen_by(measure: str, convention: Options) -> Options:
-    """Return a convention with the options that a measure has for itself in place of those of all.
-
-    Examples
-    --------
-    >>> seen_by("RR", {"ties": "trec", "ties of RR": "input", "ties of P": SAME})
-    {'ties': 'input', 'ties of P': 'as for the other measures'}
-    """
-    own = OWN.get(measure, {})
-    mine = own.keys() & convention.keys()
-    if not mine:
-        return convention
-    found = {option: value for option, value in convention.items() if option not in mine}
-    return found | {own[each]: convention[each] for each in sorted(mine) if convention[each] != SAME}
-
-
-def option_of(name: str) -> Option | None:
-    """Return the option of all measures or of one; none for a cutoff."""
-    return OPTIONS.get(OF_ALL.get(name, name))
 
 
 def describe(option: str, value: Any) -> str:
@@ -147,9 +110,7 @@ def describe(option: str, value: Any) -> str:
 
 def value_of(option: str, value: Any) -> Value:
     """Return the texts of a value; cutoffs, relevance levels and tables of grades are told by themselves."""
-    known = option_of(option)
-    if value == SAME:
-        return Value(SAME, "")
+    known = OPTIONS.get(option)
     if known is None:
         return Value(in_words(value), "")
     if isinstance(value, GainTable):
@@ -169,30 +130,131 @@ def in_words(rank: Cutoff) -> str:
 
 def title(option: str) -> str:
     """Return the title of an option; a cutoff is its own title."""
-    known = option_of(option)
-    if known is None:
-        return option
-    return known.title + (option.removeprefix(OF_ALL[option]) if option in OF_ALL else "")
+    return OPTIONS[option].title if option in OPTIONS else option
 
 
-def changes_of(ours: Options, theirs: Options) -> list[str]:
-    """Return the differences of a convention from another."""
-    texts = []
-    for option, value in ours.items():
-        other = theirs.get(option, SAME)
-        if value != other:
-            texts.append(f"{title(option)}: {describe(option, value)} (not: {describe(option, other)})")
+# --- conventions -----------------------------------------------------------------------------------------
+
+
+class Setting(NamedTuple):
+    """An option of some measures; of all that have it if none is named.
+
+    Examples
+    --------
+    >>> str(Setting("ties")), str(Setting("ties", ("AP", "RR"))), Setting("ties", ("RR",)).title
+    ('ties', 'ties of AP and RR', 'tie rule of RR')
+    """
+
+    option: str
+    measures: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write the name of the option and of the measures."""
+        return self.option + self._of_measures
+
+    @property
+    def title(self) -> str:
+        """The title of the option, with the measures."""
+        return title(self.option) + self._of_measures
+
+    @property
+    def _of_measures(self) -> str:
+        return f" of {listed(list(self.measures))}" if self.measures else ""
+
+
+def default_of(measure: str) -> Options:
+    """Return the community's options of a measure."""
+    return {option: DEFAULT[option] for option in (*SHARED, *OPTIONS_OF.get(measure, ()))}
+
+
+def meant(measure: str, option: str, value: Any) -> Any:
+    """Return a value of an option as a measure has it: the community's if only others have that value."""
+    record = record_of(option, value)
+    is_known = record is None or not record.measures or measure in record.measures
+    return value if is_known else DEFAULT[option]
+
+
+def options_in(convention: Convention) -> list[str]:
+    """Return the options of all measures of a convention, each once."""
+    return list(dict.fromkeys(option for options in convention.values() for option in options))
+
+
+def settings(convention: Convention) -> dict[Setting, Any]:
+    """Return the value of each option, by the measures that share it where not all do.
+
+    Examples
+    --------
+    >>> found = settings({"AP": {"ties": "trec", "level": 2.0}, "RR": {"ties": "input", "level": 2.0}})
+    >>> {str(setting): value for setting, value in found.items()}
+    {'ties of AP': 'trec', 'ties of RR': 'input', 'level': 2.0}
+    """
+    found: dict[Setting, Any] = {}
+    for option in options_in(convention):
+        groups = measures_by_value(convention, option)
+        for value, measures in groups.items():
+            found[Setting(option, tuple(measures) if len(groups) > 1 else ())] = value
+    return found
+
+
+def measures_by_value(convention: Convention, option: str) -> dict[Any, list[str]]:
+    """Return by value of an option the measures that have it."""
+    return grouped((options[option], measure) for measure, options in convention.items() if option in options)
+
+
+def with_value(convention: Convention, option: str, value: Any, measures: Collection[str] = ()) -> Convention:
+    """Return a convention with another value of an option, for some of its measures or all that have it.
+
+    Examples
+    --------
+    >>> with_value({"AP": {"ties": "trec"}, "RR": {"ties": "trec"}}, "ties", "input", ["RR"])
+    {'AP': {'ties': 'trec'}, 'RR': {'ties': 'input'}}
+    """
+    return {
+        measure: {**options, option: meant(measure, option, value)}
+        if option in options and (measure in measures or not measures)
+        else options
+        for measure, options in convention.items()
+    }
+
+
+def changes_of(ours: Convention, theirs: Convention) -> list[str]:
+    """Return the differences of a convention from another, in the measures that it has too.
+
+    Examples
+    --------
+    >>> community = {"AP": {"level": 1.0}, "RR": {"level": 1.0}}
+    >>> changes_of(with_value(community, "level", 2.0, ["RR"]), community)
+    ['relevance level of RR: relevant from grade 2 on (not: relevant from grade 1 on)']
+    """
+    texts, ours = [], {measure: options for measure, options in ours.items() if measure in theirs}
+    for option in options_in(ours):
+        n_values = len(measures_by_value(ours, option))
+        changes = grouped(
+            ((options[option], theirs[measure][option]), measure)
+            for measure, options in ours.items()
+            if option in options and options[option] != theirs[measure][option]
+        )
+        for (value, other), measures in changes.items():
+            setting = Setting(option, tuple(measures) if n_values > 1 or len(changes) > 1 else ())
+            texts.append(f"{setting.title}: {describe(option, value)} (not: {describe(option, other)})")
     return texts
 
 
-def differing(base: Options, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Options]:
+def differing(base: Convention, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Convention]:
     """Yield each convention that differs from another in exactly `n` options, by the values of each option.
 
     Examples
     --------
-    >>> list(differing({"gain": "exp", "ideal": "run"}, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
-    [{'gain': 'linear', 'ideal': 'run'}]
+    >>> base = {"nDCG": {"gain": "exp", "ideal": "run"}}
+    >>> list(differing(base, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
+    [{'nDCG': {'gain': 'linear', 'ideal': 'run'}}]
     """
     for changed in combinations(values, n):
-        others = ([value for value in values[option] if value != base[option]] for option in changed)
-        yield from ({**base, **dict(zip(changed, new, strict=True))} for new in product(*others))
+        others = (
+            [each for each in values[option] if {*measures_by_value(base, option)} != {each}]
+            for option in changed
+        )
+        for new in product(*others):
+            yield reduce(
+                lambda found, change: with_value(found, *change), zip(changed, new, strict=True), base
+            )

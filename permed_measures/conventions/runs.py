@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import count, islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ from permed_measures.conventions.options import (
     query_sets,
     records_of,
     rounding_of,
-    seen_by,
-    value_of,
 )
 from permed_measures.conventions.per_query import Labels, Ranked
 from permed_measures.conventions.rankings import RankedLists
@@ -172,34 +169,34 @@ class RunVariants:
 
     # --- rankings --------------------------------------------------------------------------------------
 
-    def ranked(self, convention: Options) -> Ranked | None:
-        """Return the ranking by a convention as a measure sees it; None if there is none."""
-        key = tuple(convention[option] for option in OF_RANKINGS)
+    def ranked(self, options: Options) -> Ranked | None:
+        """Return the ranking by the options of a measure; None if there is none."""
+        key = tuple(options[option] for option in OF_RANKINGS)
         if key not in self._found:
-            found = self._ranked(convention)
+            found = self._ranked(options)
             self._found[key] = found and self._known_as(found)
         return self._found[key]
 
-    def number_of(self, convention: Options) -> int:
-        """Return the number of the ranking by a convention as a measure sees it, 0 if there is none."""
-        ranked = self.ranked(convention)
+    def number_of(self, options: Options) -> int:
+        """Return the number of the ranking by the options of a measure, 0 if there is none."""
+        ranked = self.ranked(options)
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
-    def _ranked(self, convention: Options) -> Ranked | None:
-        policy = OPTIONS["labels"].values[convention["labels"]]
-        labels = self._policies.get(DEFAULT["labels"] if policy.only_found else convention["labels"])
+    def _ranked(self, options: Options) -> Ranked | None:
+        policy = OPTIONS["labels"].values[options["labels"]]
+        labels = self._policies.get(DEFAULT["labels"] if policy.only_found else options["labels"])
         if labels is None:
             return None
-        part = self._part(convention)
+        part = self._part(options)
         told = self._all_ties or part.mixed(labels).any()
-        ties: TieBreak = computed_by("ties", convention["ties"])
+        ties: TieBreak = computed_by("ties", options["ties"])
         rankings = part.rankings(labels, ties if told else TieBreak.OPTIMISTIC)
         for option in _LEAVING_OUT:
-            if condensed := computed_by(option, convention[option]).condensed:
+            if condensed := computed_by(option, options[option]).condensed:
                 rankings = condensed(rankings)
-        spans = part.spans(rankings) if part.has_ties and _tells_ties(convention) else None
+        spans = part.spans(rankings) if part.has_ties and _tells_ties(options) else None
         if policy.only_found:
-            labels, number = self._part({**convention, **_NOTHING_LEFT_OUT}).listed
+            labels, number = self._part({**options, **_NOTHING_LEFT_OUT}).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
         return Ranked(labels, rankings, spans)
 
@@ -211,9 +208,9 @@ class RunVariants:
         digests = (blake2b(array.tobytes()).digest() for array in arrays)
         return self._known.setdefault((ranked.labels, *digests), ranked)
 
-    def _part(self, convention: Options) -> RankedLists:
+    def _part(self, options: Options) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        rules = (*((option, convention[option]) for option in ("depth", *_LEAVING_OUT)),)
+        rules = (*((option, options[option]) for option in ("depth", *_LEAVING_OUT)),)
         if rules not in self._parts:
             kept = np.logical_and.reduce([self._kept[rule] for rule in rules if rule in self._kept])
             self._parts[rules] = self._whole if kept.all() else self._ranked_lists(self._rows_of(kept))
@@ -302,20 +299,19 @@ class RunVariants:
         known.in_run[n:] = True
         return known
 
-    def means(self, measure: str, cutoff: Cutoff, convention: Options) -> Floats | None:
-        """Return the mean of a measure over each query set; None if the convention means nothing here."""
-        convention = seen_by(measure, convention)
-        ranked, averaged = self.ranked(convention), convention["averaged"]
+    def means(self, measure: str, cutoff: Cutoff, options: Options) -> Floats | None:
+        """Return the mean of a measure by its options over each query set; None if they mean nothing here."""
+        ranked, averaged = self.ranked(options), options["averaged"]
         if ranked is None or not (averaged == DEFAULT["averaged"] or self.has_groups):
             return None
-        options = with_rounding(options_for(measure, convention), convention)
-        if not _knows_ties_for(options, convention):
+        own = of_queries(measure, options)
+        if not _knows_ties_for(own, options):
             return None
-        key = (id(ranked), measure, cutoff, averaged, *options.values())
+        key = (id(ranked), measure, cutoff, averaged, *own.values())
         if key not in self._means:
-            possible = (is_computable if self._complete else is_possible)(options, ranked.labels)
+            possible = (is_computable if self._complete else is_possible)(own, ranked.labels)
             sets = self.sets(ranked, cutoff, averaged)
-            self._means[key] = means_of(measure, cutoff, options, ranked, sets) if possible else None
+            self._means[key] = means_of(measure, cutoff, own, ranked, sets) if possible else None
         return self._means[key]
 
 
@@ -329,45 +325,34 @@ _LEAVING_OUT = ("documents", "self_match")
 _NOTHING_LEFT_OUT = {option: DEFAULT[option] for option in _LEAVING_OUT}
 
 
-def _tells_ties(convention: Options) -> bool:
-    """Return whether it is known which documents of its rankings are tied."""
-    of_rankings = {option: convention[option] for option in OF_RANKINGS}
+def _tells_ties(options: Options) -> bool:
+    """Return whether it is known which documents of the rankings are tied."""
+    of_rankings = {option: options[option] for option in OF_RANKINGS}
     return all(each.tells_ties for each in records_of(of_rankings))
 
 
-def _knows_ties_for(options: Options, convention: Options) -> bool:
-    """Return whether it is known which documents are tied, if options of a measure ask for that."""
-    return not any(each.needs_ties for each in records_of(options)) or _tells_ties(convention)
+def _knows_ties_for(own: Options, options: Options) -> bool:
+    """Return whether it is known which documents are tied, if options of a measure's own ask for that."""
+    return not any(each.needs_ties for each in records_of(own)) or _tells_ties(options)
 
 
-def may_be(measure: str, convention: Options) -> bool:
-    """Return whether a convention means something for a measure on any run, which no other one does."""
-    convention = seen_by(measure, convention)
-    options = options_for(measure, convention)
-    if not _knows_ties_for(options, convention):
+def may_be(measure: str, options: Options) -> bool:
+    """Return whether options of a measure mean something on any run, which no other ones do."""
+    own = options_for(measure, options)
+    if not _knows_ties_for(own, options):
         return False
-    if is_micro(options) and convention["averaged"] != DEFAULT["averaged"]:
+    if is_micro(own) and options["averaged"] != DEFAULT["averaged"]:
         return False
-    return is_defined(options, convention["labels"])
+    return is_defined(own, options["labels"])
 
 
-def options_for(measure: str, convention: Options) -> Options:
-    """Return the options of a measure by a convention, the community's where it has none for the measure."""
-    convention = seen_by(measure, convention)
-    return {
-        option: _meant(measure, option, convention.get(option, DEFAULT[option]))
-        for option in OPTIONS_OF.get(measure, ())
-    }
+def options_for(measure: str, options: Options) -> Options:
+    """Return the options that a measure has for itself, without those that all have."""
+    return {option: options[option] for option in OPTIONS_OF.get(measure, ())}
 
 
-@cache
-def _meant(measure: str, option: str, value: Any) -> Any:
-    measures = value_of(option, value).measures
-    return value if not measures or measure in measures else DEFAULT[option]
-
-
-def with_rounding(options: Options, convention: Options) -> Options:
-    """Return options of a measure with the rounding that changes the values of queries."""
-    if "rounding" not in convention or rounding_of(convention["rounding"]).of_queries is None:
-        return options
-    return {**options, "rounding": convention["rounding"]}
+def of_queries(measure: str, options: Options) -> Options:
+    """Return the options that the value of a query depends on beside its ranking."""
+    own = options_for(measure, options)
+    rounding = options["rounding"]
+    return own if rounding_of(rounding).of_queries is None else {**own, "rounding": rounding}

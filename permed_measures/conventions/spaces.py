@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import combinations, product
+from itertools import groupby
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,25 +14,27 @@ from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.names import typed
 from permed_measures.conventions.options import (
     CUTOFF,
-    OF_ALL,
+    DEFAULT,
     OF_RANKINGS,
     OPTIONS_OF,
-    OWN,
-    SAME,
     SHARED,
-    Options,
-    differing,
+    Convention,
+    Setting,
+    meant,
+    measures_by_value,
     place,
     query_sets,
-    seen_by,
+    settings,
+    with_value,
 )
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.measures.parameters import Cutoff
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Codes = NDArray[np.int64]
-"""Conventions: a row for each, a column for each option of a space, in it the number of a value."""
+"""Conventions: a row for each, a column for each option of each measure, in it the number of a value."""
 
 
 class Quantity:
@@ -43,7 +45,7 @@ class Quantity:
     name : str
         What it is called; ``cutoff of NAME`` is the option that is its cutoff.
     measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success', 'F1'} or str
-        Another measure as one would type it, which has no options.
+        Another measure as one would type it, which has no options of its own.
     cutoffs : tuple
         The cutoffs to try, the usual one first.
     run : RunVariants
@@ -57,39 +59,34 @@ class Quantity:
         # Lists that are cut come last: to many measures that is no other than their cutoff.
         self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, "depth")
 
-    def cutoff(self, convention: Options) -> Cutoff:
+    def cutoff(self, convention: Convention) -> Cutoff:
         """Return the cutoff that a convention has for it."""
-        rank: Cutoff = convention[CUTOFF + self.name]
+        rank: Cutoff = convention[self.measure][CUTOFF + self.name]
         return rank
 
-    def means(self, convention: Options) -> Floats:
+    def means(self, convention: Convention) -> Floats:
         """Compute it by a convention over each query set; NaN where that means nothing."""
-        found = self.run.means(self.measure, self.cutoff(convention), convention)
+        found = self.run.means(self.measure, self.cutoff(convention), convention[self.measure])
         return np.full(len(query_sets()), np.nan) if found is None else found
 
-    def value(self, convention: Options) -> float:
+    def value(self, convention: Convention) -> float:
         """Compute it by a convention; NaN if that means nothing here."""
-        return float(self.means(convention)[place(self.own(convention)["queries"])])
+        return float(self.means(convention)[place(convention[self.measure]["queries"])])
 
-    def own(self, convention: Options) -> Options:
-        """Return a convention as the measure sees it, without the options that others have for themselves."""
-        return seen_by(self.measure, convention)
-
-    def depends_on(self, option: str) -> bool:
-        """Return whether its value depends on an option, which may be that of one measure."""
-        return option in self.options or option in OWN.get(self.measure, {})
-
-    def typed(self, convention: Options) -> str:
+    def typed(self, convention: Convention) -> str:
         """Write the measure by a convention as one would type it."""
-        ranked = self.run.ranked(self.own(convention))
+        options = convention[self.measure]
+        ranked = self.run.ranked(options)
         labels = self.run.labels if ranked is None else ranked.labels
-        return typed(self.measure, self.cutoff(convention), options_for(self.measure, convention), labels)
+        return typed(self.measure, self.cutoff(convention), options_for(self.measure, options), labels)
 
 
 Q = TypeVar("Q", bound=Quantity)
 T = TypeVar("T")
 _AT_ONCE = 50_000
 """About how many conventions are looked at together."""
+_KEEPS, _JOINS = -1, -2
+"""In place of the number of a value: it stays, or becomes that of the other measures."""
 
 
 class Near(NamedTuple):
@@ -98,7 +95,7 @@ class Near(NamedTuple):
     Attributes
     ----------
     n_changes : int
-    codes : ndarray of int64, shape (n, number of options)
+    codes : ndarray of int64, shape (n, number of columns)
     base : ndarray of int64, shape (n,)
         The number of the base that each is near to, ascending.
     """
@@ -108,8 +105,43 @@ class Near(NamedTuple):
     base: Codes
 
 
+class _Change(NamedTuple):
+    """A change of an option: its columns, the values that it may get there, and whether of one measure alone.
+
+    Attributes
+    ----------
+    columns : list of int
+    codes : ndarray of int64, shape (number of values, number of columns)
+        `_JOINS` for a measure that gets the value of the others, whatever that is.
+    is_apart : bool
+    """
+
+    columns: list[int]
+    codes: Codes
+    is_apart: bool
+
+
+class _Ways(NamedTuple):
+    """All ways to change some options of a base.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (number of ways, number of columns)
+        What each column becomes.
+    column, code : ndarray of int64, shape (number of ways, number of changes)
+        A column of each change, and what it becomes: where the base has that, it is not a change.
+    """
+
+    codes: Codes
+    column: Codes
+    code: Codes
+
+
 class Space(Generic[Q]):
     """The conventions near some named ones, for some measures of runs.
+
+    A change gives another value of an option to the measures that share one in a named convention, or to a
+    measure that has another one that of the others.
 
     Parameters
     ----------
@@ -119,7 +151,15 @@ class Space(Generic[Q]):
     usual : dict of str to Cutoff, optional
         By the name of a quantity the cutoff that is no change; the first that it has if left out.
     apart : collection of str
-        The options that one measure may have for itself, which is one change; one at most is made.
+        The options that one measure may change alone; one at most does.
+
+    Attributes
+    ----------
+    options : list of str
+    values : dict of str to list
+        By option the values to change to.
+    bases : list of tuple
+        The named conventions, and how each computes the measures.
     """
 
     def __init__(
@@ -129,107 +169,166 @@ class Space(Generic[Q]):
         usual: dict[str, Cutoff] | None = None,
         apart: Collection[str] = (),
     ) -> None:
-        self.trials, self.conventions = trials, conventions
+        self.trials, self.conventions, self._apart = trials, conventions, apart
         self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
         named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
         had = {option for trial in trials for option in trial.options}  # in an order that is not theirs
         last = had & {"depth"}  # after the cutoffs, as in each quantity
         self.options = [option for option in OPTIONS if option in had - last]
         self.options += [*sorted(had - {*OPTIONS}), *last]
-        self.options += self._own_options(named, apart)
-        self.values = {option: list(self._values(option, apart)) for option in self.options}
-        self.bases = [
-            (each, {option: each.at(self.usual).get(option, SAME) for option in self.options})
-            for each in named
-        ]
-        self._is_apart = np.array([OF_ALL.get(option) in apart for option in self.options])
+        self.values = {option: list(self._values(option)) for option in self.options}
+        self.bases = [(each, each.at(trials, self.usual)) for each in named]
         self._number_values()
-
-    def _own_options(self, named: Sequence[NamedConvention], apart: Collection[str]) -> Iterator[str]:
-        """Yield the options that a measure may have for itself, or has by a named convention."""
-        options_of = {trial.measure: trial.options for trial in self.trials}
-        for measure in sorted(options_of):
-            for own, option in OWN.get(measure, {}).items():
-                several = sum(option in options for options in options_of.values()) > 1
-                if (several and option in apart) or any(own in each.options for each in named):
-                    yield own
 
     def _number_values(self) -> None:
         """Give numbers to the values of each option, first to those to change to; write the bases in them."""
         self._numbered: dict[str, list[Any]] = {
-            option: list(dict.fromkeys([*values, *(base[option] for _, base in self.bases)]))
+            option: list(dict.fromkeys([*values, *self._others(option)]))
             for option, values in self.values.items()
         }
-        for own in (each for each in self.options if each in OF_ALL):
-            of_all = self._numbered[OF_ALL[own]]
-            of_all += [value for value in self._numbered[own] if value not in (SAME, *of_all)]
+        options_of: dict[str, set[str]] = {}
+        for trial in self.trials:
+            options_of.setdefault(trial.measure, set()).update(trial.options)
+        columns = [
+            (measure, option)
+            for option in self.options
+            for measure, options in options_of.items()
+            if option in options
+        ]
+        self._column = {each: number for number, each in enumerate(columns)}
         rows = [self.codes(base) for _, base in self.bases]
-        self._bases = np.array(rows, np.int64).reshape(len(rows), len(self.options))
+        self._bases = np.array(rows, np.int64).reshape(len(rows), len(columns))
         self._means: dict[Q, dict[int, Floats]] = {}
         self._rankings: dict[RunVariants, dict[int, int]] = {}
 
-    def _values(self, option: str, apart: Collection[str]) -> Iterator[object]:
+    def _others(self, option: str) -> Iterator[object]:
+        """Yield the values that bases have of an option, and the community's."""
+        for _, base in self.bases:
+            yield from measures_by_value(base, option)
+        if option in OPTIONS:
+            yield DEFAULT[option]
+
+    def _values(self, option: str) -> Iterator[object]:
         """Yield the values of an option that can be computed."""
         if option.startswith(CUTOFF):
             trial = next(each for each in self.trials if CUTOFF + each.name == option)
             yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
-            return
-        of_all, trials = OF_ALL.get(option, option), self.trials
-        if option in OF_ALL:
-            yield SAME
-            measure = option.rpartition(" ")[2]
-            trials = [trial for trial in trials if trial.measure == measure and of_all in apart]
-        if of_all in SHARED:
-            offered = {value for trial in trials for value in trial.run.offers(of_all)}
-            yield from (value for value in OPTIONS[of_all].values if value in offered)
-        elif trials:
-            measures = [trial.measure for trial in trials]
-            yield from OPTIONS[of_all].values_for(measures, trials[0].run.labels.levels)
+        elif option in SHARED:
+            offered = {value for trial in self.trials for value in trial.run.offers(option)}
+            yield from (value for value in OPTIONS[option].values if value in offered)
+        else:
+            measures = [trial.measure for trial in self.trials]
+            yield from OPTIONS[option].values_for(measures, self.trials[0].run.labels.levels)
+
+    # --- what is near ----------------------------------------------------------------------------------
 
     def within(self, most: int) -> Iterator[Near]:
         """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
 
         One near several bases comes several times.
         """
-        sizes = list(map(len, self.values.values()))
+        changes = [self._changes(*base) for base in self.bases]
+        alike = [str([(each.columns, len(each.codes)) for each in some]) for some in changes]
         for n in range(most + 1):
-            where, values = _changes(sizes, n, self._is_apart)
-            n_at_once = max(_AT_ONCE // max(len(where), 1), 1)
-            for start in range(0, len(self._bases), n_at_once):
-                bases = np.arange(start, min(start + n_at_once, len(self._bases)))
-                base = np.repeat(bases, len(where))
-                codes = self._bases[base]
-                np.put_along_axis(
-                    codes, np.tile(where, (len(bases), 1)), np.tile(values, (len(bases), 1)), axis=1
-                )
-                changed = (codes != self._bases[base]).sum(axis=1) == n
-                yield Near(n, codes[changed], base[changed])
+            ways: dict[str, _Ways] = {}
+            for key, some in groupby(range(len(self.bases)), alike.__getitem__):
+                numbers = [*some]
+                if key not in ways:
+                    ways[key] = _ways(changes[numbers[0]], n, len(self._column))
+                yield from self._near(n, ways[key], np.array(numbers))
 
-    def convention(self, codes: Codes) -> Options:
+    def _near(self, n: int, ways: _Ways, bases: Codes) -> Iterator[Near]:
+        """Yield the bases changed in each of some ways, some bases at a time."""
+        n_at_once = max(_AT_ONCE // max(len(ways.codes), 1), 1)
+        for start in range(0, len(bases), n_at_once):
+            base = np.repeat(bases[start : start + n_at_once], len(ways.codes))
+            codes, column, code = (np.tile(each, (len(base) // max(len(each), 1), 1)) for each in ways)
+            before = self._bases[base]
+            changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
+            after = self._joined(codes, np.where(codes == _KEEPS, before, codes), base)
+            changed &= ~((codes == _JOINS) & (after == before)).any(axis=1)
+            yield Near(n, after[changed], base[changed])
+
+    def _joined(self, codes: Codes, after: Codes, base: Codes) -> Codes:
+        """Give measures that join the others the value that these have; all bases share an option alike."""
+        for (measure, option), at in self._column.items():
+            joins = np.flatnonzero(codes[:, at] == _JOINS)
+            if len(joins):
+                named, convention = self.bases[base[0]]
+                [other, *_] = self._sharing(named, convention, option)
+                known = (meant(measure, option, each) for each in self._numbered[option])
+                number = np.array([self._number(option, each) for each in known])
+                after[joins, at] = number[after[joins, self._column[other, option]]]
+        return after
+
+    def _changes(self, named: NamedConvention, base: Convention) -> list[_Change]:
+        """Return what can be changed in a base: an option of the measures that share its value, or of one."""
+        every, alone = list[_Change](), list[_Change]()
+        for option in self.options:
+            measures = [measure for measure in base if option in base[measure]]
+            sharing = self._sharing(named, base, option)
+            every.append(self._change(option, sharing))
+            is_apart = option in self._apart
+            alone += [
+                _Change([self._column[measure, option]], np.array([[_JOINS]]), is_apart)
+                for measure in measures
+                if measure not in sharing
+            ]
+            if is_apart and len(measures) > 1:
+                alone += [self._change(option, [measure], is_apart) for measure in measures]
+        return [*every, *alone]
+
+    def _sharing(self, named: NamedConvention, base: Convention, option: str) -> list[str]:
+        """Return the measures that share a value of an option by a base; all if each has one for itself."""
+        measures = [measure for measure in base if option in base[measure]]
+        return [each for each in measures if named.is_shared(each, option, base[each][option])] or measures
+
+    def _number(self, option: str, value: Any) -> int:
+        return self._numbered[option].index(value)
+
+    def _change(self, option: str, measures: list[str], is_apart: bool = False) -> _Change:
+        known = OPTIONS[option].values if option in OPTIONS else {}
+        values = [
+            value
+            for value in self.values[option]
+            if value not in known or not known[value].measures or {*known[value].measures} & {*measures}
+        ]
+        codes = [
+            [self._number(option, meant(measure, option, value)) for measure in measures] for value in values
+        ]
+        columns = [self._column[measure, option] for measure in measures]
+        return _Change(columns, np.array(codes, np.int64).reshape(len(values), len(measures)), is_apart)
+
+    def neighbours(self, convention: Convention) -> Iterator[tuple[Setting, object, Convention]]:
+        """Yield each convention that differs in one setting, after the setting and its new value."""
+        for setting in settings(convention):
+            for value in self.values[setting.option]:
+                other = with_value(convention, setting.option, value, setting.measures)
+                if other != convention:
+                    yield setting, value, other
+
+    # --- conventions as numbers ------------------------------------------------------------------------
+
+    def convention(self, codes: Codes) -> Convention:
         """Return the convention of a row of codes."""
-        return {
-            option: values[code]
-            for (option, values), code in zip(self._numbered.items(), codes.tolist(), strict=True)
-        }
+        found: dict[str, dict[str, Any]] = {}
+        for (measure, option), code in zip(self._column, codes.tolist(), strict=True):
+            found.setdefault(measure, {})[option] = self._numbered[option][code]
+        return found
 
     def numbered(self, option: str) -> list[Any]:
         """Return the values of an option, each at its number in codes."""
         return self._numbered[option]
 
-    def codes(self, convention: Options) -> Codes:
+    def codes(self, convention: Convention) -> Codes:
         """Return the row of a convention."""
-        return np.array([self.numbered(option).index(convention[option]) for option in self.options])
+        return np.array(
+            [self._numbered[option].index(convention[measure][option]) for measure, option in self._column]
+        )
 
     def numbers(self, trial: Q, option: str, near: Codes) -> NDArray[np.int64]:
         """Return the number of the value that an option has for a measure, by conventions."""
-        at = self.options.index(option)
-        found: NDArray[np.int64] = near[:, at]
-        own = f"{option} of {trial.measure}"
-        if own in self.options:
-            of_own, of_all = self._numbered[own], self._numbered[option]
-            number = np.array([-1 if value == SAME else of_all.index(value) for value in of_own])
-            ours = number[near[:, self.options.index(own)]]
-            found = np.where(ours < 0, found, ours)
+        found: NDArray[np.int64] = near[:, self._column[trial.measure, option]]
         return found
 
     def as_seen(self, trial: Q, options: Sequence[str], near: Codes) -> NDArray[np.int64]:
@@ -268,11 +367,11 @@ class Space(Generic[Q]):
     def _rankings_of(self, trial: Q, near: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking by each convention, as a measure sees it."""
         numbers, known = self.as_seen(trial, OF_RANKINGS, near), self._rankings.setdefault(trial.run, {})
-        found = self._once(known, numbers, near, lambda each: trial.run.number_of(trial.own(each)))
+        found = self._once(known, numbers, near, lambda each: trial.run.number_of(each[trial.measure]))
         return found.astype(np.int64)
 
     def _once(
-        self, known: dict[int, T], numbers: NDArray[np.int64], near: Codes, compute: Callable[[Options], T]
+        self, known: dict[int, T], numbers: NDArray[np.int64], near: Codes, compute: Callable[[Convention], T]
     ) -> NDArray[Any]:
         """Compute something by conventions, once by those with the same number; `known` keeps it."""
         keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
@@ -281,26 +380,33 @@ class Space(Generic[Q]):
                 known[key] = compute(self.convention(near[row]))
         return np.array([known[key] for key in keys.tolist()])[which]
 
-    def neighbours(self, convention: Options) -> Iterator[tuple[str, object, Options]]:
-        """Yield each convention that differs in one option, after the option and its new value."""
-        for other in differing(convention, self.values, 1):
-            [option] = [each for each, value in other.items() if value != convention[each]]
-            yield option, other[option], other
 
+def _ways(changes: Sequence[_Change], n: int, n_columns: int) -> _Ways:
+    """Return all ways to make `n` changes, of one measure alone one at most.
 
-def _changes(sizes: Sequence[int], n: int, is_apart: NDArray[np.bool_]) -> tuple[Codes, Codes]:
-    """Return all ways to change `n` options that have so many values, of those apart one at most.
-
-    Returns
-    -------
-    options, values : ndarray of int64, shape (number of ways, n)
-        The numbers of the options that are changed, and those of their new values.
+    One that follows another in the same column takes its place there.
     """
-    ways = [
-        (options, values)
-        for options in combinations(range(len(sizes)), n)
-        if is_apart[[*options]].sum() <= 1
-        for values in product(*(range(sizes[option]) for option in options))
-    ]
-    options, values = np.array(ways, np.int64).reshape(len(ways), 2, n).swapaxes(0, 1)
-    return options, values
+    sizes = [len(each.codes) for each in changes]
+    number = np.repeat(np.arange(len(changes)), sizes)
+    alone = np.repeat(np.array([each.is_apart for each in changes], np.int64), sizes)
+    single = np.full((len(number), n_columns), _KEEPS)
+    for at, change in enumerate(changes):
+        single[np.ix_(number == at, change.columns)] = change.codes
+    first = np.repeat([each.columns[0] for each in changes], sizes)
+    code = single[np.arange(len(first)), first]
+    chosen = np.zeros((1, 0), np.int64)
+    for _ in range(n):
+        pairs = np.repeat(chosen, len(number), axis=0), np.tile(np.arange(len(number)), len(chosen))
+        chosen = np.column_stack(pairs)
+        in_order = (np.diff(number[chosen], axis=1) > 0).all(axis=1)
+        chosen = chosen[in_order & (alone[chosen].sum(axis=1) <= 1)]
+    keys = [*(chosen[:, at] for at in range(n)), *(number[chosen[:, at]] for at in range(n))]
+    chosen = chosen[np.lexsort(keys[n - 1 :: -1] + keys[: n - 1 : -1])] if n else chosen
+    codes, replaced = np.full((len(chosen), n_columns), _KEEPS), np.zeros_like(chosen)
+    for at in range(n):
+        each = chosen[:, at]
+        replaced[:, at] = codes[np.arange(len(each)), first[each]]
+        codes = np.where(single[each] == _KEEPS, codes, single[each])
+    changed = (replaced != code[chosen]).all(axis=1)
+    column, becomes = first[chosen], np.where(replaced == _KEEPS, code[chosen], _KEEPS)
+    return _Ways(codes[changed], column[changed], becomes[changed])

@@ -20,14 +20,15 @@ from permed_measures.conventions.options import (
     OF_QUERIES,
     OPTIONS_OF,
     SHARED,
-    Options,
+    Convention,
     counts_nothing_as_one,
+    default_of,
     record_of,
     rounding_of,
-    seen_by,
+    with_value,
 )
 from permed_measures.conventions.records import OPTIONS, Value
-from permed_measures.conventions.runs import RunVariants, label_policies, may_be, options_for
+from permed_measures.conventions.runs import RunVariants, label_policies, may_be
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
@@ -68,9 +69,9 @@ class Claimed(NamedTuple):
     cutoffs: tuple[Cutoff, ...]
 
     @property
-    def default(self) -> Options:
+    def default(self) -> Convention:
         """What it is by ir_measures."""
-        return {**DEFAULT, CUTOFF + self.name: self.cutoffs[0]}
+        return {self.measure: {**default_of(self.measure), CUTOFF + self.name: self.cutoffs[0]}}
 
     def of(self, case: Case) -> Quantity:
         """Return the measure of a case, which any convention computes."""
@@ -78,11 +79,6 @@ class Claimed(NamedTuple):
             policies = label_policies(Judgments.of(case.qrels), complete=True)
             run = RunVariants(policies, case.run, all_ties=sees_unjudged(self.measure), complete=True)
         return Quantity(*self, run)
-
-    def by(self, named: NamedConvention) -> NamedConvention:
-        """Return a convention, with what it has for this measure in place of what it has for all."""
-        options = {**seen_by(self.measure, named.options), **options_for(self.measure, named.options)}
-        return named._replace(options=options)
 
 
 class _Rounded(Quantity):
@@ -92,8 +88,8 @@ class _Rounded(Quantity):
         super().__init__(exact.name, exact.measure, exact.cutoffs, exact.run)
         self._way = way
 
-    def means(self, convention: Options) -> Floats:
-        return super().means({**convention, "rounding": self._way})
+    def means(self, convention: Convention) -> Floats:
+        return super().means(with_value(convention, "rounding", self._way))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +207,10 @@ def _digits(values: Floats) -> int | None:
     return next((n for n in DIGITS if (np.abs(np.round(values, n) - values) < _NOISE).all()), None)
 
 
-def number(quantity: Quantity, convention: Options) -> float:
+def number(quantity: Quantity, convention: Convention) -> float:
     """Return what a convention gives, rounded as it says; NaN where it is not defined."""
-    digits, value = rounding_of(convention["rounding"]).of_mean, quantity.value(convention)
+    digits = rounding_of(convention[quantity.measure]["rounding"]).of_mean
+    value = quantity.value(convention)
     return value if digits is None else round(value, digits)
 
 
@@ -272,7 +269,7 @@ class Search:
         self.asked = self._ask_all()
         self.used = [each for each in self.asked if each.error is None]
         quantities = [claimed.of(GRADES), *(each.quantity for each in self.asked)]
-        self.space = Space(quantities, list(map(claimed.by, named)))
+        self.space = Space(quantities, named)
         self.shown = [option for option in self.space.options if self._may_show(option)]
 
     def _may_show(self, option: str, used: bool = True) -> bool:
@@ -428,7 +425,7 @@ class Search:
         told = (*(option for option in SHARED if _decides_meaning(option)), *OPTIONS_OF.get(measure, ()))
         numbers = self.space.as_seen(self.used[0].quantity, told, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        kept = [may_be(measure, self.space.convention(codes)) for codes in near[first]]
+        kept = [may_be(measure, self.space.convention(codes)[measure]) for codes in near[first]]
         return np.asarray(near[np.array(kept, bool)[which]])
 
     def tried(self, option: str) -> list[int]:
@@ -442,10 +439,11 @@ class Search:
         return [self.space.numbered(option).index(value) for value in shown]
 
     @cached_property
-    def bases(self) -> list[tuple[NamedConvention, Options]]:
+    def bases(self) -> list[tuple[NamedConvention, Convention]]:
         """The named conventions, with the default in place of each value that no case may show."""
+        measure = self.claimed.measure
         return [
-            (named, {option: self._as_shown(option, value) for option, value in base.items()})
+            (named, {measure: {each: self._as_shown(each, value) for each, value in base[measure].items()}})
             for named, base in self.space.bases
         ]
 
@@ -476,12 +474,12 @@ class Search:
             return self.space.computed(quantity, near)
         return np.array([quantity.value(self.space.convention(codes)) for codes in near])
 
-    def agrees(self, each: Asked, options: Options) -> bool:
+    def agrees(self, each: Asked, convention: Convention) -> bool:
         """Return whether a convention gives the number of a case, as it is read."""
-        exact = {**options, "rounding": DEFAULT["rounding"]}
+        exact = with_value(convention, "rounding", DEFAULT["rounding"])
         return bool(self._off(each, self.space.codes(exact)[None])[0] <= self.reading.reach)
 
-    def differ_where_it_raises(self, conventions: Sequence[Options]) -> bool:
+    def differ_where_it_raises(self, conventions: Sequence[Convention]) -> bool:
         """Return whether conventions give different numbers on a case on which the function raises."""
         near = np.array([self.space.codes(each) for each in conventions])
         raising = (self.space.computed(each.quantity, near) for each in self.asked if each.error)

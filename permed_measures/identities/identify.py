@@ -17,11 +17,13 @@ from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
     SHARED,
+    Convention,
     Options,
     changes_of,
     counts_nothing_as_one,
     describe,
     title,
+    with_value,
 )
 from permed_measures.conventions.per_query import Labels
 from permed_measures.conventions.records import OPTIONS
@@ -55,17 +57,22 @@ class Answer:
     ----------
     named : NamedConvention
         The nearest that has a name.
-    options : mapping
-        The value of each option, and the cutoff; the default of what the function does not see.
+    convention : mapping
+        By measure the value of each option, and the cutoff; the default of what the function does not see.
     changes : list of str
         The differences from the named convention, in what the function sees.
     """
 
     named: NamedConvention
-    options: Options
+    convention: Convention
     changes: list[str]
     _claimed: Claimed = field(repr=False)
     _sees_queries: bool = field(repr=False)
+
+    @property
+    def options(self) -> Options:
+        """The value of each option, and the cutoff."""
+        return self.convention[self._claimed.measure]
 
     @property
     def name(self) -> str:
@@ -365,12 +372,13 @@ def _short(name: str) -> str:
 
 def _rows(found: Identified) -> Iterator[dict[str, Any]]:
     shown = {each.option: each for each in found.differences if each.case}
+    default = found.nearest._claimed.default[found.nearest._claimed.measure]
     for option, value in found.nearest.options.items():
         each = shown.get(option)
         yield {
             "option": option,
             "value": str(value),
-            "default": str(found.nearest._claimed.default[option]),
+            "default": str(default[option]),
             "qrels": str(each.case.qrels) if each and each.case else None,
             "run": str(each.case.run) if each and each.case else None,
             "function": each.value if each else None,
@@ -485,7 +493,7 @@ def _found(search: Search) -> Identified:
         search.claimed.name,
         answers,
         nearest,
-        n_agree=len(used) if answers else sum(search.agrees(each, nearest.options) for each in used),
+        n_agree=len(used) if answers else sum(search.agrees(each, nearest.convention) for each in used),
         n_cases=len(used),
         notes=list(_notes(search)),
         read_as=_read_as(search),
@@ -495,14 +503,18 @@ def _found(search: Search) -> Identified:
         left_out=list(_left_out(search)),
     )
     if not answers:
-        return replace(found, counterexample=_counterexample(search, nearest.options))
+        return replace(found, counterexample=_counterexample(search, nearest.convention))
     named = zip(search.bases, search.distances(near).min(axis=0), strict=True)
-    ours, default = nearest.options, search.claimed.default
+    ours, default = nearest.options, search.claimed.default[search.claimed.measure]
     return replace(
         found,
         names=[f"{each.name} ({each.source})" for (each, _), distance in named if distance == 0],
         open={option: text for option in search.space.options if (text := _open(search, near, option))},
-        differences=[_difference(search, ours, option) for option in ours if ours[option] != default[option]],
+        differences=[
+            _difference(search, nearest.convention, option)
+            for option in ours
+            if ours[option] != default[option]
+        ],
     )
 
 
@@ -546,8 +558,9 @@ def _answers(search: Search, near: Codes) -> list[Answer]:
     bases = [search.bases[at] for at in search.distances(near).argmin(axis=1)]
     found = []
     for (named, base), codes in zip(bases, near, strict=True):
-        ours, theirs = search.space.convention(codes), base
-        changes = changes_of({each: ours[each] for each in search.compared}, theirs)
+        ours, measure = search.space.convention(codes), search.claimed.measure
+        compared = {measure: {each: ours[measure][each] for each in search.compared}}
+        changes = changes_of(compared, base)
         found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
     return found
 
@@ -570,12 +583,13 @@ def _open(search: Search, near: Codes, option: str) -> str:
     text = "any" if len(values) == len(every) else _OR.join(describe(option, value) for value in values)
     if not search.form_shows(option):
         return f"{text}; {_who(search)} {_UNSEEN} {search.form.hidden}"
-    if search.differ_where_it_raises([{**space.convention(near[0]), option: value} for value in values]):
+    first = space.convention(near[0])
+    if search.differ_where_it_raises([with_value(first, option, value) for value in values]):
         return f"{text}; {_who(search)} gives no number where they differ"
     return f"{text}; {_NO_EFFECT}"
 
 
-def _counterexample(search: Search, ours: Options) -> Counterexample | None:
+def _counterexample(search: Search, ours: Convention) -> Counterexample | None:
     """Return the smallest case with another number; None if the convention is defined on none."""
 
     def differ(each: Asked) -> bool:
@@ -587,10 +601,12 @@ def _counterexample(search: Search, ours: Options) -> Counterexample | None:
     return Counterexample(found.case.qrels, found.case.run, found.value, number(found.quantity, ours))
 
 
-def _difference(search: Search, ours: Options, option: str) -> Difference:
+def _difference(search: Search, ours: Convention, option: str) -> Difference:
     """Return an option that is not the default, with the smallest case that shows it."""
-    other = {**ours, option: search.claimed.default[option]}
-    texts = describe(option, ours[option]), describe(option, other[option])
+    measure = search.claimed.measure
+    usual = search.claimed.default[measure][option]
+    other = with_value(ours, option, usual)
+    texts = describe(option, ours[measure][option]), describe(option, usual)
     text = f"{title(option)}: {texts[0]} (ir_measures: {texts[1]})"
 
     def shows(each: Asked) -> bool:

@@ -78,7 +78,7 @@ class Suite(NamedTuple):
         kept = [each for each in every if FRACTIONS not in each.traits]
         with warnings_about(None):
             quantities = [claimed.of(each) for each in kept]
-            space = Space([claimed.of(GRADES)], [claimed.by(each) for each in named])
+            space = Space([claimed.of(GRADES)], named)
             default = np.array([number(each, claimed.default) for each in quantities])
             groups: list[tuple[list[Answer], Floats]] = [([], default)]
             for convention, options in space.bases:

@@ -54,7 +54,7 @@ class _Trial:
 
     def __init__(self, claimed: Claimed, named: Sequence[NamedConvention], k: int, is_long: bool) -> None:
         self._claimed, self._k, self._is_long = claimed, k, is_long
-        space = Space([claimed.of(GRADES)], [*map(claimed.by, named)])
+        space = Space([claimed.of(GRADES)], named)
         self._conventions = [base for _, base in space.bases]
         self._known: dict[tuple[bool, bool, int], list[float]] = {}
 

@@ -243,9 +243,9 @@ def _name(limits: ConventionLimits, among: list[ConventionLimits]) -> str:
     """Name a convention by the measures that not all of some share, and what else is unusual."""
     columns = zip(*(each.measures for each in among), strict=True)
     telling = [name for name, column in zip(limits.measures, columns, strict=True) if len({*column}) > 1]
-    queries = limits.convention["queries"]  # where the run lacks none, if that is possible
+    queries = limits.shared["queries"]  # where the run lacks none, if that is possible
     queries = queries if limits.lacks_queries else where_none_is_lacking(queries)
-    settings = {"labels": limits.convention["labels"], "queries": queries}
+    settings = {"labels": limits.shared["labels"], "queries": queries}
     unusual = [describe(*each) for each in settings.items() if each[1] != DEFAULT[each[0]]]
     return ", ".join([" · ".join(telling or limits.measures), *unusual])
 
@@ -399,8 +399,8 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                     "claim": each.claim.name,
                     "published": each.claim.text,
                     "measure": each.measure,
-                    "labels": limits.convention["labels"],
-                    "queries": limits.convention["queries"],
+                    "labels": limits.shared["labels"],
+                    "queries": limits.shared["queries"],
                     "usual": limits.usual,
                     "low": low,
                     "high": high,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,20 +13,21 @@ from numpy.typing import NDArray
 
 from permed_measures.conventions.aggregate import Known
 from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
-from permed_measures.conventions.named import NAMED, NamedConvention
+from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF,
     DEFAULT,
-    OF_ALL,
     OPTIONS_OF,
-    OWN,
     SHARED,
+    Convention,
     Options,
     computed_by,
+    default_of,
     differing,
+    measures_by_value,
     record_of,
     records_of,
-    seen_by,
+    with_value,
 )
 from permed_measures.conventions.per_query import (
     Given,
@@ -52,14 +53,14 @@ Bools = NDArray[np.bool_]
 # --- what has a formula ----------------------------------------------------------------------------
 
 
-def formula_of(claim: Claim, convention: Options, labels: Labels, classes: QueryClasses) -> Formula | None:
+def formula_of(claim: Claim, convention: Convention, labels: Labels, classes: QueryClasses) -> Formula | None:
     """Return the formula of a claim by a convention; None if none is known.
 
     What the sum is divided by is what the convention computes of the qrels alone; where that needs a run,
     there is no formula. Documents may lose only within a cutoff.
     """
-    cutoff: Cutoff = convention[CUTOFF + claim.name]
-    measure, options = claim.measure, options_for(claim.measure, convention)
+    cutoff: Cutoff = convention[claim.measure][CUTOFF + claim.name]
+    measure, options = claim.measure, options_for(claim.measure, convention[claim.measure])
     if claim.is_fixed:
         if (written := _options_of(parse_measure(claim.measure), labels)) is None:
             return None
@@ -141,8 +142,7 @@ def _options_of(measure: Measure, labels: Labels) -> _Written | None:
     options = options_by(params, labels)
     if options is None:
         return None
-    default = {option: DEFAULT[option] for option in OPTIONS_OF[name]}
-    return name, cutoff, {**default, **options}
+    return name, cutoff, {**options_for(name, default_of(name)), **options}
 
 
 def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
@@ -180,24 +180,30 @@ _WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], Labels], Options | N
 """The measures that are written out, as those whose options say how they are computed."""
 
 
-def keeps_negative(claims: Sequence[Claim], convention: Options) -> bool:
+def keeps_negative(claims: Sequence[Claim], convention: Convention) -> bool:
     """Return whether negative grades are used as they stand, by a convention or a measure written out."""
     written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
     default = DEFAULT["negative"]
-    return any(params.get("negative", default) != default for params in (convention, *written))
+    return any(params.get("negative", default) != default for params in (*convention.values(), *written))
 
 
 # --- what all measures share -----------------------------------------------------------------------
 
 
-def allows(convention: Options) -> bool:
-    """Return whether bounds allow for the options of a convention that all measures share.
+def shared_by_all(convention: Convention) -> Options | None:
+    """Return the options that measures have in common; None if one has another value of these than others.
 
-    They do not for a measure that has one for itself: it may see other documents, or other queries.
+    It may see other documents then, or other queries.
     """
-    if any(OF_ALL.get(option) in SHARED for option in convention):
-        return False
-    return all(convention[each] == DEFAULT[each] or _for_any(each, convention[each]) for each in SHARED)
+    values = {option: measures_by_value(convention, option) for option in SHARED}
+    if any(len(each) > 1 for each in values.values()):
+        return None
+    return {option: next(iter(each)) for option, each in values.items()}
+
+
+def allows(shared: Options) -> bool:
+    """Return whether bounds allow for the options that all measures have."""
+    return all(shared[each] == DEFAULT[each] or _for_any(each, shared[each]) for each in SHARED)
 
 
 def _for_any(option: str, value: Any) -> str:
@@ -224,35 +230,23 @@ def counted_by(queries: str, judgments: Judgments) -> Bools:
     return found
 
 
-def _as_seen(measures: Collection[str], convention: Options) -> Options:
-    """Return the options by which a convention computes some measures.
-
-    What one measure has for itself stays only where another one sees something else.
-    """
-    seen = {measure: _rounded_anyhow(seen_by(measure, convention)) for measure in measures}
-    found = {option: value for option, value in convention.items() if option not in OF_ALL}
-    for option, known in OPTIONS.items():
-        values = {each: seen[each][option] for each in seen if option in SHARED or each in known.measures}
-        if len({*values.values()}) > 1:
-            own = ((each, name) for each in values for name in OWN.get(each, {}) if OF_ALL[name] == option)
-            found |= {name: values[each] for each, name in own}
-        elif values:
-            found[option] = next(iter(values.values()))
-    return found
-
-
-def _rounded_anyhow(convention: Options) -> Options:
-    """Return a convention without a rounding of means: bounds allow for each."""
-    return {**convention, "rounding": _for_any("rounding", convention["rounding"]) or convention["rounding"]}
-
-
-def _for_any_run(convention: Options) -> Options:
+def _for_any_run(convention: Convention) -> Convention:
     """Return a convention as it is where any run may be; values that bounds do not allow for stay.
 
-    Query sets stay too: a run may lack queries.
+    Query sets stay too, as a run may lack queries, and all but roundings where measures differ in one of the
+    others: a run with the same rankings and queries by one of the values may have others by the other.
     """
-    shared = {each: _for_any(each, convention[each]) for each in SHARED if each != "queries"}
-    return {**convention, **{option: value for option, value in shared.items() if value}}
+    rounded = _with_any_run(convention, "rounding")
+    if shared_by_all(rounded) is None:
+        return rounded
+    return reduce(_with_any_run, [each for each in SHARED if each != "queries"], rounded)
+
+
+def _with_any_run(convention: Convention, option: str) -> Convention:
+    """Return a convention with the value of an option that it is where any run may be."""
+    for value, measures in measures_by_value(convention, option).items():
+        convention = with_value(convention, option, _for_any(option, value) or value, measures)
+    return convention
 
 
 # --- which are tried -------------------------------------------------------------------------------
@@ -265,76 +259,84 @@ _LEVELS = 4
 """How many relevance levels are tried."""
 
 
-def usual_conventions(claims: list[Claim], labels: Labels) -> list[Options]:
+def usual_conventions(claims: list[Claim], labels: Labels) -> list[Convention]:
     """Return how measures are computed nearly always: of all queries, within the cutoffs of the names."""
-    measures = {claim.measure for claim in claims}
-    options = [
-        each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF.get(m, ()) for m in measures)
-    ]
-    default = {option: DEFAULT[option] for option in options} | {"labels": labels.policy}
-    cutoffs = {CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}
+    default = with_value(COMMUNITY.at(claims), "labels", labels.policy)
     ways = [
-        [(option, value) for value in values] for each, (option, values) in _USUAL.items() if each in measures
+        [(option, value) for value in values]
+        for measure, (option, values) in _USUAL.items()
+        if measure in default
     ]
-    every = [{**default, **dict(chosen), **cutoffs} for chosen in product(*ways)]
-    return [each for each in every if is_possible(each, labels)]
+    every = [
+        reduce(lambda found, change: with_value(found, *change), chosen, default) for chosen in product(*ways)
+    ]
+    return [each for each in every if _is_possible(each, labels)]
+
+
+def _is_possible(convention: Convention, labels: Labels) -> bool:
+    return all(is_possible(options, labels) for options in convention.values())
 
 
 def conventions_of(
     claims: list[Claim], policies: list[Labels], named: Sequence[NamedConvention] = NAMED
-) -> list[Options]:
+) -> list[Convention]:
     """Return the conventions to try, the community's first.
 
     Those are the conventions with a name, and all in which the measures of one group are computed in any way
     that the audit knows while the others are computed as usual. The name of a measure of ours fixes all: the
     grades are those of the qrels, and all their queries count.
     """
-    found: dict[object, Options] = {}
+    found: dict[object, Convention] = {}
     as_named = any(claim.is_ours for claim in claims)
     for labels in policies:
         for each in _by_labels(claims, labels, named):
-            shared = all(each[option] == DEFAULT[option] for option in SHARED)
-            if is_possible(each, labels) and (shared or not as_named):
-                found.setdefault(tuple(each.items()), each)
+            shared = all({*measures_by_value(each, option)} == {DEFAULT[option]} for option in SHARED)
+            if _is_possible(each, labels) and (shared or not as_named):
+                found.setdefault(key_of(each), each)
     return list(found.values())
 
 
-def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Options]:
+def key_of(convention: Convention) -> object:
+    """Return what is the same for equal conventions."""
+    return tuple((measure, *options.items()) for measure, options in convention.items())
+
+
+def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Convention]:
     usual = usual_conventions(claims, labels)
     yield from usual
     # Those with a name come before the many others: a long row may take more than can be computed for it.
     yield from (convention for _, convention in named_of(claims, labels, named))
     for base in usual:
-        yield from _changed(base, {claim.measure for claim in claims}, labels)
+        yield from _changed(base, labels)
     if labels.policy == "grades":
         for base in usual:
-            yield {**base, "queries": "with_relevant"}
+            yield with_value(base, "queries", "with_relevant")
             for claim in claims:
-                yield from ({**base, CUTOFF + claim.name: cutoff} for cutoff in claim.cutoffs[1:])
+                for cutoff in claim.cutoffs[1:]:
+                    yield with_value(base, CUTOFF + claim.name, cutoff)
 
 
 def named_of(
     claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]
-) -> Iterator[tuple[str, Options]]:
+) -> Iterator[tuple[str, Convention]]:
     """Yield the conventions with a name that have all claims, as they are where any run may be."""
-    measures = dict.fromkeys(claim.measure for claim in claims)
-    for usual in usual_conventions(claims, labels)[:1]:
-        for each in named:
-            if all(each.has(measure) for measure in measures):
-                seen = _for_any_run(_as_seen(measures, each.options))
-                if seen["labels"] == labels.policy or not allows(seen):
-                    known = {option: seen[option] for option in seen if option in usual or option in OF_ALL}
-                    yield each.name, {**usual, **known}
+    for each in named if usual_conventions(claims, labels) else ():
+        if all(each.has(claim.measure) for claim in claims):
+            convention = _for_any_run(each.at(claims))
+            shared = shared_by_all(convention)
+            if shared is None or shared["labels"] == labels.policy or not allows(shared):
+                yield each.name, convention
 
 
-def _changed(base: Options, measures: set[str], labels: Labels) -> Iterator[Options]:
+def _changed(base: Convention, labels: Labels) -> Iterator[Convention]:
     """Yield what differs from a convention in the options of one group of measures.
 
     nDCG, which has the most options, has one change, and none where grades are changed.
     """
     levels = tuple(dict.fromkeys([1.0, *labels.grades]))[:_LEVELS]
     for group, most in _GROUPS:
-        options = [each for each in base if any(each in OPTIONS_OF[m] for m in {*group} & measures)]
-        values = {option: OPTIONS[option].values_for(measures, levels) for option in options}
+        own = {each for measure in {*group} & {*base} for each in OPTIONS_OF[measure]}
+        options = [each for each in OPTIONS if each in own]
+        values = {option: OPTIONS[option].values_for(base, levels) for option in options}
         for n in range(1, most + 1) if group != ("nDCG",) or labels.policy == "grades" else ():
             yield from differing(base, values, n)

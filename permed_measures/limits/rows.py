@@ -12,8 +12,9 @@ import numpy as np
 
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
-from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, Options, describe
+from permed_measures.conventions.options import CUTOFF, Convention, Options, describe
 from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.runs import options_for
 from permed_measures.limits.bounds import Interval, Rankings, Search, depth_of
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
 from permed_measures.limits.row_conventions import (
@@ -22,8 +23,10 @@ from permed_measures.limits.row_conventions import (
     counted_by,
     formula_of,
     keeps_negative,
+    key_of,
     leaves_out_what_a_run_lacks,
     named_of,
+    shared_by_all,
     usual_conventions,
     where_none_is_lacking,
 )
@@ -88,8 +91,8 @@ class ConventionLimits:
 
     Attributes
     ----------
-    convention : mapping of str to str, number or cutoff
-        By option.
+    convention : mapping
+        By measure its options.
     ranges : list of ClaimRange
         For each claim.
     alike : list of such mappings
@@ -105,13 +108,18 @@ class ConventionLimits:
         leaves these out: for every other run they are refuted.
     """
 
-    convention: Options
+    convention: Convention
     ranges: list[ClaimRange]
-    alike: list[Options] = field(repr=False)
+    alike: list[Convention] = field(repr=False)
     usual: bool
     refuted: bool | None
     names: list[str] = field(default_factory=list)
     lacks_queries: bool = False
+
+    @property
+    def shared(self) -> Options:
+        """The options that its measures have in common."""
+        return shared_by_all(self.convention) or {}
 
     @property
     def measures(self) -> list[str]:
@@ -135,7 +143,7 @@ class RowLimits:
     skipped : list of str
         The names that some of those have.
     not_known : list of str
-        The values of options that only those have.
+        The values of options that only those have, and whether measures differ in what all of them have.
     is_binary : bool
         Whether the qrels have one relevant grade, 1.
     """
@@ -176,12 +184,12 @@ class RowLimits:
 class Group:
     """Conventions that give the same numbers for every run with all queries, and what they are bounded by."""
 
-    conventions: list[Options]
+    conventions: list[Convention]
     labels: Labels
     formulas: list[Formula]
     classes: QueryClasses
     usual: bool
-    names: dict[str, Options] = field(default_factory=dict)
+    names: dict[str, Convention] = field(default_factory=dict)
 
     @cached_property
     def rankings(self) -> Rankings | None:
@@ -192,19 +200,29 @@ class Group:
         """Return what can be said of numbers without any programme: which counts they are."""
         first, found = self.conventions[0], []
         for claim, formula in zip(claims, self.formulas, strict=True):
-            options = {option: first[option] for option in OPTIONS_OF.get(claim.measure, ())}
-            measure = typed(claim.measure, first[CUTOFF + claim.name], options, self.labels)
+            options = first[claim.measure]
+            own = options_for(claim.measure, options)
+            measure = typed(claim.measure, options[CUTOFF + claim.name], own, self.labels)
             found.append(ClaimRange(claim, measure, total_of(formula, self.classes)))
         return found
 
-    def part(self, of_run: bool) -> tuple[list[Options], list[str]]:
+    def part(self, of_run: bool) -> tuple[list[Convention], list[str]]:
         """Return the conventions that leave out what a run lacks, or all others, and the names of these."""
 
-        def is_mine(convention: Options) -> bool:
-            return leaves_out_what_a_run_lacks(convention["queries"]) == of_run
+        def is_mine(convention: Convention) -> bool:
+            queries = {options["queries"] for options in convention.values()}
+            return any(map(leaves_out_what_a_run_lacks, queries)) == of_run
 
         mine = list(filter(is_mine, self.conventions))
         return mine, [name for name, each in self.names.items() if is_mine(each)]
+
+
+_DIFFERENT = "one measure with another tie rule, other queries, documents or labels than the others"
+
+
+def _values(convention: Convention) -> Iterator[tuple[str, object]]:
+    """Yield the options of all measures, with their values."""
+    return (each for options in convention.values() for each in options.items())
 
 
 @lru_cache(maxsize=256)
@@ -361,9 +379,10 @@ class Conventions:
         claims = next(iter(rows.values()))
         groups, unknown = self.groups(claims)
         skipped = [name for name, each in self._names(claims).items() if each in unknown]
-        known = {value for group in groups for each in group.conventions for value in each.items()}
-        not_known = dict.fromkeys(value for each in unknown for value in each.items() if value not in known)
+        known = {value for group in groups for each in group.conventions for value in _values(each)}
+        not_known = dict.fromkeys(value for each in unknown for value in _values(each) if value not in known)
         texts = [describe(*value) for value in not_known]
+        texts += [_DIFFERENT] * any(shared_by_all(each) is None for each in unknown)
         states = [Row(claims) for claims in rows.values()]
         limits: list[list[ConventionLimits]] = [[] for _ in rows]
         with step("conventions of rows", len(groups) * len(rows)) as advance:
@@ -376,14 +395,14 @@ class Conventions:
         for (name, claims), of_row in zip(rows.items(), limits, strict=True):
             yield RowLimits(name, claims, of_row, len(unknown), skipped, texts, is_binary)
 
-    def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Options]]:
+    def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Convention]]:
         """Return the conventions that have bounds, and those that have none."""
         usual = usual_conventions(claims, self.policies["grades"])
         found: dict[object, Group] = {}
-        unknown: list[Options] = []
+        unknown: list[Convention] = []
         names: dict[object, list[str]] = {}
         for name, named in self._names(claims).items():
-            names.setdefault(tuple(named.items()), []).append(name)
+            names.setdefault(key_of(named), []).append(name)
         for convention in conventions_of(claims, list(self.policies.values()), self.named):
             group = self.group(convention, claims)
             if group is None:
@@ -393,11 +412,11 @@ class Conventions:
             known = found.setdefault(key, group)
             if known is not group:
                 known.conventions.append(convention)
-            known.names |= dict.fromkeys(names.get(tuple(convention.items()), []), convention)
+            known.names |= dict.fromkeys(names.get(key_of(convention), []), convention)
             known.usual |= convention in usual
         return list(found.values()), unknown
 
-    def _names(self, claims: list[Claim]) -> dict[str, Options]:
+    def _names(self, claims: list[Claim]) -> dict[str, Convention]:
         """Return the conventions with a name that have all claims."""
         return {
             name: convention
@@ -409,11 +428,13 @@ class Conventions:
         """Return whether the usual convention has a formula for a claim."""
         return any(self.group(each, [claim]) for each in usual_conventions([claim], self.policies["grades"]))
 
-    def group(self, convention: Options, claims: list[Claim]) -> Group | None:
+    def group(self, convention: Convention, claims: list[Claim]) -> Group | None:
         """Return a convention by itself; None if it has no bounds, or no query to count."""
-        if not allows(convention):
+        shared = shared_by_all(convention)
+        if shared is None or not allows(shared):
             return None
-        labels, classes = self.policies[convention["labels"]], self._classes_of(convention, claims)
+        labels = self.policies[shared["labels"]]
+        classes = self._classes_of(shared, keeps_negative(claims, convention))
         if not classes.n_queries:
             return None
         formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
@@ -422,13 +443,9 @@ class Conventions:
             return None
         return Group([convention], labels, known, classes, False)
 
-    def _classes_of(self, convention: Options, claims: list[Claim]) -> QueryClasses:
-        """Return the classes of the queries that a convention counts for claims."""
-        key = (
-            convention["labels"],
-            where_none_is_lacking(convention["queries"]),
-            keeps_negative(claims, convention),
-        )
+    def _classes_of(self, shared: Options, keep_negative: bool) -> QueryClasses:
+        """Return the classes of the queries that a convention counts."""
+        key = shared["labels"], where_none_is_lacking(shared["queries"]), keep_negative
         if key not in self._classes:
             judgments = self.policies[key[0]].judgments
             classes = QueryClasses.of(judgments, counted_by(key[1], judgments), keep_negative=key[2])

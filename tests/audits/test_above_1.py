@@ -9,7 +9,7 @@ from audit_helpers import trials_of
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import MEASURES, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import MEASURES, OPTIONS_OF, SHARED, with_value
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.papers.claims import parse_claims
 from permed_measures.papers.names import ABOVE_1
@@ -41,12 +41,12 @@ def test_the_measures_that_options_take_above_1_are_these():
         run = {query: {doc: 9.0 - n for n, doc in enumerate(docs)} for query in qrels}
         names = ("MAP@2", "nDCG@2", "P@2", "R@2", "MRR", "hit@2", "F1@2")
         for trial in trials_of(qrels, run, dict.fromkeys(names, "0.5")):
-            default = COMMUNITY.at({trial.name: trial.cutoffs[0]})
+            default = COMMUNITY.at([trial])
             options = [*SHARED, *OPTIONS_OF[trial.measure]]
             values = [(o, v) for o in options for v in OPTIONS[o].values_for([trial.measure], [1.0, 2.0])]
             for first in values:
                 for second in values:
-                    if trial.value({**default, **dict([first, second])}) > 1 + 1e-9:
+                    if trial.value(with_value(with_value(default, *first), *second)) > 1 + 1e-9:
                         found.add(trial.measure)
     assert found == set(ABOVE_1) < set(MEASURES)
 

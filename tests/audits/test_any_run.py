@@ -10,7 +10,7 @@ from audit_helpers import trials_of, unwrapped
 import permed_measures as pm
 from permed_measures.audits.sentences import unexplained
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import OPTIONS_OF, SHARED
+from permed_measures.conventions.options import OPTIONS_OF, SHARED, with_value
 from permed_measures.conventions.records import OPTIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore:no retrieved document is judged")
@@ -68,11 +68,11 @@ def conventions_that_make_numbers_trivial():
         qrels, run = collection(listed, missed, rng)
         in_orders = [trials_of(qrels, each, dict.fromkeys(MEASURES, "0.5")) for each in orders(run, rng)]
         for trials in zip(*in_orders, strict=True):
-            first, default = trials[0], COMMUNITY.at({trials[0].name: trials[0].cutoffs[0]})
+            first, default = trials[0], COMMUNITY.at([trials[0]])
             needs_no_order = same(trials, default)
             for option in (*SHARED, *OPTIONS_OF[first.measure]):
                 for value in OPTIONS[option].values_for([first.measure], first.run.labels.levels):
-                    convention = {**default, option: value}
+                    convention = with_value(default, option, value)
                     number = first.value(convention)
                     if not math.isnan(number):
                         is_one = same(trials, convention)
@@ -122,7 +122,7 @@ def test_a_trivial_number_is_not_explained_by_what_makes_it_so(option, value):
     result = pm.audit(qrels, run, {name: f"{number:.4f}"})
     assert result.verdict in ("none", "may be chance")
     assert not any(
-        trial.is_of_any_run(answer.options) for answer in result.answers for trial in answer.trials
+        trial.is_of_any_run(answer.convention) for answer in result.answers for trial in answer.trials
     )
 
 
@@ -168,7 +168,7 @@ def test_a_number_of_any_order_beside_others_is_said_to_be_that():
     assert "R@2 as 1.0000: " in said
     assert "any order" not in said  # R@2 is explained by nothing
     dpr = next(named for named in result.main.space.conventions if named.name == "DPR")
-    nearest = {trial: dpr.at({"R@2": 2}) for trial in result.trials if trial.claim.name == "R@2"}
+    nearest = {trial: dpr.at([trial]) for trial in result.trials if trial.claim.name == "R@2"}
     [line] = unexplained(result.main, nearest)
     assert line == (
         "R@2 as 1.0000: 1.0000, R@2 1 with any relevant document found: "

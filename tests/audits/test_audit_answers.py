@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from audit_helpers import AP, binary, graded, plain_graded, printed_as, row_made
-from audit_loops import Plain, means_something
+from audit_loops import Plain, convention_of, flat, means_something
 from effort import effort
 
 import permed_measures as pm
@@ -15,7 +15,7 @@ from permed_measures.audits.answers import MOST_CHANGES
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.sentences import in_two_lines, within_ties
 from permed_measures.conventions.named import COMMUNITY, NAMED
-from permed_measures.conventions.options import OPTIONS_OF, SHARED
+from permed_measures.conventions.options import OPTIONS_OF, SHARED, Setting, changes_of
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.spaces import Space
 
@@ -27,8 +27,9 @@ def near_a_named_one(rng, measures, levels):
     named = rng.choice([each for each in NAMED if all(map(each.has, measures))])
     options = [each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF[m] for m in measures)]
     changed = rng.sample(options, rng.randint(0, MOST_CHANGES))
+    own = {f"{each} of {measure}" for each in changed for measure in measures}
     return named, {
-        **named.options,
+        **{option: value for option, value in flat(named.convention).items() if option not in own},
         **{each: rng.choice(OPTIONS[each].values_for(measures, levels)) for each in changed},
     }
 
@@ -45,12 +46,13 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
     result = pm.audit(*graded_of(plain), {name: f"{value:.4f}" for name, value in values.items()})
     answers = answers_to(result.trials)  # of which the audit says that one claim may as well be a typo
     assert all(answer.complete for answer in answers), (names, named.name, how)
-    n_changes = sum(how[option] != named.options[option] for option in how)
+    n_changes = len(changes_of(convention_of(result.trials, how), named.at(result.trials)))
     for answer in answers:
         assert answer.n_changes == len(answer.changes) <= n_changes
         for trial in answer.trials:
-            value = plain.mean(trial.claim.measure, answer.options, trial.cutoff(answer.options))
-            assert trial.value(answer.options) == pytest.approx(value, abs=1e-9)
+            own = answer.convention[trial.measure]
+            value = plain.mean(trial.measure, own, trial.cutoff(answer.convention))
+            assert trial.value(answer.convention) == pytest.approx(value, abs=1e-9)
             assert f"{value:.4f}" == trial.claim.text or abs(value - float(trial.claim.text)) < 6e-5
     assert str(result)
 
@@ -61,9 +63,10 @@ def graded_of(plain):
 
 @pytest.mark.parametrize("named", effort(NAMED[::8], NAMED), ids=lambda each: each.name)
 def test_claims_of_a_named_convention_are_explained_by_its_name(named):
-    plain = plain_graded(max(2, int(named.options["level"])))
+    levels = [options["level"] for options in named.convention.values() if "level" in options]
+    plain = plain_graded(max(2, int(max(levels))))
     names = {name: measure for name, measure in MEASURES.items() if named.has(measure)}
-    result = pm.audit(*graded_of(plain), row_made(plain, named.options, names=names))
+    result = pm.audit(*graded_of(plain), row_made(plain, flat(named.convention), names=names))
     assert result.ok
     assert named.name in [answer.name for answer in result.answers]
     assert all(answer.changes == [] for answer in result.answers)
@@ -100,7 +103,7 @@ def test_the_sentence_is_right_for_a_table_whose_second_row_lacks_queries(querie
     answer = pm.audit(qrels, runs, table).answers[0]
     said = {"qrels": "all 41 queries of the qrels", "both": "the intersection of qrels and run"}[queries]
     assert f"averaged over {said}" in answer.sentence()
-    assert not {"qrels", "both"} <= set(answer.equivalents["queries"])
+    assert not {"qrels", "both"} <= set(answer.equivalents[Setting("queries")])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +143,7 @@ def test_nothing_is_said_of_a_measure_that_is_not_explained():
     [answer] = [answer for answer in result.best if answer.named is COMMUNITY]
     assert len(answer.explained) == 2
     assert "P@10" not in re.split("[; ]", answer.sentence())
-    assert not {*OPTIONS_OF["P"], "cutoff of P@10"} & set(answer.equivalents)
+    assert not {*OPTIONS_OF["P"], "cutoff of P@10"} & {*map(str, answer.equivalents)}
 
 
 @pytest.mark.parametrize("top", [1, 2])

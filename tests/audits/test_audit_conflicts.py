@@ -141,7 +141,7 @@ def test_ten_open_claims_have_a_line_of_their_own():
     claims = {f"P@{k}": f"{1 / k:.4f}" for k in range(1, 12)}
     main = pm.audit({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, claims).best[0]
     for n, more in ((10, []), (11, ["1 more"])):
-        lines = unexplained(main, dict.fromkeys(main.trials[:n], main.options))
+        lines = unexplained(main, dict.fromkeys(main.trials[:n], main.convention))
         assert [line.partition(" as ")[0] for line in lines] == [*[*claims][:10], *more]
 
 

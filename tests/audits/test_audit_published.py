@@ -25,8 +25,8 @@ def test_medcorpus_numbers_are_made_by_the_standard_of_permed(data):
     answer = result.answers[0]
     assert (answer.name, answer.changes) == ("PerMed standard", [])
     measures = ["VariantNDCG(negative='keep')@10", "GradedAP@10", "P@1"]
-    assert [trial.typed(answer.options) for trial in answer.trials] == measures
-    values = [trial.value(answer.options) for trial in answer.trials]
+    assert [trial.typed(answer.convention) for trial in answer.trials] == measures
+    values = [trial.value(answer.convention) for trial in answer.trials]
     assert values == pytest.approx([0.904408875772, 0.535731969113, 0.927906976744])
     assert " ".join(str(result).split()).startswith(
         "Certain: nDCG@10 with exponential gains (2^g - 1), log2 discount, ideal from the qrels, negative "

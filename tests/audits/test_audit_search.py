@@ -14,7 +14,7 @@ import permed_measures as pm
 from permed_measures.audits.search import answers_to
 from permed_measures.audits.trials import of_some_rows
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, SAME, SHARED
+from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, SHARED
 from permed_measures.conventions.records import OPTIONS
 
 NAMES = ("ir_measures", "DPR", "ranx", "gdeval", "PerMed standard")[: effort(3, 5)]
@@ -39,12 +39,23 @@ def tiny(rng):
 
 
 def near(base, options, n):
-    """Yield the conventions that differ from a base in so many options, by plain loops."""
-    for changed in combinations(options, n):
-        for values in product(*(options[option] for option in changed)):
-            new = dict(zip(changed, values, strict=True))
-            if all(base[option] != value for option, value in new.items()):
-                yield {**base, **new}
+    """Yield the conventions that differ from a base in so many options, by plain loops.
+
+    Measures that share a value change it together.
+    """
+    groups = [
+        (option, {m for m in base if base[m].get(option) == value})
+        for option in options
+        for value in {base[m][option] for m in base if option in base[m]}
+    ]
+    for changed in combinations(groups, n):
+        for values in product(*(options[option] for option, _ in changed)):
+            new = {m: {**base[m]} for m in base}
+            for (option, measures), value in zip(changed, values, strict=True):
+                for measure in measures:
+                    new[measure][option] = value
+            if all(new[m][option] != base[m][option] for option, measures in changed for m in measures):
+                yield new
 
 
 def options_of(measures, cutoffs, levels):
@@ -57,12 +68,11 @@ def explained(trials, plains, convention):
     """Return the claims that a convention prints, by plain loops; None if it means nothing for one."""
     found = set()
     for trial in trials:
-        plain, claim = plains[trial.row], trial.claim
-        own = {name: convention[name] for name in (*SHARED, *OPTIONS_OF[claim.measure])}
+        plain, claim, own = plains[trial.row], trial.claim, convention[trial.measure]
         if not means_something(claim.measure, own, plain):
             return None
-        number = plain.mean(claim.measure, own, convention.get(CUTOFF + claim.name, 2))
-        half = 0.0005 + (5e-6 if convention["rounding"] == "five_digits" else 0)
+        number = plain.mean(claim.measure, own, own[CUTOFF + claim.name])
+        half = 0.0005 + (5e-6 if own["rounding"] == "five_digits" else 0)
         if math.isnan(number):
             return None
         found |= {trial} if abs(number - float(claim.text)) <= half + 1e-12 else set()
@@ -90,7 +100,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     )
     best = {}
     for named in (each for each in BASES if all(map(each.has, measures.values()))):
-        base = {option: named.options.get(option, 2) for option in options}
+        base = named.at(trials)
         found = ((n, explained(trials, plains, each)) for n in range(3) for each in near(base, options, n))
         best[named.name] = max((len(each), -n) for n, each in found if each is not None)
     answers = answers_to(trials, BASES)
@@ -98,7 +108,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     assert {each.named.name for each in answers} == {name for name, each in best.items() if each == most}
     for answer in answers:
         assert (len(answer.explained), -answer.n_changes) == most
-        assert set(answer.explained) == explained(trials, plains, answer.options)
+        assert set(answer.explained) == explained(trials, plains, answer.convention)
 
 
 ROW = {"MAP@10": "AP", "nDCG@10": "nDCG", "MRR@10": "RR"}
@@ -120,7 +130,7 @@ def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_tab
     assert "for RR alone, query set: the intersection of qrels and run" in made.best[0].sentence()
     assert "query set of RR: the intersection of qrels and run" in " ".join(str(made).split())
     assert (plain.ok, plain.best[0].n_changes) == (True, 0)
-    assert plain.best[0].options.get("queries of RR", SAME) == SAME
+    assert "queries of RR" not in plain.best[0].options
 
 
 def test_one_claim_of_a_measure_has_no_option_for_itself():
@@ -186,7 +196,7 @@ def test_a_row_with_another_query_set_for_one_measure_is_explained():
     row = row_made(plain_graded(2), {"queries of RR": "both"}, names=names)
     result = pm.audit(qrels, run, row)
     assert result.best[0].changes == [
-        "query set of RR: the intersection of qrels and run (not: as for the other measures)"
+        "query set of RR: the intersection of qrels and run (not: all queries of the qrels)"
     ]
     assert (result.ok, result.verdict) == (True, "certain")
 

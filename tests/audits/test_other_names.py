@@ -169,22 +169,23 @@ def test_other_measures_have_the_usual_cutoffs():
     [trial] = answer.trials
     for number, cutoff in enumerate(CUTOFFS, start=1):
         text = f"{number / 10:.3f}"
-        found = [*other_measures(printed_as(trial, text), answer.options)]
+        found = [*other_measures(printed_as(trial, text), answer.convention)]
         assert f"R@{cutoff}" in found
         assert not {f"R@{each}" for each in CUTOFFS if each != cutoff} & {*found}
     ap = sum(number / rank for number, rank in enumerate(CUTOFFS, start=1)) / 10
-    assert "AP" not in other_measures(printed_as(trial, f"{ap:.9f}"), answer.options)  # and another cutoff
-    assert "AP" in other_measures(printed_as(trial, f"{ap:.9f}"), answer.options, both=True)
-    assert "F1@7" in other_measures(printed_as(trial, f"{6 / 17:.9f}"), answer.options)
-    assert [*other_measures(printed_as(trial, "0.123"), answer.options)] == []
+    assert "AP" not in other_measures(printed_as(trial, f"{ap:.9f}"), answer.convention)  # and another cutoff
+    assert "AP" in other_measures(printed_as(trial, f"{ap:.9f}"), answer.convention, both=True)
+    assert "F1@7" in other_measures(printed_as(trial, f"{6 / 17:.9f}"), answer.convention)
+    assert [*other_measures(printed_as(trial, "0.123"), answer.convention)] == []
     [whole] = pm.audit({"q": {"d1": 1, "d3": 1}}, run, {"MRR": "1.000"}).best[0].trials
-    assert [*other_measures(printed_as(whole, f"{(1 + 2 / 3) / 2:.6f}"), answer.options)] == ["AP"]
+    default = COMMUNITY.at([whole])
+    assert [*other_measures(printed_as(whole, f"{(1 + 2 / 3) / 2:.6f}"), default)] == ["AP"]
 
 
 def test_up_to_two_others_that_have_a_number_are_named():
     [claim] = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "1.0"}).trials
     main = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "1.0"}).best[0]
-    n = len([*other_measures(claim, main.options)])
+    n = len([*other_measures(claim, main.convention)])
     assert n > 2
     [line] = named_elsewhere(main, [claim])
     assert line.count(" or ") == 1

@@ -66,21 +66,21 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     result = pm.audit(qrels, runs[0], row(qrels, runs[0], names))
     main = result.best[0]
     reaches = reaches_of(main.trials)
-    drawn = other_means(main.options, main.trials, reaches)
+    drawn = other_means(main.convention, main.trials, reaches)
     assert drawn.shape == (N_DRAWN, 4)
     assert np.abs(drawn[:, 0] * 400 - np.round(drawn[:, 0] * 400)).max() < 1e-9
     assert (drawn[:, 0] == drawn[:, 1]).all()
-    ours = [trial.value(main.options) for trial in main.trials]
+    ours = [trial.value(main.convention) for trial in main.trials]
     assert np.abs(drawn.mean(axis=0) - ours).max() < 0.002
     wide = drawn.std(axis=0) / (reaches / 3**0.5)
     assert wide.min() == pytest.approx(1, abs=0.15)
     few, runs = systems(20)
     main = pm.audit(few, runs[0], row(few, runs[0])).best[0]
-    drawn = other_means(main.options, main.trials[:1], np.array([1e-9]))
+    drawn = other_means(main.convention, main.trials[:1], np.array([1e-9]))
     values = np.array([v.value for v in pm.iter_calc(["nDCG@10"], few, runs[0])])
     scatter = values.std() / 20**0.5  # that of the bootstrap
     assert drawn.std() == pytest.approx(scatter, rel=0.03)
-    wider = other_means(main.options, main.trials[:1], np.array([scatter * (3 * 1.7) ** 0.5]))
+    wider = other_means(main.convention, main.trials[:1], np.array([scatter * (3 * 1.7) ** 0.5]))
     assert wider.std() == pytest.approx(scatter * 1.7**0.5, rel=0.1)
 
 

@@ -59,7 +59,10 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
     [answer] = [answer for answer in result.answers if answer.name == "MTEB"]
     assert answer.sentence().endswith("; means are rounded to five digits before they are printed")
     [p, _] = result.trials
-    assert (p.shown(answer.options), p.value(answer.options)) == ("14.82%", pytest.approx(4 / 27, abs=1e-12))
+    assert (p.shown(answer.convention), p.value(answer.convention)) == (
+        "14.82%",
+        pytest.approx(4 / 27, abs=1e-12),
+    )
     exact = pm.audit(qrels, run, {"P@1": "0.1481"}).answers
     assert "ir_measures" in [each.name for each in exact]
     assert all("rounded" not in each.sentence() for each in exact)

@@ -6,13 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from audit_loops import CLAIMS, Plain, conversations, means_something, small_case
+from audit_loops import CLAIMS, Plain, convention_of, conversations, means_something, small_case
 from effort import effort
 
 import permed_measures as pm
 from permed_measures.audits.trials import Trial
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import CUTOFF, DEFAULT, OF_ALL, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.conventions.spaces import Space
@@ -33,8 +33,7 @@ def trials_of(qrels, run, claims, common=None):
 
 def at(trial, how=(), cutoff=...):
     """Return a convention, which differs in some options from the community's, for one claim."""
-    rank = trial.claim.cutoffs[0] if cutoff is ... else cutoff
-    return {**DEFAULT, **dict(how), CUTOFF + trial.claim.name: rank}
+    return convention_of([trial], how, **({} if cutoff is ... else {trial.name: cutoff}))
 
 
 def random_options(rng, trial, most):
@@ -46,10 +45,9 @@ def random_options(rng, trial, most):
 
 def with_own(rng, measure, how):
     """Return the same convention, in which the measure may have some of the options for itself."""
-    own = {f"{option} of {measure}" for option in how} & {*OF_ALL}
-    changed = {each: how[OF_ALL[each]] for each in own if rng.random() < 0.3}
-    others = {OF_ALL[each]: rng.choice([how[OF_ALL[each]], DEFAULT[OF_ALL[each]]]) for each in changed}
-    return {**how, **others, **changed}
+    own = [option for option in how if rng.random() < 0.3]
+    others = {option: rng.choice([how[option], DEFAULT[option]]) for option in own}
+    return {**how, **others, **{f"{option} of {measure}": how[option] for option in own}}
 
 
 @pytest.mark.parametrize("seed", range(effort(6, 20)))
@@ -115,14 +113,15 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
         space = Space([trial], [COMMUNITY])
         for convention in (space.convention(each) for near in space.within(1) for each in near.codes):
-            if any(convention[each] != DEFAULT[each] for each in SHARED) and convention["labels"] != labels:
+            own = convention[trial.measure]
+            if any(own[each] != DEFAULT[each] for each in SHARED) and own["labels"] != labels:
                 continue
             text = trial.typed(convention)
-            if " " in text or math.isnan(trial.value(convention)) or convention["queries"] != "qrels":
+            if " " in text or math.isnan(trial.value(convention)) or own["queries"] != "qrels":
                 continue
-            shared = [each for each in SHARED if each != "labels" and convention[each] != DEFAULT[each]]
+            shared = [each for each in SHARED if each != "labels" and own[each] != DEFAULT[each]]
             if not shared:
-                [value] = pm.calc_aggregate([text], plain.qrels[convention["labels"]], run).values()
+                [value] = pm.calc_aggregate([text], plain.qrels[own["labels"]], run).values()
                 assert trial.value(convention) == pytest.approx(value, abs=1e-12), text
                 n_typed += 1
     assert n_typed > 10

@@ -3,7 +3,9 @@
 import random
 
 import hard_functions
+import numpy as np
 import pytest
+from audit_loops import convention_of
 from effort import effort
 from hard_functions import HARD
 from simulations.pairs import Alike, different, random_cases
@@ -210,11 +212,12 @@ def test_relevance_levels_gains_and_cutoffs_are_told_apart():
     for name, one, other in pairs:
         claimed = Claimed(name, *meaning_of(name))
         quantities = [claimed.of(case) for case in cases(FORMS["query"], claimed.cutoffs) if not case.traits]
-        default = claimed.default
-        assert any(
-            abs(each.value({**default, **one}) - each.value({**default, **other})) > 1e-6
-            for each in quantities
-        ), (name, one, other)
+        ways = [convention_of([claimed], options) for options in (one, other)]
+        assert any(np.ptp([each.value(way) for way in ways]) > 1e-6 for each in quantities), (
+            name,
+            one,
+            other,
+        )
 
 
 def test_what_the_engine_computes_is_defined():
@@ -228,7 +231,7 @@ def test_what_the_engine_computes_is_defined():
     ]:
         claimed = Claimed(name, *meaning_of(name))
         quantity = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
-        assert number(quantity, {**claimed.default, **changed}) == value
+        assert number(quantity, convention_of([claimed], changed)) == value
     claimed = Claimed("P@1", *meaning_of("P@1"))
     nothing = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
-    assert number(nothing, {**claimed.default, "queries": "with_hit"}) == 0.0
+    assert number(nothing, convention_of([claimed], {"queries": "with_hit"})) == 0.0

@@ -12,11 +12,12 @@ from itertools import cycle, product
 import numpy as np
 import pytest
 import scripts
+from audit_loops import convention_of
 from effort import effort
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED, with_value
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.runs import may_be
 from permed_measures.datasets.sample.script import mean_ap
@@ -162,7 +163,7 @@ def test_a_cutoff_that_no_name_has_is_named_rather_than_lists_that_are_cut():
 def test_no_measure_of_ours_says_that_lists_are_cut():
     claimed = Claimed("map", "AP", (None,))
     whole, cut = (
-        Answer(NAMED[0], {**claimed.default, "depth": depth}, [], claimed, True)
+        Answer(NAMED[0], convention_of([claimed], {"depth": depth}), [], claimed, True)
         for depth in ("whole", "first_100")
     )
     assert (whole.measure, cut.measure) == ("AP", None)
@@ -179,7 +180,7 @@ def test_a_named_convention_is_found_again():
     pairs = [(named, name) for named in NAMED for name in names if named.has(meaning_of(name)[0])]
     named, name = pairs[82 % len(pairs)]
     claimed = Claimed(name, *meaning_of(name))
-    options = named.at({name: claimed.cutoffs[0]})
+    options = named.at([claimed])
 
     def function(qrels, run):
         return number(claimed.of(Case(qrels, run)), options)
@@ -399,11 +400,13 @@ def test_fractional_grades_that_no_convention_defines_are_left_out_and_said():
 def test_each_difference_from_the_default_has_its_smallest_case():
     result = found("graded_map", "MAP@10")
     assert [each.option for each in result.differences] == ["ties", "queries", "weights"]
-    ours = result.nearest.options
+    ours = result.nearest.convention
     for each in result.differences:
         assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
         quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
-        assert number(quantity, {**ours, each.option: DEFAULT[each.option]}) == pytest.approx(each.default)
+        assert number(quantity, with_value(ours, each.option, DEFAULT[each.option])) == pytest.approx(
+            each.default
+        )
         assert each.value != pytest.approx(each.default)
     text = " ".join(str(result).split())
     choices = "the function: its grade over 2 1/2 ir_measures: 1 for each relevant document 1 "
@@ -608,9 +611,9 @@ def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
         if may_be(claimed.measure, values):
             continue
         left_out += 1
-        convention = {**claimed.default, **values}
+        convention = convention_of([claimed], values)
         others = [
-            {**convention, **changed}
+            convention_of([claimed], {**values, **changed})
             for changed in (
                 {"level": 1.0},
                 {"weights": "half"},

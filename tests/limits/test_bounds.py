@@ -6,17 +6,18 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from audit_loops import convention_of
 from effort import effort
 from scipy.optimize import linprog
 
 from permed_measures.conventions.evaluate import values_of_queries
-from permed_measures.conventions.options import CUTOFF, DEFAULT
+from permed_measures.conventions.options import CUTOFF
 from permed_measures.conventions.per_query import Ranked
 from permed_measures.conventions.runs import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.limits.bounds import Interval, Search
-from permed_measures.limits.row_conventions import conventions_of
+from permed_measures.limits.row_conventions import conventions_of, shared_by_all
 from permed_measures.limits.rows import _PREPARING, Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
@@ -57,11 +58,12 @@ def all_rankings(grades, policy, deepest):
 
 def reachable(grades, convention, claims, deepest):
     """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
-    labels, rankings, query = all_rankings(tuple(grades), convention["labels"], deepest)
+    labels, rankings, query = all_rankings(tuple(grades), shared_by_all(convention)["labels"], deepest)
     columns = []
     for claim in claims:
-        rank = convention[CUTOFF + claim.name]
-        columns.append(values_of_queries(claim.measure, rank, convention, Ranked(labels, rankings)))
+        options = convention[claim.measure]
+        rank = options[CUTOFF + claim.name]
+        columns.append(values_of_queries(claim.measure, rank, options, Ranked(labels, rankings)))
     values = np.stack(columns, axis=1)
     return [np.unique(values[query == q], axis=0) for q in range(len(grades))]
 
@@ -96,11 +98,6 @@ class Example:
         return -sign * solved.fun
 
 
-def convention_of(claims, **options):
-    """Return the community's convention with other values of some options."""
-    return {**DEFAULT, **options, **{CUTOFF + claim.name: claim.cutoffs[0] for claim in claims}}
-
-
 def row_of(names):
     [claims] = parse_claims([dict.fromkeys(names, "0.5")])
     return claims
@@ -110,14 +107,18 @@ def every_convention(names):
     """Return the claims of a row, and the conventions with bounds that count all queries."""
     claims = row_of(names)
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
-    found = [each for each in conventions_of(claims, policies) if each["queries"] == "qrels"]
+    found = [
+        each
+        for each in conventions_of(claims, policies)
+        if {options["queries"] for options in each.values()} == {"qrels"}
+    ]
     conventions = Conventions(policies)
     return claims, [each for each in found if conventions.group(each, claims)]
 
 
 def deeper_than_exact(convention, claims):
     """Return whether several measures go on below all ranks that are looked at: bounds are wider then."""
-    return [convention[CUTOFF + claim.name] for claim in claims].count(None) > 1
+    return [convention[claim.measure][CUTOFF + claim.name] for claim in claims].count(None) > 1
 
 
 ROWS = [
@@ -156,7 +157,7 @@ CHOSEN = {
 @pytest.mark.parametrize("name", CHOSEN)
 def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
-    example = Example(GRADES, convention_of(claims, **CHOSEN[name]), claims)
+    example = Example(GRADES, convention_of(claims, CHOSEN[name]), claims)
     rng = np.random.default_rng(1)
     for _ in range(effort(2, 4)):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
@@ -191,7 +192,7 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
     grades = [(2, 2, 2, 1, 1, 1), (2, 1), (2, 2, 1, 1)]
     claims = row_of(("P@1", "MAP@2", "nDCG@2"))
     weights = "binary" if len(levels) > 1 else "half"
-    convention = convention_of(claims, weights=weights, level=float(levels[-1]))
+    convention = convention_of(claims, {"weights": weights, "level": float(levels[-1])})
     example = Example(grades, convention, claims, deepest=3)
     n_states = {1: 3 + 4 + 3, 2: 6 + 4 + 6}[len(levels)]
     assert len(example.rankings.lists.of_class) == n_states
@@ -204,7 +205,7 @@ def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
     """What stands below them is bounded apart, so the sums may be too high, never too low."""
     monkeypatch.setattr("permed_measures.limits.bounds.MOST_STEPS", most)
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
-    losing = Example(GRADES, convention_of(claims, negative="keep"), claims).rankings
+    losing = Example(GRADES, convention_of(claims, {"negative": "keep"}), claims).rankings
     assert (losing is not None) == (most == 10_000)  # negative grades lose down to the cutoff
     example = Example(GRADES, convention_of(claims), claims)
     if not most:
@@ -259,7 +260,7 @@ def test_means_that_are_counts_are_told_by_what_they_are_parts_of():
     def total(name, grades, **options):
         claims = row_of([name])
         policies = label_policies(Judgments.of(qrels_of(grades)))
-        group = Conventions(policies).group(convention_of(claims, **options), claims)
+        group = Conventions(policies).group(convention_of(claims, options), claims)
         [told] = group.ranges(claims)
         return told.total
 
@@ -311,7 +312,7 @@ def test_what_a_group_takes_of_the_effort_of_a_row_is_gone_for_the_next(monkeypa
     [claims] = parse_claims([{"P@1": "0.3", "MAP@3": "0.9", "nDCG@3": "0.2"}])
     conventions = Conventions(label_policies(Judgments.of(qrels_of(GRADES))))
     first, second = (
-        conventions.group(convention_of(claims, **options), claims) for options in ({}, CHOSEN["half of AP"])
+        conventions.group(convention_of(claims, options), claims) for options in ({}, CHOSEN["half of AP"])
     )
     monkeypatch.setattr("permed_measures.limits.bounds._PROGRAMME", 0)
     monkeypatch.setattr("permed_measures.limits.rows.MOST_EFFORT", 1.5 * _PREPARING * first.rankings.n_steps)

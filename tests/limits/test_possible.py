@@ -218,7 +218,7 @@ def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_
 def test_four_relevance_levels_are_tried(grades, levels):
     policies = label_policies(Judgments.of({"q": {f"d{grade}": grade for grade in grades}}))
     [claims] = parse_claims([{"P@1": "0.5"}])
-    assert {each["level"] for each in conventions_of(claims, policies)} == levels
+    assert {each["P"]["level"] for each in conventions_of(claims, policies)} == levels
 
 
 def test_ndcg_has_bounds_on_grades_below_1():
@@ -231,8 +231,8 @@ def test_queries_without_a_relevant_document_may_be_left_out():
     qrels = {f"q{i}": {"a": int(i < 5), "b": int(i < 5)} for i in range(10)}
     result = pm.possible(qrels, {"nDCG@10": "0.9"})
     assert result.rows[0].conventions[0].refuted
-    grades = [each for each in result.possible if each.convention["labels"] == "grades"]
-    assert {each.convention["queries"] for each in grades if not each.lacks_queries} == {
+    grades = [each for each in result.possible if each.shared["labels"] == "grades"]
+    assert {each.shared["queries"] for each in grades if not each.lacks_queries} == {
         *("with_relevant", "both_with_relevant", "with_relevant_and_list")
     }
     said = "Not refuted either: nDCG(dcg='exp-log2')@10, queries with at least one relevant document; "
@@ -290,8 +290,9 @@ def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
     [claims] = parse_claims([{name: "0.5"}])
     usual = usual_conventions(claims, labels[0])
     changed = [
-        min(([o for o in each if each[o] != base[o]] for base in usual), key=len)
-        for each in conventions_of(claims, labels, named=())
+        min(([o for o in each if each[o] != base[measure][o]] for base in usual), key=len)
+        for convention in conventions_of(claims, labels, named=())
+        for measure, each in convention.items()
     ]
     assert {*map(len, changed)} == {*range(most + 1)}
     assert [option] in changed
@@ -304,7 +305,7 @@ def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
 def test_where_grades_are_changed_ndcg_is_as_usual(name, option, changed):
     policies = label_policies(Judgments.of({"q": {"a": 2, "b": 1}}))
     [claims] = parse_claims([{name: "0.5"}])
-    found = conventions_of(claims, policies, named=())
+    found = [options for each in conventions_of(claims, policies, named=()) for options in each.values()]
     assert {each["labels"] for each in found if each[option] != DEFAULT[option]} == changed
 
 
@@ -376,7 +377,7 @@ def test_a_measure_of_ours_as_it_prints_fixes_every_convention(measure):
     graded = {f"q{i}": {"a": 2, "b": 1, "c": -1, "d": 0} for i in range(4)}
     [row] = pm.possible(graded, {measure: "0.5"}).rows
     assert [each.measures for each in row.conventions] == [[measure]]
-    assert all(row.conventions[0].convention[option] == DEFAULT[option] for option in SHARED)
+    assert all(row.conventions[0].shared[option] == DEFAULT[option] for option in SHARED)
 
 
 def test_another_measure_may_have_what_a_measure_of_ours_cannot():

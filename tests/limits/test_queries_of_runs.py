@@ -126,7 +126,7 @@ def test_status_headline_json_and_csv_agree(p, status, said, lacking):
     assert found == {"qrels": (p == "0.3000", False), "both": (status == 0, lacking)}
     result = pm.possible("ten", {"P@1": p})
     assert result.ok is (status == 0)
-    assert [each.convention["queries"] for each in result.rows[0].lacking] == ["both"] * lacking
+    assert [each.shared["queries"] for each in result.rows[0].lacking] == ["both"] * lacking
 
 
 def test_of_several_conventions_it_is_said_of_how_many():

@@ -129,4 +129,4 @@ def test_a_row_with_a_sum_above_1_is_read_as_it_stands():
     """The sum of precisions is 3 where three relevant documents are first: no percentage, as P@1 is none."""
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(4)}
     [row] = pm.possible(qrels, {"P@1": "1.0000", "MAP@10": "3.0000"}).rows
-    assert {each.convention["denominator"] for each in row.said(False)} == {"none"}
+    assert {each.convention["AP"]["denominator"] for each in row.said(False)} == {"none"}

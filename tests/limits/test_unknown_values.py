@@ -6,7 +6,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY, NAMED
-from permed_measures.conventions.options import SHARED
+from permed_measures.conventions.options import SHARED, with_value
 from permed_measures.conventions.per_query import (
     ALL_FOUND,
     PRECISION_AT_HIT,
@@ -42,7 +42,9 @@ def with_new_values(monkeypatch):
         if option.values and option.measures != ("F1",):  # which no claim is of: it has no bounds
             known = replace(option.values[option.default], description=f"a new {name}", any_run="")
             monkeypatch.setitem(option.values, "new", replace(known, **NEEDS_RUN.get(name, {})))
-            named.append(COMMUNITY._replace(name=name, options={**COMMUNITY.options, name: "new"}))
+            named.append(
+                COMMUNITY._replace(name=name, convention=with_value(COMMUNITY.convention, name, "new"))
+            )
     monkeypatch.setattr("permed_measures.limits.possible.conventions_with", lambda _: (*NAMED, *named))
     return {convention.name for convention in named}
 
@@ -53,7 +55,13 @@ def test_a_new_value_is_left_out_where_its_numbers_need_a_run_and_bounded_where_
     result = pm.possible(QRELS, CLAIMS)
     [row] = result.rows
     computed = [each for limits in row.conventions for each in (limits.convention, *limits.alike)]
-    bounded = {option for each in computed for option, value in each.items() if value == "new"}
+    bounded = {
+        option
+        for each in computed
+        for options in each.values()
+        for option, value in options.items()
+        if value == "new"
+    }
     assert bounded == names - {*NEEDS_RUN} - {*SHARED}
     assert bounded == {"weights", "gain", "discount", "negative"}
     text = " ".join(str(result).split())
@@ -68,6 +76,9 @@ def test_what_is_known_to_have_no_bounds_is_said():
     assert "tied documents gain the mean over all their orders" in text
     assert "judgments of the retrieved documents only" in text
     assert "precision over the documents returned" in text
+    different = "one measure with another tie rule, other queries, documents or labels than the others"
+    assert different in text
+    assert different not in pm.possible(QRELS, {"nDCG@2": "0.5"}).rows[0].not_known
     assert "precision and recall of all queries together" in text
     assert "linear gains" not in text  # as other conventions have
     assert "negative grades are used as they stand" not in text

@@ -8,6 +8,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
+from permed_measures.conventions.options import with_value
 from permed_measures.datasets import SAMPLES
 from permed_measures.papers.claims import parse_claims
 
@@ -75,18 +76,18 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
     [trial] = result.trials
     assert trial.claim.is_fixed
     assert result.answers[0].changes == []
-    assert trial.value(result.answers[0].options) == pytest.approx(value, abs=1e-12)
-    assert trial.typed(result.answers[0].options) == str(measure)
+    assert trial.value(result.answers[0].convention) == pytest.approx(value, abs=1e-12)
+    assert trial.typed(result.answers[0].convention) == str(measure)
 
 
 def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
     """2.00 is AP that nothing divides, and in percent AP at grade 2: one query of 50 has such a document."""
     qrels = {f"q{i}": {"a": 1 + (i == 0), "b": 1} for i in range(50)}
     run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
-    undivided, strict = (
-        {**COMMUNITY.at({"MAP@10": 10}), **each} for each in ({"denominator": "none"}, {"level": 2.0})
-    )
     [trial] = pm.audit(qrels, run, {"MAP@10": "2.00"}).trials
+    undivided, strict = (
+        with_value(COMMUNITY.at([trial]), *each) for each in (("denominator", "none"), ("level", 2.0))
+    )
     assert (trial.prints(undivided), trial.prints(strict)) == (True, True)
     assert [round(trial.value(each), 9) for each in (undivided, strict)] == [2.0, 0.02]
     for text in ("2.00%", "0.0200"):

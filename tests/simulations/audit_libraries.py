@@ -105,7 +105,7 @@ def named(trials, values):
     """Return whether an answer gives the numbers with all their digits."""
     return any(
         all(
-            abs(trial.value(answer.options) - value) <= SAME
+            abs(trial.value(answer.convention) - value) <= SAME
             for trial, value in zip(trials, values, strict=True)
         )
         for answer in answers_to(trials)

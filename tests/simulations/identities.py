@@ -53,7 +53,7 @@ def functions_of_conventions():
         for name in NAMES:
             claimed = Claimed(name, *meaning_of(name))
             if named.has(claimed.measure):
-                options = named.at({name: claimed.cutoffs[0]})
+                options = named.at([claimed])
                 yield (
                     named.name,
                     name,
@@ -72,7 +72,7 @@ def is_false(result, function, name):
     """Return whether what was named differs from the function on another collection."""
     claimed = Claimed(name, *meaning_of(name))
     for case in fresh_cases():
-        ours, theirs = number(claimed.of(case), result.nearest.options), function(case.qrels, case.run)
+        ours, theirs = number(claimed.of(case), result.nearest.convention), function(case.qrels, case.run)
         if abs(ours - theirs) > 1e-6:
             return True
     return False

@@ -53,12 +53,12 @@ class Alike:
     def __init__(self, name, bases, collections, n_changes=2):
         self.claimed, self.collections = Claimed(name, *meaning_of(name)), collections
         quantities = [self.claimed.of(case) for case in cases(FORMS["dicts"], self.claimed.cutoffs)]
-        named = [self.claimed.by(each) for each in bases if each.has(self.claimed.measure)]
+        named = [each for each in bases if each.has(self.claimed.measure)]
         self.space = Space([self.claimed.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
         near = np.concatenate([none, *(each.codes for each in self.space.within(n_changes))])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)
-        self.near = near[[may_be(self.claimed.measure, self.space.convention(codes)) for codes in near]]
+        self.near = near[[may_be(self.claimed.measure, self._options(codes)) for codes in near]]
         self.n_near, self.n_same, self.differing = len(self.near), 0, set()
         self.group = self._on_random = np.zeros(self.n_near, int)
         quantities.reverse()  # the last ones are of several queries, and tell most apart
@@ -73,6 +73,9 @@ class Alike:
                 break
             self._divide(quantity)
         self._leave_out_the_same()
+
+    def _options(self, codes):
+        return self.space.convention(codes)[self.claimed.measure]
 
     def _divided(self, group, quantity):
         """Divide groups by the numbers on a case; return the new ones and how many are in that of each."""
@@ -109,7 +112,7 @@ class Alike:
         values = self.space.computed(self.claimed.of(case), self.near)
         order = np.lexsort((values, self.group))
         apart = (np.diff(self.group[order]) == 0) & (np.abs(np.diff(values[order])) > 1e-7)
-        conventions = [self.space.convention(codes) for codes in self.near[order]]
+        conventions = [self._options(codes) for codes in self.near[order]]
         pairs = [(conventions[at], conventions[at + 1]) for at in np.flatnonzero(apart)]
         return [{o: (a[o], b[o]) for o in a if a[o] != b[o]} for a, b in pairs]
 
@@ -127,7 +130,7 @@ def different(name):
     claimed = Claimed(name, *meaning_of(name))
     seen = [option for option in claimed.of(GRADES).options if option in DEFAULT]
     named = [each for each in NAMED if each.has(claimed.measure)]
-    return [*{tuple(claimed.by(each).options[o] for o in seen): each for each in reversed(named)}.values()]
+    return [*{tuple(each.of(claimed.measure)[o] for o in seen): each for each in reversed(named)}.values()]
 
 
 def main(*names):

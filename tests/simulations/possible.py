@@ -24,12 +24,12 @@ import numpy as np
 import permed_measures as pm
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, place, seen_by
+from permed_measures.conventions.options import CUTOFF, place
 from permed_measures.conventions.per_query import Ranked
 from permed_measures.conventions.runs import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.limits.row_conventions import conventions_of, named_of
+from permed_measures.limits.row_conventions import conventions_of, named_of, shared_by_all
 from permed_measures.limits.rows import Conventions, Row
 from permed_measures.papers.claims import parse_claims
 
@@ -100,10 +100,15 @@ def true_row(rng, conventions, run):
         return None
     judgments = group.labels.judgments
     ranked = Ranked(group.labels, JudgedRankings.of(judgments, run))
-    counted = judgments.num_rel(1) > 0 if convention["queries"].endswith("with_relevant") else slice(None)
+    counted = (
+        judgments.num_rel(1) > 0
+        if shared_by_all(convention)["queries"].endswith("with_relevant")
+        else slice(None)
+    )
     texts, digits = {}, rng.randint(2, 4)
     for claim in claims:
-        values = values_of_queries(claim.measure, convention[CUTOFF + claim.name], convention, ranked)
+        options = convention[claim.measure]
+        values = values_of_queries(claim.measure, options[CUTOFF + claim.name], options, ranked)
         texts[claim.name] = printed(rng, float(values[counted].mean()), digits)
     [claims] = parse_claims([texts])
     [limits] = Row(claims).limits(group)
@@ -148,8 +153,8 @@ def texts_by(rng, named, run, claims):
     """Print the row of a run by a convention with a name, as an audit computes it; {} if it has none."""
     texts, digits, percent = {}, rng.randint(2, 4), rng.random() < 0.2
     for claim in claims:
-        seen = seen_by(claim.measure, named.options)
-        means = run.means(claim.measure, claim.cutoffs[0], named.options)
+        seen = named.of(claim.measure)
+        means = run.means(claim.measure, claim.cutoffs[0], seen)
         value = np.nan if means is None else float(means[place(seen["queries"])])
         if -1 <= value <= 1 or (claim.measure == "AP" and not percent and value > 1):
             text = printed(rng, value, digits, five_digits=seen["rounding"] == "five_digits")
