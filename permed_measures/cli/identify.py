@@ -20,9 +20,10 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
+from permed_measures.identities.files import FILES
 from permed_measures.identities.forms import FORMS, Function
 from permed_measures.identities.identify import Identified, identify, report_of
-from permed_measures.identities.program import FILES, Program
+from permed_measures.identities.program import Program
 from permed_measures.identities.suite import write_cases
 from permed_measures.identities.user_function import load_function
 from permed_measures.markup import counted
@@ -164,7 +165,7 @@ COMMAND = Command(
             "Ask a program instead: 'python3 eval.py {qrels} {run}'; {k} is the cutoff.",
             dest="program",
         ),
-        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default."),
+        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default; beir: qrels as TSV, a run as JSON."),
         option(INPUT, "--numeric-ids", "Ids of queries and documents in them are numbers, as gdeval takes."),
         option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
         option(

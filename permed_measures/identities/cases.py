@@ -68,12 +68,18 @@ def _seen(trait: str, form: Form) -> bool:
     return not any(trait in traits for traits, is_seen in unseen.items() if not is_seen)
 
 
-def without_empty_lists(case: Case) -> Case:
+def as_seen(case: Case, form: Form) -> Case:
+    """Return a case without what functions of a form do not see: grades, or lists without documents."""
+    case = case if form.grades else _without_grades(case)
+    return case if form.empty_lists else _without_empty_lists(case)
+
+
+def _without_empty_lists(case: Case) -> Case:
     """Return a case without the queries of the run that have no documents."""
     return case._replace(run={query: docs for query, docs in case.run.items() if docs})
 
 
-def without_grades(case: Case) -> Case:
+def _without_grades(case: Case) -> Case:
     """Return a case whose relevant documents have the grade 1, and whose others are not judged.
 
     Of a query without relevant documents one is judged that is not retrieved: so the query has judgments.

@@ -37,6 +37,7 @@ from permed_measures.identities.cases import (
     NEGATIVE,
     TIES,
     Case,
+    as_seen,
     cases,
     fresh_cases,
     joined,
@@ -44,9 +45,8 @@ from permed_measures.identities.cases import (
     random_case,
     ranks_of,
     shrunk,
-    without_empty_lists,
-    without_grades,
 )
+from permed_measures.identities.files import FILES
 from permed_measures.identities.forms import FORMS, Form, Function
 from permed_measures.identities.program import Program
 from permed_measures.identities.user_function import error_location, error_text, number_returned, written_call
@@ -134,8 +134,7 @@ class Asked:
 
 def ask(function: Function, form: Form, case: Case, claimed: Claimed) -> Asked:
     """Ask a function for its number, of what it sees of a case."""
-    case = case if form.grades else without_grades(case)
-    case = case if form.empty_lists else without_empty_lists(case)
+    case = as_seen(case, form)
     warned: dict[str, int] = {}
     try:
         with np.errstate(divide="call", over="call", invalid="call", call=warned.__setitem__):
@@ -337,7 +336,11 @@ class Search:
         on = f"on {len(raising)} of {counted(len(asked), 'case')}"
         no_number = "gives no number on any case" if len(raising) == len(asked) else f"gives no number {on}"
         if isinstance(self.function, Program):
-            hint = f"Its files were {self.form.taken}; see that it takes them: {self.function.line}"
+            others = ", ".join(each for each in FILES if each != self.function.files)
+            hint = (
+                f"It was given {self.form.taken}: see that it takes them, or name others with --files "
+                f"({others}): {self.function.line}"
+            )
             return InputError(f"the program {no_number}: {error_text(error)}", hint=hint)
         called = written_call(self.function, self.form, raising[0].case)
         return InputError(

@@ -14,19 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.errors import InputError, check_choice, shown
-from permed_measures.identities.cases import Case, without_empty_lists
+from permed_measures.identities.cases import Case, as_seen
+from permed_measures.identities.files import FILES
 from permed_measures.identities.forms import FORMS, Qrels, Run
 from permed_measures.identities.user_function import NoNumberError, likeness
-from permed_measures.inputs.write import write_qrels, write_run
 from permed_measures.measures.parameters import both_of
 from permed_measures.papers.names import heading_of, meaning_of
 
-FILES = {
-    "trec": ("qrels.txt", "run.txt"),
-    "json": ("qrels.json", "run.json"),
-    "csv": ("qrels.csv", "run.csv"),
-}
-"""The formats in which a program is given qrels and run, and the names of the files."""
 TIME_LIMIT = 60.0
 """How many seconds a program may take for a case."""
 
@@ -55,7 +49,8 @@ class Program:
     Raises
     ------
     InputError
-        For a command without its files, or one that cannot be split; for a pattern that is none.
+        For a command without its files, or one that cannot be split; for files that there are not, or that
+        have no numeric ids; for a pattern that is none.
     """
 
     def __init__(
@@ -80,15 +75,21 @@ class Program:
             raise InputError(f"the command has no {' and no '.join(missing)}", where=command, hint=hint)
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
+        if numeric_ids and FILES[files].labels:
+            problem = "query ids of MedCorpus have a conversation and a turn, and are no numbers"
+            raise InputError(problem, where=command, hint="Leave out --numeric-ids")
         self._words = [str(Path(word).absolute()) if _is_path(word) else word for word in words]
-        self._name, self._k, self._files, self._numeric_ids = name, k, files, numeric_ids
+        self._name, self._k, self.files, self._numeric_ids = name, k, files, numeric_ids
         self._pattern = None if pattern is None else _compiled(pattern)
         self._printed = {} if printed is None else printed
         self.line = command
-        written = {"trec": "as TREC has them", "json": "{query: {document: number}}", "csv": "as CSV"}[files]
-        written += ", numeric ids" * numeric_ids
-        texts = (f"a file of qrels ({written})", "a file of the run", *(["k"] if "{k}" in command else []))
-        self.form = FORMS["dicts"]._replace(texts=texts, empty_lists=False)
+        written = FILES[files].described + ", numeric ids" * numeric_ids
+        self.form = FORMS["dicts"]._replace(
+            texts=(f"files of qrels and of a run ({written})", *(["k"] if "{k}" in command else [])),
+            hidden="" if FILES[files].grades else "grades, and what is judged not relevant",
+            grades=FILES[files].grades,
+            empty_lists=FILES[files].empty_lists,
+        )
 
     def __call__(self, qrels: Qrels, run: Run) -> float:
         """Return the number that the program prints for a case."""
@@ -102,7 +103,7 @@ class Program:
 
     def prepare(self, cases: Iterable[Case]) -> None:
         """Run the program for several cases at once, as its files hold them."""
-        left = {self._key(*case[:2]): case for case in map(without_empty_lists, cases)}
+        left = {self._key(*case[:2]): case for case in (as_seen(case, self.form) for case in cases)}
         left = {key: case for key, case in left.items() if key not in self._printed}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             self._printed |= zip(
@@ -116,12 +117,11 @@ class Program:
         """Return what the program prints for a case, or what is wrong."""
         qrels, run = _with_numbers(qrels, run) if self._numeric_ids else (qrels, run)
         with tempfile.TemporaryDirectory() as folder:
-            paths = [Path(folder, name) for name in FILES[self._files]]
             try:
-                self._write(qrels, run, *paths)
-            except InputError as error:  # what files cannot hold: a run without any document
+                of_qrels, of_run = FILES[self.files].write(qrels, run, folder)
+            except InputError as error:
                 return NoNumberError(f"no file holds this ({error.problem})")
-            given = {"{qrels}": str(paths[0]), "{run}": str(paths[1]), "{k}": str(self._k)}
+            given = {"{qrels}": str(of_qrels), "{run}": str(of_run), "{k}": str(self._k)}
             try:
                 done = subprocess.run(
                     [_filled(word, given) for word in self._words],
@@ -143,19 +143,6 @@ class Program:
             said = f"the program ends with status {done.returncode}: {last.strip()[:200]}"
             return NoNumberError(f"{said}{advice}")
         return out
-
-    def _write(self, qrels: Qrels, run: Run, of_qrels: Path, of_run: Path) -> None:
-        """Write the files; documents stay in the order of the lists, also those with equal scores."""
-        write_qrels(qrels, of_qrels, to=self._files)
-        if self._files != "trec" or not run:
-            write_run(run, of_run, to=self._files)
-            return
-        rows = [
-            f"{query} Q0 {doc} {rank} {score!r} cases\n"
-            for query, docs in run.items()
-            for rank, (doc, score) in enumerate(docs.items(), 1)
-        ]
-        of_run.write_text("".join(rows), encoding="utf-8")
 
 
 def _with_numbers(qrels: Qrels, run: Run) -> tuple[Qrels, Run]:

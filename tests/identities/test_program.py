@@ -8,6 +8,9 @@ import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
+from permed_measures.identities.cases import FRACTIONS, cases
+from permed_measures.identities.files import FILES
+from permed_measures.identities.forms import FORMS
 from permed_measures.identities.program import Program, number_printed
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
@@ -79,13 +82,33 @@ def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
         number_printed("a 0.1\nb 0.2\n", "P@10", re.compile(r"(b)"))
 
 
-def test_a_program_gets_files_in_the_order_of_the_lists():
-    for files in ("trec", "csv", "json"):
-        program = Program("cat {qrels} {run}", "P@5", files, r"(\d)$")
-        text = program._run(QRELS, RUN)
-        assert text.index("b") < text.rindex("a")
+@pytest.mark.parametrize("files", FILES)
+def test_a_program_gets_files_in_the_order_of_the_lists_which_read_back(files, tmp_path):
+    """Whatever the cases are: what files cannot hold is left out, or is no part of what they show."""
+    n_written = 0
+    for case in cases(FORMS["dicts"]._replace(empty_lists=FILES[files].empty_lists), (3,)):
+        run = {q: docs for q, docs in case.run.items() if docs or FILES[files].empty_lists}
+        if not run or (files == "json" and FRACTIONS in case.traits):
+            continue
+        paths = FILES[files].write(case.qrels, run, str(tmp_path))
+        qrels, read = pm.read_qrels(paths[0]), pm.read_run(paths[1])
+        assert {q: [*docs.items()] for q, docs in read.items()} == {q: [*run[q].items()] for q in run}
+        if FILES[files].grades:
+            assert qrels == case.qrels
+        else:
+            assert qrels == {q: {d: 1 for d in docs if docs[d] >= 1} for q, docs in case.qrels.items()}
+        n_written += 1
+    assert n_written > 150
+
+
+def test_a_program_gets_trec_files_in_the_order_of_the_lists():
     run = Program("cat {run} {qrels}", "P@5")._run(QRELS, RUN)
     assert run.startswith("q1 Q0 b 1 2.0 cases\nq1 Q0 a 2 2.0 cases\nq2 Q0 x 1 1.5 cases\n")
+
+
+def test_files_that_there_are_not_are_refused_and_the_nearest_named():
+    with pytest.raises(pm.InputError, match=r"one of trec, .* \(found 'beer'\)\. Did you mean 'beir'"):
+        Program("cat {qrels} {run}", "P@5", "beer")
 
 
 def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp_path):
@@ -111,6 +134,11 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
         (["--command", "e {qrels} {run}", "P@5", "--read", "("], "the pattern is no regular expression"),
         (["--command", "e {qrels} {run}", "P@5", "--read", "x"], "the pattern must have one group (found 0)"),
         (["--command", "e {qrels} {run}"], "no measure is named"),
+        (["--command", "e {qrels} {run}", "P@5", "--files", "beer"], "'tsv', 'beir', 'medcorpus')"),
+        (
+            ["--command", "e {qrels} {run}", "P@5", "--files", "medcorpus", "--numeric-ids"],
+            "query ids of MedCorpus have a conversation and a turn, and are no numbers. Leave out",
+        ),
         (["f.py:f", "P@5", "--read", "x"], "--read goes with --command. Name the program: --command"),
         (["f.py:f", "P@5", "--files", "json"], "--files goes with --command"),
         (["f.py:f", "P@5", "--numeric-ids"], "--numeric-ids goes with --command"),
@@ -189,6 +217,88 @@ def test_the_remedy_for_a_script_that_reads_arguments_is_its_command_line(tmp_pa
     assert run_cli("identify", "--command", f"{asked} {{k}}", "P@5")[0].startswith(
         "P@5 is P@5.\nAveraged over "
     )
+
+
+READ = {
+    "jsonl": """
+import json, sys
+def lines(path):
+    return [json.loads(line) for line in open(path)]
+qrels = {each["query_id"]: dict.fromkeys(each["relevant_texts"], 1) for each in lines(sys.argv[1])}
+run = {
+    each["query_id"]: [hit["text_id"] for hit in each["ranked_results"]] for each in lines(sys.argv[2])
+}
+""",
+    "beir": """
+import json, sys
+rows = [line.rstrip("\\n").split("\\t") for line in open(sys.argv[1])]
+assert rows[0] == ["query-id", "corpus-id", "score"]
+qrels = {}
+for query, doc, grade in rows[1:]:
+    qrels.setdefault(query, {})[doc] = int(grade)
+run = {
+    query: sorted(docs, key=lambda doc: -docs[doc]) for query, docs in json.load(open(sys.argv[2])).items()
+}
+""",
+    "medcorpus": """
+import json, sys
+qrels = {}
+for each in map(json.loads, open(sys.argv[1])):
+    query = "%s_%s" % (each["conversation_id"], each["turn_id"])
+    qrels.setdefault(query, {})[each["doc_id"]] = each["rel"]
+run = {}
+for each in map(json.loads, open(sys.argv[2])):
+    run[each["query_id"]] = [hit["text_id"] for hit in each["ranked_results"]]
+""",
+}
+"""How programs read the files of some data sets."""
+MEANS = """
+queries = [query for query in qrels if query in run]
+def gained(query):
+    return sum(qrels[query].get(doc, 0) / (n + 1) for n, doc in enumerate(run[query][:5])) / 5
+ap = 0.0
+for query in queries:
+    hits, total, relevant = 0, 0.0, [doc for doc, grade in qrels[query].items() if grade > 0]
+    for n, doc in enumerate(run[query][:5], 1):
+        if doc in relevant:
+            hits += 1
+            total += hits / n * qrels[query][doc] / 2
+    ap += total / max(len(relevant), 1)
+print(json.dumps({"MAP@5": ap / max(len(queries), 1), "P@5": sum(map(gained, queries))}))
+"""
+"""Of PerMed's kind, and a precision that is none."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("files", "hidden"),
+    [
+        ("medcorpus", ""),
+        ("beir", ""),
+        ("jsonl", "The program does not see grades, and what is judged not relevant; open: relevance labels"),
+    ],
+)
+def test_a_program_that_reads_the_files_of_a_data_set_is_named(files, hidden, tmp_path, command):
+    (tmp_path / "eval.py").write_text(READ[files] + MEANS)
+    arguments = ("--command", command.removesuffix(" {k}"), "--files", files)
+    text = " ".join(run_cli("identify", *arguments, "MAP@5")[0].split())
+    assert text.startswith("MAP@5 is GradedAP@5. In words: AP@5 with weights g/2, divided by R;")
+    assert "averaged over the intersection of qrels and run; ties are broken by a stable sort" in text
+    assert f"({FILES[files].described})" in text
+    assert hidden in text
+    assert ("does not see" in text) == bool(hidden)
+
+
+@pytest.mark.thorough
+def test_the_remedy_for_a_program_that_does_not_take_the_files_is_to_name_others(tmp_path, command):
+    (tmp_path / "eval.py").write_text(READ["medcorpus"] + MEANS)
+    command = command.removesuffix(" {k}")
+    status, _, message = run_main("identify", "--command", command, "P@5")
+    assert (status, "the program gives no number on any case: " in message) == (2, True), message
+    others = re.search(r"name others with --files \((.*?)\)", message)[1].split(", ")
+    assert others == [each for each in FILES if each != "trec"]
+    stdout, _ = run_cli("identify", "--command", command, "P@5", "--files", others[-1], status=1)
+    assert stdout.startswith("No convention gives the numbers of the program for P@5.")
 
 
 @pytest.mark.thorough

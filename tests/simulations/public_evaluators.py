@@ -221,6 +221,16 @@ def of_beir():
     return found["EvaluateRetrieval"].evaluate
 
 
+_OF_PERMED = "--dataset {} --gt {{qrels}} --results {{run}} --k {{k}}"
+
+
+def of_permed(dataset, measure, files):
+    script = checked_out("CLPR/core/evaluate.py")
+    return program(
+        f"{shlex.quote(sys.executable)} {script} {_OF_PERMED.format(dataset)}", measure, files=files
+    )
+
+
 EVALUATORS = [
     Evaluator(
         "trec_eval",
@@ -359,6 +369,23 @@ EVALUATORS = [
         "core/evaluate.py:ndcg_at_k",
         lambda: functions_of("CLPR/core/evaluate.py")["ndcg_at_k"],
         "PerMed standard",
+        "CLPR",
+    ),
+    Evaluator(
+        "PerMed group, evaluate.py",
+        "MAP@10",
+        f"--command 'python3 core/evaluate.py {_OF_PERMED.format('medcorpus')}' --files medcorpus",
+        lambda: of_permed("medcorpus", "MAP@10", "medcorpus"),
+        "PerMed standard",
+        "CLPR",
+    ),
+    Evaluator(
+        "PerMed group, evaluate.py",
+        "nDCG@10",
+        f"--command 'python3 core/evaluate.py {_OF_PERMED.format('litsearch')}' --files jsonl",
+        lambda: of_permed("litsearch", "nDCG@10", "jsonl"),
+        "nDCG@10 with linear gains, log2 discount, ideal from the qrels; averaged over queries of the run "
+        "with at least one relevant document; ties are broken by a stable sort (input order)",
         "CLPR",
     ),
     Evaluator(
