@@ -41,7 +41,7 @@ papers: names claims columns tables arithmetic
 crosschecks
 conventions: per_query aggregate rankings shown records options evaluate named names runs spaces
 audits: trials chance answers search sentences reports audit
-identities: forms cases user_function program elimination trial identify suite
+identities: forms files cases user_function program elimination trial identify suite
 limits: formulas bounds row_conventions rows differences
 limits: reports possible
 uncertainties: labels results uncertainty

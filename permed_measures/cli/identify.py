@@ -165,7 +165,11 @@ COMMAND = Command(
             "Ask a program instead: 'python3 eval.py {qrels} {run}'; {k} is the cutoff.",
             dest="program",
         ),
-        option(INPUT, f"--files {'|'.join(FILES)}", "The files that it takes, trec by default; beir: qrels as TSV, a run as JSON."),
+        option(
+            INPUT,
+            f"--files {'|'.join(FILES)}",
+            "The files that it takes, trec by default; beir: qrels as TSV, a run as JSON.",
+        ),
         option(INPUT, "--numeric-ids", "Ids of queries and documents in them are numbers, as gdeval takes."),
         option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
         option(
