@@ -112,7 +112,7 @@ class Plain:
             return self.mean_f1(how, cutoff)
         groups = self.queries(how, hits_within or cutoff)
         averaging = how["pooling" if measure in ("nDCG", "RR") else "averaging"]
-        if measure != "AP" and averaging == "micro" and (measure, how["success"]) != ("Success", "any"):
+        if measure != "AP" and averaging == "micro" and not micro_of_hits(measure, how):
             return self.micro(measure, how, cutoff, groups[0])
         values = ([rounded(self.value(measure, how, cutoff, q), how) for q in group] for group in groups)
         return mean_of(map(mean_of, values))
@@ -150,7 +150,7 @@ class Plain:
             return average_precision(how, cutoff, ranking, judgments, self.top(how), scores)
         if measure == "nDCG":
             return ndcg(how, cutoff, ranking, judgments)
-        return hits_over(measure, how, cutoff, ranking, judgments)
+        return hits_over(measure, how, cutoff, ranking, judgments, scores)
 
     def micro(self, measure, how, cutoff, queries):
         if any(query not in self.qrels["grades"] for query in queries):
@@ -182,8 +182,23 @@ def f1(p, r):
     return p + r if math.isnan(p + r) else oracle.ratio(2 * p * r, p + r)
 
 
-def hits_over(measure, how, cutoff, ranking, judgments):
+def micro_of_hits(measure, how):
+    """Return whether a micro average is the mean of queries, each of which counts 0 or 1."""
+    return measure == "Success" and how["success"] in ("any", "middle")
+
+
+def middle_rank(how, ranking, scores):
+    """Return the least of the middle ranks that relevant documents share with those of their score."""
+    exact = sorted((scores[doc] for doc, _ in ranking), reverse=True)
+    ranks = {doc: [i for i, each in enumerate(exact, 1) if each == scores[doc]] for doc, _ in ranking}
+    middle = [sum(ranks[doc]) / len(ranks[doc]) for doc, g in ranking if g is not None and g >= how["level"]]
+    return min(middle, default=math.inf)
+
+
+def hits_over(measure, how, cutoff, ranking, judgments, scores):
     """Return hits, or the sum of one over their ranks, and what that is divided by."""
+    middle = middle_rank(how, ranking, scores)
+    is_within = middle <= (cutoff or math.inf) and middle < math.inf
     grades = [grade or 0 for _, grade in ranking[:cutoff]]
     ranks = [i for i, grade in enumerate(grades, 1) if grade >= how["level"]]
     found, num_rel = len(ranks), oracle.num_relevant(judgments, how["level"])
@@ -202,6 +217,8 @@ def hits_over(measure, how, cutoff, ranking, judgments):
         ("R", "all"): (float(found == num_rel > 0), 1),
         ("Success", "any"): (float(found > 0), 1),
         ("Success", "num_rel"): (found, num_rel),
+        ("Success", "middle"): (float(is_within), 1),
+        ("RR", "middle"): (1 / middle if is_within else 0, 1),
         ("RR", "first"): (reciprocal[0] if ranks else 0, 1),
         ("RR", "found"): (math.fsum(reciprocal), found),
         ("RR", "relevant"): (math.fsum(reciprocal), num_rel),
@@ -235,6 +252,9 @@ def average_precision(how, cutoff, ranking, judgments, top, scores):
         elif own is not None and how["per_hit"] == "trapezoids":
             above = (hits - 1) / (i - 1) if i > 1 else 1
             total += own * (hits / i + above) / 2
+        elif own is not None and how["per_hit"] == "to_num_rel":
+            is_above = i <= oracle.num_relevant(judgments, level)
+            total += own * hits / i if is_above else 0
         elif how["per_hit"] == "every_rank" or (how["per_hit"] == "every_document" and i <= len(ranking)):
             total += summed / i
     relevant = [grade for grade in judgments.values() if grade >= level]
@@ -245,6 +265,7 @@ def average_precision(how, cutoff, ranking, judgments, top, scores):
         **{"none": 1, "cutoff": cutoff or max(len(ranking), 1), "returned": returned},
         **{"gain": math.fsum(ideal), "ideal": math.fsum(ideal[:cutoff]), "min_returned": min(n, returned)},
         "ideal_grades": math.fsum(sorted(relevant, reverse=True)[:cutoff]),
+        "smaller_at_each_rank": sum(min(n, i) for i in range(1, returned + 1)),
     }[how["denominator"]]
 
 
@@ -312,6 +333,8 @@ def means_something(measure, how, plain):
     how = own_of(measure, how)
     at_once = how["tied"] != "in_order" and measure in ("AP", "nDCG")
     at_once &= (how["tied"] == "averaged") == (measure == "nDCG")
+    by_middle = (measure, how["ranks"]) == ("RR", "middle")
+    by_middle |= (measure, how["success"]) == ("Success", "middle")
     alike = how["labels"] in ("pool", "strict") and how["level"] != 1
     grouped = how["averaged"] in ("conversations", "turns")
     micro = [how["averaging"] == "micro" and measure in ("P", "R", "F1", "Success")]
@@ -320,20 +343,22 @@ def means_something(measure, how, plain):
         "P": how["precision"] == "returned",
         "R": how["recall"] in ("any", "all"),
         "F1": how["precision"] == "returned" or how["recall"] in ("any", "all"),
-        "RR": how["ranks"] in ("first", "best"),
+        "RR": how["ranks"] in ("first", "best", "middle"),
         "nDCG": how["ideal"] == "none",
         "Success": False,
     }
-    micro_of_any = measure == "Success" and how["success"] == "any"
     top = plain.top(how)
     return not (
         alike
-        or (any(micro) and ((grouped and not micro_of_any) or nothing_new[measure]))
+        or (any(micro) and ((grouped and not micro_of_hits(measure, how)) or nothing_new[measure]))
         or how["level"] > top
         or (how["labels"] == "strict" and plain.top({**how, "labels": "grades"}) < 2)
         or (grouped and not all("_" in query for query in plain.qrels["grades"]))
         or (how["queries"] == "all_runs" and not plain.others)
-        or (at_once and (how["documents"] in ("judged", "labelled") or how["labels"] in ("pool", "strict")))
+        or (
+            (at_once or by_middle)
+            and (how["documents"] in ("judged", "labelled") or how["labels"] in ("pool", "strict"))
+        )
         or (at_once and (how["gain"] == "first" if measure == "nDCG" else how["per_hit"] != "precision"))
         or (measure == "AP" and how["weights"] == "half" and top > 3)
         or (measure == "AP" and how["weights"] == "capped" and top <= 2)

@@ -282,6 +282,9 @@ PRECISION_AT_EVERY_RANK = PerHit(
 TRAPEZOIDS = PerHit(
     lambda hits, weight, _: (hits.found / hits.rank + _precision_above(hits)) / 2 * weight,
 )
+PRECISION_TO_NUM_REL = PerHit(
+    lambda hits, weight, of: hits.found / hits.rank * weight * (hits.rank <= of.num_rel[hits.query])
+)
 PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, of: weight * _to_the_end(hits, of.returned))
 
 
@@ -480,6 +483,16 @@ def _reciprocal_of_first(of: Given) -> Floats:
     return _reciprocals(Relevant(*(each[hits.found == 1] for each in hits)), of)
 
 
+def _middle_rank_of_first(of: Given) -> Floats:
+    """Return the middle rank of the documents with the score of the first relevant one; infinity for none."""
+    rankings, spans = of.rankings, of.spans
+    ranks = rankings.rank.astype(np.float64) if spans is None else (spans.first + spans.last) / 2
+    first = np.full(rankings.n_queries, np.inf)
+    relevant_rows = rankings.grade >= of.level
+    np.minimum.at(first, rankings.query[relevant_rows], ranks[relevant_rows])
+    return np.where(first <= (of.cutoff or np.inf), first, np.inf)
+
+
 def _reciprocal_of_best(of: Given) -> Floats:
     """Return one over the rank of the first document with the highest grade of its list."""
     rankings = of.rankings
@@ -495,6 +508,8 @@ ALL_FOUND = Hits(_all_found)
 RECIPROCALS = Hits(lambda of: _reciprocals(of.hits, of), Summand("each", RECIPROCAL))
 RECIPROCAL_OF_FIRST = Hits(_reciprocal_of_first, Summand("first", RECIPROCAL))
 RECIPROCAL_OF_BEST = Hits(_reciprocal_of_best)
+RECIPROCAL_OF_MIDDLE = Hits(lambda of: 1 / _middle_rank_of_first(of))
+MIDDLE_FOUND = Hits(lambda of: np.isfinite(_middle_rank_of_first(of)).astype(np.float64))
 
 
 def relevant(of: Given) -> Ints:
@@ -505,6 +520,13 @@ def relevant(of: Given) -> Ints:
 def smaller(of: Given) -> Ints:
     """Return the smaller of the number of relevant documents and the cutoff."""
     return of.at_most(of.num_rel)
+
+
+def smaller_at_each_rank(of: Given) -> Floats:
+    """Return the smaller of the number of relevant documents and the rank, summed over the list."""
+    least = np.minimum(of.num_rel, of.returned)
+    found: Floats = least * (least + 1) / 2 + (of.returned - least) * of.num_rel
+    return found
 
 
 def one(of: Given) -> Floats:
