@@ -41,9 +41,8 @@ from permed_measures.identities.elimination import APART, Asked, Claimed, Search
 from permed_measures.identities.forms import FORMS, Function
 from permed_measures.identities.program import Program
 from permed_measures.identities.trial import form_taken
-from permed_measures.identities.user_function import error_text, written_call
+from permed_measures.identities.user_function import error_text, meaning_asked, written_call
 from permed_measures.markup import counted, grouped
-from permed_measures.papers.names import heading_of, meaning_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table
@@ -103,10 +102,17 @@ class Answer:
     def sentence(self) -> str:
         """Say how it is computed, as a paper would."""
         measure, ours = self._claimed.measure, self.options
-        own = options_for(measure, ours)
+        own = dict(options_for(measure, ours))
+        if own.get("ideal") == _NO_IDEAL:
+            measure = "DCG"
+            del own["ideal"]
         told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
         over = describe("queries", ours["queries"]) if told else ""
         return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
+
+
+_NO_IDEAL = "none"
+"""The value of the option ideal by which nDCG is DCG."""
 
 
 class Difference(NamedTuple):
@@ -477,7 +483,7 @@ def identify(
         raise InputError(f"identify needs a function (found {type(function).__name__})")
     if form is not None:
         check_choice("form", form, FORMS)
-    claimed = Claimed(measure, *meaning_of(heading_of(measure)[0]))
+    claimed = Claimed(measure, *meaning_asked(measure))
     named = conventions_with(conventions)
     taken = function.form if isinstance(function, Program) else form_taken(function, claimed, named, form)
     return _found(Search(function, taken, claimed, named))

@@ -17,9 +17,8 @@ from permed_measures.errors import InputError, check_choice, shown
 from permed_measures.identities.cases import Case, as_seen
 from permed_measures.identities.files import FILES
 from permed_measures.identities.forms import FORMS, Qrels, Run
-from permed_measures.identities.user_function import NoNumberError, likeness
+from permed_measures.identities.user_function import NoNumberError, likeness, meaning_asked
 from permed_measures.measures.parameters import both_of
-from permed_measures.papers.names import heading_of, meaning_of
 
 TIME_LIMIT = 60.0
 """How many seconds a program may take for a case."""
@@ -63,7 +62,7 @@ class Program:
         numeric_ids: bool = False,
     ) -> None:
         check_choice("files", files, FILES)
-        _, (cutoff, *_) = meaning_of(heading_of(name)[0])
+        _, (cutoff, *_) = meaning_asked(name)
         k, _ = both_of(cutoff)
         try:
             words = shlex.split(command)

@@ -18,7 +18,8 @@ import numpy as np
 from permed_measures.errors import PACKAGE, InputError, MeasureError, nearest, shown
 from permed_measures.identities.cases import Case
 from permed_measures.identities.forms import Form, Function
-from permed_measures.papers.names import heading_of, meaning_of
+from permed_measures.measures.parameters import Cutoff
+from permed_measures.papers.names import heading_of, meaning_of, split
 
 
 def load_function(text: str) -> Function:
@@ -192,15 +193,44 @@ def likeness(text: str, name: str) -> int:
     of_text, cutoffs = _meaning(text)
     if text == name:
         return 3
-    if of_text != measure:
+    if of_text != measure or _is_variant(text) != _is_variant(name):
         return 0
     return 2 if cutoffs[0] == cutoff else int(None in cutoffs)
+
+
+_ASKED_AS = {
+    **dict.fromkeys(("dcg", "discountedcumulativegain"), "nDCG"),
+    **dict.fromkeys(("map@r", "ap@r", "meanaverageprecisionatr"), "AP"),
+}
+"""The measures that have a convention which goes by a name of its own, by that name."""
+
+
+def _is_variant(name: str) -> bool:
+    return split(heading_of(name)[0])[0] in _ASKED_AS
+
+
+def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
+    """Return the measure that a function is asked for by a name, and the cutoffs to try.
+
+    DCG is a convention of nDCG, which is not divided by an ideal; MAP@R is one of AP, which sees the first R
+    documents.
+
+    Examples
+    --------
+    >>> meaning_asked("DCG@5"), meaning_asked("MAP@R"), meaning_asked("hits@5")
+    (('nDCG', (5, None)), ('AP', (None, 10, 100, 1000)), ('Success', (5,)))
+    """
+    name = heading_of(name)[0]
+    word, cutoff = split(name)
+    if word not in _ASKED_AS:
+        return meaning_of(name)
+    return meaning_of(f"{_ASKED_AS[word]}@{cutoff}" if cutoff else _ASKED_AS[word])
 
 
 def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:
     """Return the measure that a name means, and its cutoffs; a name that means none means itself."""
     try:
-        return meaning_of(heading_of(name)[0])
+        return meaning_asked(name)
     except MeasureError:
         return name, (name,)
 

@@ -14,6 +14,7 @@ from permed_measures.conventions.named import NAMED
 from permed_measures.identities.elimination import Claimed
 from permed_measures.identities.forms import FORMS
 from permed_measures.identities.trial import form_taken
+from permed_measures.identities.user_function import likeness, meaning_asked
 from permed_measures.papers.names import meaning_of
 
 
@@ -388,12 +389,101 @@ def test_the_order_of_dicts_is_told_where_grades_below_3_are_not_relevant():
     assert result.takes.startswith("qrels ")
 
 
-def test_dcg_is_told_by_the_name_of_ndcg():
-    """As the advice for the name DCG has it."""
+def dcg_at_k(r, k):
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(r[:k], start=1))
 
-    def dcg_at_k(r, k):
-        return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(r[:k], start=1))
 
-    result = pm.identify(dcg_at_k, "nDCG@10")
+def dcg_of_dicts(qrels, run):
+    return sum(dcg_at_k([max(qrels[q].get(d, 0), 0) for d in run.get(q, {})], 10) for q in qrels) / len(qrels)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (dcg_at_k, "DCG@10"),
+        pytest.param(dcg_of_dicts, "nDCG@10", marks=pytest.mark.thorough),
+    ],
+)
+def test_dcg_is_asked_by_its_name_or_by_that_of_ndcg(function, name):
+    result = pm.identify(function, name)
     assert result.ok
-    assert "not divided by an ideal" in result.nearest.sentence()
+    assert result.nearest.sentence().startswith("DCG@10 with linear gains, log2 discount")
+    assert str(result).startswith(f"{name} is DCG@10 with linear gains, log2 discount")
+    assert "ideal list of nDCG, on " in str(result)
+
+
+def test_a_function_that_finds_nothing_or_something_is_no_constant():
+    result = pm.identify(lambda grades: float(any(each >= 1 for each in grades[:10])), "Hit@10")
+    assert result.ok
+    assert result.takes.startswith("the grades of the ranked documents of a query")
+    assert result.nearest.sentence() == "Success@10"
+
+
+def to_num_rel(relevant, ranked):
+    found = [doc in relevant for doc in ranked[: len(relevant)]]
+    precisions = [sum(found[:n]) / n for n, is_hit in enumerate(found, 1) if is_hit]
+    return sum(precisions) / max(len(relevant), 1)
+
+
+def smaller_at_each_rank(relevant, ranked):
+    found = [doc in relevant for doc in ranked[:10]]
+    precisions = sum(sum(found[:n]) / n for n, is_hit in enumerate(found, 1) if is_hit)
+    total = sum(min(len(relevant), n) for n in range(1, len(found) + 1))
+    return precisions / total if total else 0.0
+
+
+def middle_rank(labels, scores):
+    found = [score for label, score in zip(labels, scores, strict=True) if label >= 1]
+    best = max(found, default=math.inf)
+    return sum(each > best for each in scores) + (scores.count(best) + 1) / 2 if found else math.inf
+
+
+def reciprocal_of_middle(labels, scores, off=0):
+    rank = middle_rank(labels, scores) + off
+    return 1 / rank if rank <= 20 else 0.0
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "form"),
+    [
+        (dcg_of_dicts, "nDCG@10", "dicts"),
+        (to_num_rel, "MAP@R", "relevant"),
+        (smaller_at_each_rank, "MAP@10", "relevant"),
+        (reciprocal_of_middle, "MRR@20", "scores"),
+    ],
+)
+def test_the_form_is_found_of_functions_with_one_change_from_the_default(function, name, form):
+    taken = form_taken(function, Claimed(name, *meaning_asked(name)), NAMED)
+    assert taken == FORMS[form]._replace(k=taken.k)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "sentence"),
+    [
+        (reciprocal_of_middle, "MRR@20", "RR@20 of the middle rank of tied documents; "),
+        pytest.param(
+            to_num_rel,
+            "MAP@R",
+            "AP with binary relevance, divided by R, of the hits down to rank R only",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param(
+            lambda labels, scores: reciprocal_of_middle(labels, scores, 0.01),
+            "MRR@20",
+            None,
+            marks=pytest.mark.thorough,
+        ),
+    ],
+)
+def test_what_more_than_one_library_computes_is_told(function, name, sentence):
+    result = pm.identify(function, name)
+    assert result.ok == bool(sentence)
+    if sentence:
+        assert result.nearest.sentence().startswith(sentence)
+        assert result.notes == []
+
+
+def test_a_number_is_that_of_dcg_or_of_ndcg_by_its_name():
+    assert likeness("dcg@10", "DCG@10") == likeness("ndcg@10", "nDCG@10") == 2
+    assert likeness("dcg@10", "nDCG@10") == likeness("ndcg@10", "DCG@10") == 0
+    assert likeness("dcg", "DCG@10") == likeness("map@r", "MAP@R") - 1 == 1
