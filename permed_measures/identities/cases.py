@@ -213,7 +213,7 @@ def _between(grades: dict[str, float] | None, docs: Iterable[str] | None, traits
 def _ties(k: int) -> Iterator[Case]:
     """Yield cases with three tied documents, of which one is relevant, at the top and around rank k.
 
-    The scores of some are the same in single precision only.
+    The scores of some are the same in single precision only. Some have more relevant documents than k.
     """
     for before in sorted({0, max(k - 2, 0), k - 1}):
         for relevant in "abc":
@@ -223,6 +223,9 @@ def _ties(k: int) -> Iterator[Case]:
                 for judged in ("", "abc", "abcx"):
                     grades = {doc: 0.0 for doc in docs if doc[0] in judged}
                     yield Case({"c_1": {**grades, relevant: 3.0, "y": 3.0}}, {"c_1": docs}, (TIES,))
+    late, many = {f"x{n}": 9.0 + k - n for n in range(k - 1)}, {f"y{n}": 3.0 for n in range(k)}
+    for relevant in "abc":
+        yield Case({"c_1": {**many, relevant: 3.0}}, {"c_1": {**late, "b": 1, "c": 1, "a": 1}}, (TIES, RICH))
 
 
 def _own_ids(k: int) -> Iterator[Case]:
