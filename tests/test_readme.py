@@ -139,6 +139,8 @@ def place(request, tmp_path, monkeypatch):
     [collections] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[qrels]")]
     (work / "collections.toml").write_text(collections, encoding="utf-8")
     (work / "eval.py").write_text(PROGRAM, encoding="utf-8")
+    (work / "core").mkdir()
+    (work / "core" / "evaluate.py").write_text(PROGRAM_OF_PERMED, encoding="utf-8")
     (work / "bin").mkdir()
     python = work / "bin" / "python3"  # that of the tests; hundreds are started, and none needs a package
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -IS "$@"\n', encoding="utf-8")
@@ -166,6 +168,22 @@ print("MAP@%d: %.4f" % (k, aps / len(qrels)))
 print("P@%d: %.4f" % (k, precisions / len(qrels)))
 """
 """The program that the guide asks."""
+PROGRAM_OF_PERMED = """
+import json, sys
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+qrels, values, k = {}, [], int(options["--k"])
+for label in map(json.loads, open(options["--gt"])):
+    query = "%s_%s" % (label["conversation_id"], label["turn_id"])
+    qrels.setdefault(query, {})[label["doc_id"]] = label["rel"]
+for each in map(json.loads, open(options["--results"])):
+    grades = qrels.get(each["query_id"])
+    if grades is not None:
+        hits = [grades.get(hit["text_id"], 0) for hit in each["ranked_results"][:k]]
+        precisions = [sum(g > 0 for g in hits[:n]) / n * g / 2 for n, g in enumerate(hits, 1) if g > 0]
+        values.append(sum(precisions) / max(sum(grade > 0 for grade in grades.values()), 1))
+print("MAP@%d: %.4f" % (k, sum(values) / max(len(values), 1)))
+"""
+"""A program that takes the arguments and the files of the PerMed group's."""
 
 
 def need_data_for(text, request):
