@@ -390,7 +390,9 @@ def test_each_difference_from_the_default_has_its_smallest_case():
     for each in result.differences:
         assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
         quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
-        assert number(quantity, with_value(ours, each.option, DEFAULT[each.option])) == pytest.approx(each.default)
+        assert number(quantity, with_value(ours, each.option, DEFAULT[each.option])) == pytest.approx(
+            each.default
+        )
         assert each.value != pytest.approx(each.default)
     text = " ".join(str(result).split())
     choices = "the function: its grade over 2 1/2 ir_measures: 1 for each relevant document 1 "
