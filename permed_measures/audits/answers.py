@@ -27,7 +27,8 @@ from permed_measures.conventions.options import (
     settings,
     with_value,
 )
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.per_query import LEVEL, NEGATIVE, WEIGHTS
+from permed_measures.conventions.records import LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Space
 
@@ -216,12 +217,12 @@ class Answer:
         """Return the options of a measure that are said; where all are relevant, grades are none of them."""
         if measure not in MEASURES:
             return {}
-        hidden = () if ours["labels"] != "pool" else ("level", "negative", "weights")
+        hidden = () if ours[LABELS] != "pool" else (LEVEL, NEGATIVE, WEIGHTS)
         return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
 
     def _queries(self, ours: Options) -> str:
-        if ours["queries"] != "qrels":
-            return describe("queries", ours["queries"])
+        if ours[QUERY_SET] != DEFAULT[QUERY_SET]:
+            return describe(QUERY_SET, ours[QUERY_SET])
         return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
 
     @property
@@ -238,6 +239,6 @@ class Answer:
         ours, found = self.simplified, dict[Setting, list[Any]]()
         own = settings(ours)
         for setting, value, other in self.space.neighbours(ours):
-            if self._seen(setting) and setting.option != "rounding" and self._same_as(other):
+            if self._seen(setting) and setting.option != ROUNDING and self._same_as(other):
                 found.setdefault(setting, [own[setting]]).append(value)
         return found

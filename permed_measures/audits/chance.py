@@ -22,6 +22,7 @@ from permed_measures.audits.trials import NOISE, Trial, Tried
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
 from permed_measures.conventions.options import Convention, place
+from permed_measures.conventions.records import AVERAGED, QUERY_SET
 from permed_measures.conventions.runs import of_queries
 from permed_measures.conventions.spaces import Space
 
@@ -227,6 +228,6 @@ class _DrawnClaim(NamedTuple):
         if ranked is None:
             raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
         options = of_queries(trial.measure, own)
-        sets = trial.run.sets(ranked, cutoff, own["averaged"])
+        sets = trial.run.sets(ranked, cutoff, own[AVERAGED])
         means = partial(means_of, trial.measure, cutoff, options, ranked)
-        return cls(sets, place(own["queries"]), means)
+        return cls(sets, place(own[QUERY_SET]), means)

@@ -21,6 +21,7 @@ from permed_measures.conventions.options import (
     options_in,
     rounding_of,
 )
+from permed_measures.conventions.records import ROUNDING
 from permed_measures.conventions.spaces import Codes, Space
 from permed_measures.markup import listed
 from permed_measures.measures.parameters import Cutoff
@@ -317,7 +318,7 @@ def _moved(cells: Cells, convention: Convention) -> dict[str, str]:
     for line in lines:
         trials = [cells[line, at] for at in places]
         printed = [
-            each.claim.printed(rounding_of(convention[each.measure]["rounding"]).of_mean) for each in trials
+            each.claim.printed(rounding_of(convention[each.measure][ROUNDING]).of_mean) for each in trials
         ]
         holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
         fits = [lines[place] for place in np.flatnonzero(np.logical_and.reduce(holds))]

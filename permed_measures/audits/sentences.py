@@ -25,7 +25,7 @@ from permed_measures.conventions.options import (
     rounding_of,
     with_value,
 )
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TIES
 from permed_measures.engine.ranks import TieBreak
 
 _SHOWN = 3
@@ -88,12 +88,12 @@ def within_ties(main: Answer) -> list[str]:
 
     Nothing is said where a rounding explains all claims and one needs it in any order of ties.
     """
-    texts, plain = [], with_value(main.convention, "rounding", DEFAULT["rounding"])
+    texts, plain = [], with_value(main.convention, ROUNDING, DEFAULT[ROUNDING])
     left = [trial for trial in main.trials if not trial.prints(plain)]
     for trial in left:
         orders = [
             plain,
-            *(with_value(plain, "ties", ties.value) for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
+            *(with_value(plain, TIES, ties.value) for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
         ]
         least, *_, most = sorted(orders, key=trial.value)
         ends = trial.codes(np.array([trial.value(least), trial.value(most)]), None)
@@ -234,7 +234,7 @@ _CUT = ("P", "R", "Success", "F1")
 
 def has_number(trial: Trial, value: float, convention: Convention) -> bool:
     """Return whether a claim prints a value, rounded as a convention does."""
-    return value in trial.claim.printed(rounding_of(convention[trial.measure]["rounding"]).of_mean)
+    return value in trial.claim.printed(rounding_of(convention[trial.measure][ROUNDING]).of_mean)
 
 
 def other_cells(trial: Trial, main: Answer) -> list[str]:
@@ -291,5 +291,5 @@ def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Conv
     shared = {option: convention[trial.measure][option] for option in SHARED}
     options = convention.get(measure, {**default_of(measure), **shared})
     means = trial.run.means(measure, rank, options)
-    if means is not None and has_number(trial, float(means[place(options["queries"])]), convention):
+    if means is not None and has_number(trial, float(means[place(options[QUERY_SET])]), convention):
         yield with_cutoff(measure, rank)

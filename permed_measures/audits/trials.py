@@ -21,7 +21,7 @@ from permed_measures.conventions.options import (
     query_sets,
     rounding_of,
 )
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.runs import RunVariants, of_queries
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.papers.claims import EXACT, Claim
@@ -105,7 +105,7 @@ class Trial(Quantity):
 
     def _first_to(self, convention: Convention) -> int | None:
         """Return to how many digits a convention rounds means before they are printed."""
-        return rounding_of(convention[self.measure]["rounding"]).of_mean
+        return rounding_of(convention[self.measure][ROUNDING]).of_mean
 
     def is_of_any_run(self, convention: Convention) -> bool:
         """Return whether a run has the same value in any order of its lists, as the convention makes it so.
@@ -141,11 +141,11 @@ class Trial(Quantity):
 
     def _in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
-        cutoff, at = own[CUTOFF + self.name], place(own["queries"])
+        cutoff, at = own[CUTOFF + self.name], place(own[QUERY_SET])
         options = of_queries(self.measure, own)
         for run in self.run.in_any_order():
             if (ranked := run.ranked(own)) is not None:
-                sets = run.sets(ranked, cutoff)
+                sets = run.sets(ranked, cutoff, DEFAULT[AVERAGED])
                 values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[at]
                 yield np.where(sets.weights[at] > 0, values, np.nan)
 
@@ -241,9 +241,9 @@ class Tried(NamedTuple):
     def _by_each(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
         values = space.computed(trial, near)
         codes = trial.codes(values, None)
-        for way in OPTIONS["rounding"].values:
+        for way in OPTIONS[ROUNDING].values:
             if (digits := rounding_of(way).of_mean) is not None:
-                twice = space.has(trial, "rounding", way, near)
+                twice = space.has(trial, ROUNDING, way, near)
                 codes[twice] = trial.codes(values[twice], digits)
         prints = trial.are_printed(codes)
         prints[_of_any_run(space, trial, near, prints)] = False
@@ -265,19 +265,19 @@ def _query_sets_by_hits() -> Iterator[str]:
     every = Known(*np.ones((len(Known._fields), 1), bool))
     none = np.zeros(1, bool)
     not_found = every._replace(hit=none, found=none, other=none)
-    for queries, rule in zip(OPTIONS["queries"].values, query_sets(), strict=True):
+    for queries, rule in zip(OPTIONS[QUERY_SET].values, query_sets(), strict=True):
         if (rule.counted(every) != rule.counted(not_found)).any() or rule.nothing_is_one:
             yield queries
 
 
 _ONLY_FOUND = {
-    "queries": (*_query_sets_by_hits(),),
-    "labels": tuple(value for value, each in OPTIONS["labels"].values.items() if each.only_found),
+    QUERY_SET: (*_query_sets_by_hits(),),
+    LABELS: tuple(value for value, each in OPTIONS[LABELS].values.items() if each.only_found),
 }
 """The values of options by which only what was found counts."""
 
 
 def _plain_value(option: str, value: Any) -> Any:
     """Return the community's value of an option; query sets stay that see more than what was found."""
-    stays = option not in OPTIONS or (option == "queries" and value not in _ONLY_FOUND[option])
+    stays = option not in OPTIONS or (option == QUERY_SET and value not in _ONLY_FOUND[option])
     return value if stays else DEFAULT[option]

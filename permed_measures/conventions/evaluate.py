@@ -21,8 +21,29 @@ from permed_measures.conventions.options import (
     records_of,
     rounding_of,
 )
-from permed_measures.conventions.per_query import Given, Labels, Over, Ranked, Ratio, average_precision, ndcg
-from permed_measures.conventions.records import OPTIONS, GainTable
+from permed_measures.conventions.per_query import (
+    LEVEL,
+    PRECISION,
+    RANKS,
+    RECALL,
+    SUCCESS,
+    Given,
+    Labels,
+    Over,
+    Ranked,
+    Ratio,
+    average_precision,
+    ndcg,
+)
+from permed_measures.conventions.records import (
+    AVERAGING,
+    F1_FROM,
+    LABELS,
+    OPTIONS,
+    POOLING,
+    ROUNDING,
+    GainTable,
+)
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.parameters import Cutoff, both_of, values_of
 from permed_measures.measures.parsing import parse_measure
@@ -38,7 +59,7 @@ def is_possible(options: Options, labels: Labels) -> bool:
     What surely equals another convention here is of no use to an audit. It is defined all the same, as
     `is_computable` says.
     """
-    level = options.get("level", 0)  # of nDCG there is none
+    level = options.get(LEVEL, 0)  # of nDCG there is none
     if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
         return False
     of_measure = {option: value for option, value in options.items() if option not in SHARED}
@@ -59,8 +80,8 @@ def is_computable(options: Options, labels: Labels) -> bool:
 def is_defined(options: Options, policy: str) -> bool:
     """Return whether these options of a measure mean something on any labels, which no other ones do."""
     records = [*records_of(options)]
-    has_level = options.get("level", DEFAULT["level"]) != DEFAULT["level"]
-    if not OPTIONS["labels"].values[policy].has_grades and (
+    has_level = options.get(LEVEL, DEFAULT[LEVEL]) != DEFAULT[LEVEL]
+    if not OPTIONS[LABELS].values[policy].has_grades and (
         has_level or any(each.needs_grades for each in records)
     ):
         return False
@@ -87,7 +108,7 @@ def sees_unjudged(measure: str) -> bool:
 
 # --- of queries ----------------------------------------------------------------------------------------
 
-HITS_BY = {"P": "precision", "R": "recall", "RR": "ranks", "Success": "success"}
+HITS_BY = {"P": PRECISION, "R": RECALL, "RR": RANKS, "Success": SUCCESS}
 """By measure the option that says what is counted of the hits, and over what."""
 
 
@@ -120,13 +141,13 @@ def values_of_queries(measure: str, cutoff: Cutoff, options: Options, ranked: Ra
         found = _f1(lambda part, k, of: ratio_of(part, k, of, ranked).values, cutoff, options)
     else:
         found = ratio_of(measure, cutoff, options, ranked).values
-    of_queries = rounding_of(options["rounding"]).of_queries if "rounding" in options else None
+    of_queries = rounding_of(options[ROUNDING]).of_queries if ROUNDING in options else None
     return found if of_queries is None else rounded(found, *of_queries)
 
 
 def _f1(of: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: Options) -> Floats:
     """Return the harmonic mean of precision and recall, each of which a function computes."""
-    options = {each: options[each] for each in ("level", "averaging", "precision", "recall")}
+    options = {each: options[each] for each in (LEVEL, AVERAGING, PRECISION, RECALL)}
     precision, recall = (of(name, k, options) for name, k in zip("PR", both_of(cutoff), strict=True))
     total = precision + recall
     empty = np.where(np.isnan(total), np.nan, 0.0)
@@ -159,7 +180,7 @@ def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, set
         return sets.sums(values()) if is_count else sets.means(values())
     if measure == "F1":
         return np.asarray(
-            computed_by("f1", options["f1"])(
+            computed_by(F1_FROM, options[F1_FROM])(
                 is_micro(options),
                 lambda: sets.means(values()),
                 lambda: _f1(lambda part, k, of: means_of(part, k, of, ranked, sets), cutoff, options),
@@ -171,7 +192,7 @@ def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, set
     return np.asarray(averaging(sets, values, lambda: ratio_of(measure, cutoff, _pooled(options), ranked)))
 
 
-_AVERAGING = ("averaging", "pooling")
+_AVERAGING = (AVERAGING, POOLING)
 """The options that say how the values of queries become a mean; a measure has one of them or none."""
 
 

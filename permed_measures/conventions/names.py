@@ -17,8 +17,18 @@ from permed_measures.conventions.options import (
     computed_by,
     value_of,
 )
-from permed_measures.conventions.per_query import Labels, weights_of
-from permed_measures.conventions.records import GainTable
+from permed_measures.conventions.per_query import (
+    DENOMINATOR,
+    DISCOUNT,
+    GAIN,
+    IDEAL,
+    LEVEL,
+    NEGATIVE,
+    WEIGHTS,
+    Labels,
+    weights_of,
+)
+from permed_measures.conventions.records import QUERY_SET, GainTable
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
 from permed_measures.measures.parameters import Cutoff, both_of
@@ -48,16 +58,16 @@ _Typed = tuple[Measure, dict[str, Any]] | None
 
 def _ap(options: Options, labels: Labels) -> _Typed:
     """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
-    level, norm = _plain(options["level"]), options["denominator"]
-    if not _writes(GradedAP, norm=norm) or _has_unusual("AP", options, "level", "weights", "denominator"):
+    level, norm = _plain(options[LEVEL]), options[DENOMINATOR]
+    if not _writes(GradedAP, norm=norm) or _has_unusual("AP", options, LEVEL, WEIGHTS, DENOMINATOR):
         return None
     params: dict[str, Any] = {} if level == 1 else {"rel": level}
-    if options["weights"] == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
+    if options[WEIGHTS] == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
         return ir_measures.AP, params
     if norm != "num_rel":
         params["norm"] = norm
     top = _plain(labels.top)
-    weights = weights_of(computed_by("weights", options["weights"]), labels)
+    weights = weights_of(computed_by(WEIGHTS, options[WEIGHTS]), labels)
     weight = {_plain(g): weights[g] for g in labels.grades if g >= level}
     scales = (s for s in (2, top) if all(w == g / s and g <= s for g, w in weight.items()))
     scale = next(scales, None)
@@ -70,16 +80,16 @@ def _ap(options: Options, labels: Labels) -> _Typed:
 
 def _ndcg(options: Options, labels: Labels) -> _Typed:
     """Return nDCG where it is that, VariantNDCG otherwise; what few compute has neither."""
-    gain, grades = options["gain"], [_plain(grade) for grade in labels.grades]
-    given = {name: options[name] for name in ("gain", "discount", "ideal", "negative")}
+    gain, grades = options[GAIN], [_plain(grade) for grade in labels.grades]
+    given = {name: options[name] for name in (GAIN, DISCOUNT, IDEAL, NEGATIVE)}
     if _has_unusual("nDCG", options, *given):
         return None
     if gain == "binary" and grades == [1]:
-        gain = given["gain"] = "linear"
-    plain = (given["discount"], given["ideal"]) == ("log2", "qrels")
+        gain = given[GAIN] = "linear"
+    plain = (given[DISCOUNT], given[IDEAL]) == ("log2", "qrels")
     if gain == "binary" or isinstance(gain, GainTable):
         return _ndcg_by_table(gain, grades) if plain else None
-    if plain and given["negative"] == "zero" and gain in ("exp", "linear"):
+    if plain and given[NEGATIVE] == "zero" and gain in ("exp", "linear"):
         return ir_measures.nDCG, {"dcg": "exp-log2"} if gain == "exp" else {}
     if not _writes(VariantNDCG, **given):
         return None
@@ -119,8 +129,8 @@ _BASES = {"P": ir_measures.P, "R": ir_measures.R, "RR": ir_measures.RR, "Success
 
 def _level(measure: str, options: Options) -> _Typed:
     """Return P, R, RR or Coverage; other denominators have none, nor have levels between whole grades."""
-    level = _plain(options["level"])
-    unusual = _has_unusual(measure, options, "level")
+    level = _plain(options[LEVEL])
+    unusual = _has_unusual(measure, options, LEVEL)
     if measure == "F1" or unusual or (measure != "Success" and not isinstance(level, int)):
         return None
     return _BASES[measure], {} if level == 1 else {"rel": level}
@@ -142,12 +152,12 @@ def with_cutoff(measure: str, rank: Cutoff) -> str:
 def in_a_paper(names: list[str], options: Options) -> str:
     """Write measures as a paper says how they are computed: nDCG@10 with linear gains, log2 discount."""
     said = list(filter(None, (value_of(option, value).phrase for option, value in options.items())))
-    joined = "with " if {"weights", "gain"} & options.keys() else ""
+    joined = "with " if {WEIGHTS, GAIN} & options.keys() else ""
     what = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return f"{what} {joined}{', '.join(said)}" if said else what
 
 
 def sentence_of(measures: list[str], over: str, convention: Options) -> str:
     """Say of measures what they are averaged over, if that is told, and what they share."""
-    shared = [value_of(option, convention[option]).phrase for option in SHARED if option != "queries"]
+    shared = [value_of(option, convention[option]).phrase for option in SHARED if option != QUERY_SET]
     return "; ".join([*measures, *([f"averaged over {over}"] if over else []), *filter(None, shared)])

@@ -10,7 +10,15 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from permed_measures.conventions.aggregate import HALVES, QuerySet, Rounding
-from permed_measures.conventions.records import OPTIONS, QUERIES, RANKINGS, GainTable, Value
+from permed_measures.conventions.records import (
+    OPTIONS,
+    QUERIES,
+    QUERY_SET,
+    RANKINGS,
+    ROUNDING,
+    GainTable,
+    Value,
+)
 from permed_measures.markup import grouped, listed
 from permed_measures.measures.parameters import Cutoff, both_of
 
@@ -68,23 +76,23 @@ def rounding_of(value: Any) -> Rounding:
     if isinstance(value, tuple):
         digits, way = value
         return Rounding(of_queries=(digits, HALVES[way]))
-    found: Rounding = computed_by("rounding", value)
+    found: Rounding = computed_by(ROUNDING, value)
     return found
 
 
 def counts_nothing_as_one(queries: Any) -> bool:
     """Return whether a query without relevant documents counts 1 in a query set."""
-    return bool(computed_by("queries", queries).nothing_is_one)
+    return bool(computed_by(QUERY_SET, queries).nothing_is_one)
 
 
 def query_sets() -> list[QuerySet]:
     """Return the rules of all query sets."""
-    return [each.compute for each in OPTIONS["queries"].values.values()]
+    return [each.compute for each in OPTIONS[QUERY_SET].values.values()]
 
 
 def place(queries: str) -> int:
     """Return the place of a query set among all."""
-    return list(OPTIONS["queries"].values).index(queries)
+    return list(OPTIONS[QUERY_SET].values).index(queries)
 
 
 def options_apart() -> list[str]:

@@ -25,6 +25,11 @@ from permed_measures.engine.judgments import (
 from permed_measures.engine.kernels import graded
 from permed_measures.engine.rankings import JudgedRankings, Relevant
 
+# The names of the options that measures have.
+LEVEL, WEIGHTS, DENOMINATOR, PER_HIT, TIED = "level", "weights", "denominator", "per_hit", "tied"
+GAIN, DISCOUNT, IDEAL, NEGATIVE = "gain", "discount", "ideal", "negative"
+PRECISION, RECALL, RANKS, SUCCESS = "precision", "recall", "ranks", "success"
+
 Floats = NDArray[np.float64]
 
 
@@ -149,7 +154,7 @@ class Given:
     @property
     def level(self) -> float:
         """The lowest relevant grade."""
-        return float(self.by["level"])
+        return float(self.by[LEVEL])
 
     @property
     def hits(self) -> Relevant:
@@ -308,12 +313,12 @@ def _summed(labels: Labels, cutoff: int | None, level: float, weight: Weight | N
 
 def all_weights(of: Given) -> Floats:
     """Return the summed weight of the relevant documents."""
-    return of.labels.once(_summed, None, of.level, of.by["weights"])
+    return of.labels.once(_summed, None, of.level, of.by[WEIGHTS])
 
 
 def ideal_weights(of: Given) -> Floats:
     """Return the summed weight of the ideal list."""
-    return of.labels.once(_summed, of.cutoff, of.level, of.by["weights"])
+    return of.labels.once(_summed, of.cutoff, of.level, of.by[WEIGHTS])
 
 
 def ideal_grades(of: Given) -> Floats:
@@ -341,10 +346,10 @@ def hits_as_one_step(of: Given) -> Relevant:
 
 def average_precision(of: Given) -> Ratio:
     """Return what the hits add, and what that is divided by."""
-    hits = of.by["tied"].hits(of)
-    weight = look_up(hits.grade, weights_of(of.by["weights"], of.labels))
-    added = of.by["per_hit"].compute(hits, weight, of)
-    return Ratio(sums(hits.query, added, of.rankings.n_queries), of.by["denominator"](of))
+    hits = of.by[TIED].hits(of)
+    weight = look_up(hits.grade, weights_of(of.by[WEIGHTS], of.labels))
+    added = of.by[PER_HIT].compute(hits, weight, of)
+    return Ratio(sums(hits.query, added, of.rankings.n_queries), of.by[DENOMINATOR](of))
 
 
 # --- discounted cumulated gain ---------------------------------------------------------------------
@@ -367,7 +372,7 @@ def is_relevant(grade: Floats) -> Floats:
 
 
 def _of_dcg(of: Given) -> tuple[Any, Any, Any]:
-    return of.by["gain"], of.by["negative"], of.by["discount"]
+    return of.by[GAIN], of.by[NEGATIVE], of.by[DISCOUNT]
 
 
 def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floats:
@@ -385,7 +390,7 @@ def dcg_in_order(of: Given) -> Floats:
 
 def _discounts_up_to(n: int, of: Given) -> Floats:
     """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
-    discounts = of.by["discount"](np.arange(1, n + 1, dtype=np.int32))
+    discounts = of.by[DISCOUNT](np.arange(1, n + 1, dtype=np.int32))
     return np.concatenate([[0.0], np.cumsum(discounts)])
 
 
@@ -397,7 +402,7 @@ def averaged_dcg(of: Given) -> Floats:
     before = _discounts_up_to(spans.last.max(), of)
     first, last = of.at_most(spans.first - 1), of.at_most(spans.last)
     share = (before[last] - before[first]) / (spans.last - spans.first + 1)
-    gained = _gain_of(rankings.grade, of.by["gain"], of.by["negative"])
+    gained = _gain_of(rankings.grade, of.by[GAIN], of.by[NEGATIVE])
     return sums(rankings.query, gained * share, rankings.n_queries)
 
 
@@ -445,7 +450,7 @@ def ideal_of_ones(of: Given) -> Floats:
 
 def ndcg(of: Given) -> Ratio:
     """Return DCG, and that of the ideal list."""
-    return Ratio(of.by["tied"].dcg(of), of.by["ideal"](of))
+    return Ratio(of.by[TIED].dcg(of), of.by[IDEAL](of))
 
 
 # --- hits within the cutoff ------------------------------------------------------------------------

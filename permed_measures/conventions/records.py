@@ -24,19 +24,32 @@ from permed_measures.conventions.aggregate import (
 from permed_measures.conventions.per_query import (
     ALL_FOUND,
     ANY_FOUND,
+    DENOMINATOR,
+    DISCOUNT,
+    GAIN,
+    IDEAL,
+    LEVEL,
     MIDDLE_FOUND,
+    NEGATIVE,
     NUMBER_FOUND,
+    PER_HIT,
+    PRECISION,
     PRECISION_AT_EVERY_DOCUMENT,
     PRECISION_AT_EVERY_RANK,
     PRECISION_AT_HIT,
     PRECISION_TO_NUM_REL,
+    RANKS,
+    RECALL,
     RECIPROCAL_OF_BEST,
     RECIPROCAL_OF_FIRST,
     RECIPROCAL_OF_HIT,
     RECIPROCAL_OF_MIDDLE,
     RECIPROCALS,
+    SUCCESS,
     SUMMED_WEIGHTS,
+    TIED,
     TRAPEZOIDS,
+    WEIGHTS,
     Gain,
     Over,
     Tied,
@@ -220,6 +233,10 @@ class Option:
 
 
 RANKINGS, QUERIES, MEANS = "rankings", "queries", "means"
+# The names of the options that all measures share, and of those that say how means are taken.
+TIES, LABELS, DOCUMENTS, SELF_MATCH, DEPTH = "ties", "labels", "documents", "self_match", "depth"
+QUERY_SET, AVERAGED, ROUNDING = "queries", "averaged", "rounding"
+AVERAGING, POOLING, F1_FROM = "averaging", "pooling", "f1"
 _HIGHEST_HALF = 3
 """The highest grade that scripts for grades 0/1/2 are run on, with weights up to 1.5."""
 _CAPPED_FROM = 2
@@ -239,7 +256,7 @@ def _is_longer_than_the_shortest(case: Collection) -> bool:
 
 
 OPTIONS = {
-    "ties": Option(
+    TIES: Option(
         "tie rule",
         {
             "trec": Value(
@@ -292,7 +309,7 @@ OPTIONS = {
         apart=True,
         shown_by=has_ties,
     ),
-    "queries": Option(
+    QUERY_SET: Option(
         "query set",
         {
             "qrels": Value(
@@ -370,7 +387,7 @@ OPTIONS = {
         apart=True,
         shown_by=may_leave_out,
     ),
-    "averaged": Option(
+    AVERAGED: Option(
         "what is averaged",
         {
             "queries": Value("each query counts once", "trec_eval, ir_measures"),
@@ -394,7 +411,7 @@ OPTIONS = {
         changes_measure=True,
         shown_by=has_several_queries,
     ),
-    "labels": Option(
+    LABELS: Option(
         "relevance labels",
         {
             "grades": Value(
@@ -433,7 +450,7 @@ OPTIONS = {
         changes_measure=True,
         of_grades=True,
     ),
-    "self_match": Option(
+    SELF_MATCH: Option(
         "document with the query's id",
         {
             "kept": Value(
@@ -453,7 +470,7 @@ OPTIONS = {
         changes_measure=True,
         shown_by=has_query_as_document,
     ),
-    "documents": Option(
+    DOCUMENTS: Option(
         "documents that are ranked",
         {
             "all": Value("all documents of the list", "trec_eval, ir_measures, ranx", compute=LeaveOut()),
@@ -488,7 +505,7 @@ OPTIONS = {
         changes_measure=True,
         shown_by=has_unjudged_or_low,
     ),
-    "depth": Option(
+    DEPTH: Option(
         "length of the lists",
         {
             "whole": Value("whole lists", "trec_eval, ir_measures"),
@@ -537,7 +554,7 @@ OPTIONS = {
         changes_measure=True,
         shown_by=_is_longer_than_the_shortest,
     ),
-    "rounding": Option(
+    ROUNDING: Option(
         "rounding",
         {
             "exact": Value("means are printed as they are", "trec_eval, ir_measures", compute=Rounding()),
@@ -557,7 +574,7 @@ OPTIONS = {
         },
         about=MEANS,
     ),
-    "weights": Option(
+    WEIGHTS: Option(
         "weights of AP",
         {
             "binary": Value(
@@ -599,7 +616,7 @@ OPTIONS = {
         of_grades=True,
         of_table=_weight_by_table,
     ),
-    "denominator": Option(
+    DENOMINATOR: Option(
         "denominator of AP",
         {
             "num_rel": Value(
@@ -666,7 +683,7 @@ OPTIONS = {
         },
         measures=("AP",),
     ),
-    "per_hit": Option(
+    PER_HIT: Option(
         "what a hit adds to AP",
         {
             "precision": Value(
@@ -717,7 +734,7 @@ OPTIONS = {
         },
         measures=("AP",),
     ),
-    "gain": Option(
+    GAIN: Option(
         "gain of nDCG",
         {
             "linear": Value(
@@ -751,7 +768,7 @@ OPTIONS = {
         of_grades=True,
         of_table=_gain_by_table,
     ),
-    "discount": Option(
+    DISCOUNT: Option(
         "discount of nDCG",
         {
             "log2": Value(
@@ -775,7 +792,7 @@ OPTIONS = {
         },
         measures=("nDCG",),
     ),
-    "ideal": Option(
+    IDEAL: Option(
         "ideal list of nDCG",
         {
             "qrels": Value(
@@ -824,7 +841,7 @@ OPTIONS = {
         },
         measures=("nDCG",),
     ),
-    "negative": Option(
+    NEGATIVE: Option(
         "negative grades in nDCG",
         {
             "zero": Value(
@@ -841,7 +858,7 @@ OPTIONS = {
         of_grades=True,
         shown_by=has_negative,
     ),
-    "tied": Option(
+    TIED: Option(
         "tied scores in AP and nDCG",
         {
             "in_order": Value(
@@ -870,7 +887,7 @@ OPTIONS = {
         ),
         shown_by=has_ties,
     ),
-    "pooling": Option(
+    POOLING: Option(
         "averaging of nDCG and RR",
         {
             "macro": Value(
@@ -889,7 +906,7 @@ OPTIONS = {
             "RR",
         ),
     ),
-    "level": Option(
+    LEVEL: Option(
         "relevance level",
         measures=(
             "AP",
@@ -901,7 +918,7 @@ OPTIONS = {
         ),
         of_grades=True,
     ),
-    "ranks": Option(
+    RANKS: Option(
         "ranks in RR",
         {
             "first": Value(
@@ -940,7 +957,7 @@ OPTIONS = {
         },
         measures=("RR",),
     ),
-    "success": Option(
+    SUCCESS: Option(
         "what counts as success",
         {
             "any": Value(
@@ -967,7 +984,7 @@ OPTIONS = {
         },
         measures=("Success",),
     ),
-    "precision": Option(
+    PRECISION: Option(
         "denominator of precision",
         {
             "cutoff": Value(
@@ -995,7 +1012,7 @@ OPTIONS = {
             "F1",
         ),
     ),
-    "recall": Option(
+    RECALL: Option(
         "denominator of recall",
         {
             "num_rel": Value(
@@ -1029,7 +1046,7 @@ OPTIONS = {
             "F1",
         ),
     ),
-    "averaging": Option(
+    AVERAGING: Option(
         "averaging of P, R, Success and F1",
         {
             "macro": Value(
@@ -1050,7 +1067,7 @@ OPTIONS = {
             "F1",
         ),
     ),
-    "f1": Option(
+    F1_FROM: Option(
         "what F1 is of",
         {
             "queries": Value("F1 of each query, then the mean", "ranx, TREC", compute=f1_of_queries),

@@ -26,7 +26,16 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.per_query import Labels, Ranked
 from permed_measures.conventions.rankings import RankedLists
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.records import (
+    AVERAGED,
+    DEPTH,
+    DOCUMENTS,
+    LABELS,
+    OPTIONS,
+    ROUNDING,
+    SELF_MATCH,
+    TIES,
+)
 from permed_measures.engine.hits import scores_of
 from permed_measures.engine.judgments import Ints, Judgments, segments
 from permed_measures.engine.rankings import JudgedRankings
@@ -52,7 +61,7 @@ def label_policies(judgments: Judgments, complete: bool = False) -> list[Labels]
     """
     return [
         Labels.of(policy, each.compute(judgments))
-        for policy, each in OPTIONS["labels"].values.items()
+        for policy, each in OPTIONS[LABELS].values.items()
         if not each.only_found and (complete or each.offered(judgments))
     ]
 
@@ -163,7 +172,7 @@ class RunVariants:
     def offers(self, option: str) -> list[str]:
         """Return the values of an option of the run that mean something for it."""
         known = OPTIONS[option].values
-        if option == "labels":
+        if option == LABELS:
             return [value for value, each in known.items() if each.only_found or value in self._policies]
         return [value for value, each in known.items() if each.offered(self)]
 
@@ -183,13 +192,13 @@ class RunVariants:
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
     def _ranked(self, options: Options) -> Ranked | None:
-        policy = OPTIONS["labels"].values[options["labels"]]
-        labels = self._policies.get(DEFAULT["labels"] if policy.only_found else options["labels"])
+        policy = OPTIONS[LABELS].values[options[LABELS]]
+        labels = self._policies.get(DEFAULT[LABELS] if policy.only_found else options[LABELS])
         if labels is None:
             return None
         part = self._part(options)
         told = self._all_ties or part.mixed(labels).any()
-        ties: TieBreak = computed_by("ties", options["ties"])
+        ties: TieBreak = computed_by(TIES, options[TIES])
         rankings = part.rankings(labels, ties if told else TieBreak.OPTIMISTIC)
         for option in _LEAVING_OUT:
             if condensed := computed_by(option, options[option]).condensed:
@@ -210,7 +219,7 @@ class RunVariants:
 
     def _part(self, options: Options) -> RankedLists:
         """Return the part of the run that is ranked; the whole where nothing is left out."""
-        rules = (*((option, options[option]) for option in ("depth", *_LEAVING_OUT)),)
+        rules = (*((option, options[option]) for option in (DEPTH, *_LEAVING_OUT)),)
         if rules not in self._parts:
             kept = np.logical_and.reduce([self._kept[rule] for rule in rules if rule in self._kept])
             self._parts[rules] = self._whole if kept.all() else self._ranked_lists(self._rows_of(kept))
@@ -232,8 +241,8 @@ class RunVariants:
         rank = np.empty(len(in_order), np.int64)
         rank[in_order] = segments(np.zeros_like(length), length)
         found = {
-            ("depth", value): np.asarray(rank < (each.compute or np.inf))
-            for value, each in OPTIONS["depth"].values.items()
+            (DEPTH, value): np.asarray(rank < (each.compute or np.inf))
+            for value, each in OPTIONS[DEPTH].values.items()
         }
         for option in _LEAVING_OUT:
             for value, each in OPTIONS[option].values.items():
@@ -268,7 +277,7 @@ class RunVariants:
 
     # --- means -----------------------------------------------------------------------------------------
 
-    def sets(self, ranked: Ranked, cutoff: Cutoff, averaged: str = "queries") -> QuerySets:
+    def sets(self, ranked: Ranked, cutoff: Cutoff, averaged: str) -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
         key = (id(ranked), cutoff, averaged)
         if key not in self._sets:
@@ -282,7 +291,7 @@ class RunVariants:
 
     def _group(self, averaged: str) -> Ints | None:
         """Return the group of each query whose means are averaged; None if each query counts once."""
-        part = computed_by("averaged", averaged)
+        part = computed_by(AVERAGED, averaged)
         return None if part is None else self._groups[part]
 
     def known_queries(self, ranked: Ranked, cutoff: Cutoff) -> Known:
@@ -301,8 +310,8 @@ class RunVariants:
 
     def means(self, measure: str, cutoff: Cutoff, options: Options) -> Floats | None:
         """Return the mean of a measure by its options over each query set; None if they mean nothing here."""
-        ranked, averaged = self.ranked(options), options["averaged"]
-        if ranked is None or not (averaged == DEFAULT["averaged"] or self.has_groups):
+        ranked, averaged = self.ranked(options), options[AVERAGED]
+        if ranked is None or not (averaged == DEFAULT[AVERAGED] or self.has_groups):
             return None
         own = of_queries(measure, options)
         if not _knows_ties_for(own, options):
@@ -320,7 +329,7 @@ def _ids_of_kept(rows: ScoredHits, position: Ints, places: Ints) -> list[str]:
     return rows.ids(position[places])
 
 
-_LEAVING_OUT = ("documents", "self_match")
+_LEAVING_OUT = (DOCUMENTS, SELF_MATCH)
 """The options that leave documents out."""
 _NOTHING_LEFT_OUT = {option: DEFAULT[option] for option in _LEAVING_OUT}
 
@@ -341,9 +350,9 @@ def may_be(measure: str, options: Options) -> bool:
     own = options_for(measure, options)
     if not _knows_ties_for(own, options):
         return False
-    if is_micro(own) and options["averaged"] != DEFAULT["averaged"]:
+    if is_micro(own) and options[AVERAGED] != DEFAULT[AVERAGED]:
         return False
-    return is_defined(own, options["labels"])
+    return is_defined(own, options[LABELS])
 
 
 def options_for(measure: str, options: Options) -> Options:
@@ -354,5 +363,5 @@ def options_for(measure: str, options: Options) -> Options:
 def of_queries(measure: str, options: Options) -> Options:
     """Return the options that the value of a query depends on beside its ranking."""
     own = options_for(measure, options)
-    rounding = options["rounding"]
-    return own if rounding_of(rounding).of_queries is None else {**own, "rounding": rounding}
+    rounding = options[ROUNDING]
+    return own if rounding_of(rounding).of_queries is None else {**own, ROUNDING: rounding}

@@ -27,7 +27,7 @@ from permed_measures.conventions.options import (
     settings,
     with_value,
 )
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET
 from permed_measures.conventions.runs import RunVariants, options_for
 from permed_measures.measures.parameters import Cutoff
 
@@ -55,9 +55,9 @@ class Quantity:
 
     def __init__(self, name: str, measure: str, cutoffs: tuple[Cutoff, ...], run: RunVariants) -> None:
         self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
-        first = (each for each in SHARED if each != "depth")
+        first = (each for each in SHARED if each != DEPTH)
         # Lists that are cut come last: to many measures that is no other than their cutoff.
-        self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, "depth")
+        self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, DEPTH)
 
     def cutoff(self, convention: Convention) -> Cutoff:
         """Return the cutoff that a convention has for it."""
@@ -71,7 +71,7 @@ class Quantity:
 
     def value(self, convention: Convention) -> float:
         """Compute it by a convention; NaN if that means nothing here."""
-        return float(self.means(convention)[place(convention[self.measure]["queries"])])
+        return float(self.means(convention)[place(convention[self.measure][QUERY_SET])])
 
     def typed(self, convention: Convention) -> str:
         """Write the measure by a convention as one would type it."""
@@ -173,7 +173,7 @@ class Space(Generic[Q]):
         self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
         named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
         had = {option for trial in trials for option in trial.options}  # in an order that is not theirs
-        last = had & {"depth"}  # after the cutoffs, as in each quantity
+        last = had & {DEPTH}  # after the cutoffs, as in each quantity
         self.options = [option for option in OPTIONS if option in had - last]
         self.options += [*sorted(had - {*OPTIONS}), *last]
         self.values = {option: list(self._values(option)) for option in self.options}
@@ -346,8 +346,8 @@ class Space(Generic[Q]):
 
     def computed(self, trial: Q, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one means nothing."""
-        places = np.array([place(each) for each in self._numbered["queries"]])
-        queries = places[self.numbers(trial, "queries", near)]
+        places = np.array([place(each) for each in self._numbered[QUERY_SET]])
+        queries = places[self.numbers(trial, QUERY_SET, near)]
         found: Floats = self._means_of(trial, near)[np.arange(len(near)), queries]
         return found
 
@@ -358,7 +358,7 @@ class Space(Generic[Q]):
 
     def _means_of(self, trial: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
-        options = [each for each in trial.options if each not in ("queries", *OF_RANKINGS)]
+        options = [each for each in trial.options if each not in (QUERY_SET, *OF_RANKINGS)]
         size = prod(len(self.numbered(option)) for option in options)
         numbers = self.as_seen(trial, options, near) + size * self._rankings_of(trial, near)
         known = self._means.setdefault(trial, {})

@@ -40,17 +40,17 @@ class Case(NamedTuple):
 
 NOTHING_RELEVANT, NO_RESULTS = "queries without relevant documents", "queries without results"
 NOT_IN_RUN, NOT_JUDGED = "queries that the run lacks", "queries without judgments"
-NEGATIVE, FRACTIONS = "negative grades", "grades that are no whole numbers"
-TIES, LOW = "tied scores", "scores of 0 or less"
+NEGATIVE_GRADES, FRACTIONS = "negative grades", "grades that are no whole numbers"
+TIED_SCORES, LOW = "tied scores", "scores of 0 or less"
 OWN_ID = "documents with the id of their query"
 RICH, HIGH = "more relevant documents than the cutoff", "grades above 3"
 PLAIN = "one query, all documents judged"
 TRAITS = (
     *(NOT_FOUND, NOTHING_RELEVANT, NO_RESULTS, NOT_IN_RUN, NOT_JUDGED),
-    *(NEGATIVE, FRACTIONS, TIES, LOW, OWN_ID, RICH, HIGH),
+    *(NEGATIVE_GRADES, FRACTIONS, TIED_SCORES, LOW, OWN_ID, RICH, HIGH),
 )
 """What may be unusual of a query."""
-EXCUSED = (HIGH, NEGATIVE, TIES, FRACTIONS)
+EXCUSED = (HIGH, NEGATIVE_GRADES, TIED_SCORES, FRACTIONS)
 """The traits whose cases may be left out where they rule out each convention that fits the others.
 
 Few conventions say what grades are that are fractions, and some sorts leave the order of ties open.
@@ -60,10 +60,10 @@ Few conventions say what grades are that are fractions, and some sorts leave the
 def _seen(trait: str, form: Form) -> bool:
     """Return whether functions of a form can see it."""
     unseen = {
-        (TIES, LOW): form.scores,
+        (TIED_SCORES, LOW): form.scores,
         (NOT_IN_RUN, NOT_JUDGED): form.queries,
         (OWN_ID,): form.ids,
-        (NEGATIVE, FRACTIONS, HIGH): form.grades,
+        (NEGATIVE_GRADES, FRACTIONS, HIGH): form.grades,
     }
     return not any(trait in traits for traits, is_seen in unseen.items() if not is_seen)
 
@@ -122,7 +122,7 @@ def cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
     chosen: list[tuple[str, ...]] = [(PLAIN,)] * _N_PLAIN + [()] * 30
-    chosen += [(trait,) for trait in seen for _ in range(_OF_EACH * (1 + (trait == TIES)))]
+    chosen += [(trait,) for trait in seen for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     drawn = []
     for number, traits in enumerate(chosen):
@@ -157,7 +157,7 @@ def _around(k: int) -> Iterator[Case]:
         yield small_case([*unjudged, *[grade] * (k + 1)], [grade] * 2, RICH)
     yield small_case([1], [1] * 120, RICH)
     yield small_case([1, 2, 3] * k, [3, 1] * k, RICH)
-    yield small_case([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE)
+    yield small_case([-1, *[0] * (k - 1), 3, -1], [-1], NEGATIVE_GRADES)
 
 
 def _longer_than(depth: int) -> Iterator[Case]:
@@ -184,8 +184,8 @@ def _query_sets(k: int) -> Iterator[Case]:
         ({"a": 3}, {}, (NO_RESULTS,)),
         ({"a": 3}, {"x": None}, (NOT_FOUND,)),
         ({"a": 3, "b": 0}, {"b": None}, (NOT_FOUND,)),
-        ({"a": 3, "b": -1}, {"b": None}, (NOT_FOUND, NEGATIVE)),  # which some condensed lists lack
-        ({"b": -1}, {"b": None}, (NOTHING_RELEVANT, NEGATIVE)),
+        ({"a": 3, "b": -1}, {"b": None}, (NOT_FOUND, NEGATIVE_GRADES)),  # which some condensed lists lack
+        ({"b": -1}, {"b": None}, (NOTHING_RELEVANT, NEGATIVE_GRADES)),
         ({"a": 3}, {**late, "a": None}, (NOT_FOUND,)),
         ({"a": 3, **dict.fromkeys(late, 0)}, {**late, "a": None}, (NOT_FOUND,)),
         ({"a": 3}, {"a": None}, ()),
@@ -222,10 +222,12 @@ def _ties(k: int) -> Iterator[Case]:
                 docs |= {doc: 1 - step * n for n, doc in enumerate("bca")}
                 for judged in ("", "abc", "abcx"):
                     grades = {doc: 0.0 for doc in docs if doc[0] in judged}
-                    yield Case({"c_1": {**grades, relevant: 3.0, "y": 3.0}}, {"c_1": docs}, (TIES,))
+                    yield Case({"c_1": {**grades, relevant: 3.0, "y": 3.0}}, {"c_1": docs}, (TIED_SCORES,))
     late, many = {f"x{n}": 9.0 + k - n for n in range(k - 1)}, {f"y{n}": 3.0 for n in range(k)}
     for relevant in "abc":
-        yield Case({"c_1": {**many, relevant: 3.0}}, {"c_1": {**late, "b": 1, "c": 1, "a": 1}}, (TIES, RICH))
+        yield Case(
+            {"c_1": {**many, relevant: 3.0}}, {"c_1": {**late, "b": 1, "c": 1, "a": 1}}, (TIED_SCORES, RICH)
+        )
 
 
 def _own_ids(k: int) -> Iterator[Case]:
@@ -334,7 +336,7 @@ def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[st
     else:
         ranked += unjudged[: rng.choice((0, 1, 3, k + 2))]
     low, high = 0, k - 1
-    if TIES in odd:
+    if TIED_SCORES in odd:
         if rng.random() < 0.5:  # around the cutoff
             low, high = max(k - 3, 0), k + 1
             ranked += unjudged[-max(high - len(ranked), 1) :]
@@ -353,7 +355,7 @@ def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[st
 def _grade(rng: random.Random, grade: float, odd: set[str]) -> float:
     if NOTHING_RELEVANT in odd:
         grade = 0
-    if NEGATIVE in odd and grade == 0 and rng.random() < 0.7:
+    if NEGATIVE_GRADES in odd and grade == 0 and rng.random() < 0.7:
         return -1
     if FRACTIONS in odd and grade == 1 and rng.random() < 0.7:
         return rng.choice((0.5, 1.5, 1.5, 2.5))
@@ -363,10 +365,10 @@ def _grade(rng: random.Random, grade: float, odd: set[str]) -> float:
 def _scores(rng: random.Random, n: int, k: int, odd: set[str]) -> list[float]:
     """Return scores that fall by one to 1; or tied ones, few different ones or some around the cutoff."""
     scores = [float(n - place) for place in range(n)]
-    if TIES in odd and n > k:
+    if TIED_SCORES in odd and n > k:
         first = max(k - 3, 0)
         scores[first : k + 2] = [scores[first]] * len(scores[first : k + 2])
-    elif TIES in odd:
+    elif TIED_SCORES in odd:
         scores = sorted((float(rng.randint(1, 1 + n // 3)) for _ in scores), reverse=True)
     return [score - (n + 1) // 2 for score in scores] if LOW in odd else scores
 
@@ -395,12 +397,12 @@ _SMALL: list[tuple[Any, ...]] = [
     ([0], [1], NOT_FOUND),
     ([0], [], NOTHING_RELEVANT),
     ([], [1], NO_RESULTS),
-    ([1, -1], [], NEGATIVE),
-    ([-1, 3], [3], NEGATIVE),
-    ([3, -1, None, -2, 3], [1], NEGATIVE),
-    ([1, -1, -1, -1], [], NEGATIVE),
-    ([-1, 1], [-2], NEGATIVE),
-    ([-1], [0, -1], NEGATIVE),
+    ([1, -1], [], NEGATIVE_GRADES),
+    ([-1, 3], [3], NEGATIVE_GRADES),
+    ([3, -1, None, -2, 3], [1], NEGATIVE_GRADES),
+    ([1, -1, -1, -1], [], NEGATIVE_GRADES),
+    ([-1, 1], [-2], NEGATIVE_GRADES),
+    ([-1], [0, -1], NEGATIVE_GRADES),
     ([1, 1.5, 0.5], [2.5], FRACTIONS),
     ([0.5], [1], FRACTIONS),
     ([4, 2, 5], [1], HIGH),

@@ -27,15 +27,16 @@ from permed_measures.conventions.options import (
     rounding_of,
     with_value,
 )
-from permed_measures.conventions.records import OPTIONS, Value
+from permed_measures.conventions.per_query import NEGATIVE, TIED
+from permed_measures.conventions.records import AVERAGED, DEPTH, OPTIONS, QUERY_SET, ROUNDING, TIES, Value
 from permed_measures.conventions.runs import RunVariants, label_policies, may_be
 from permed_measures.conventions.spaces import Codes, Quantity, Space
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identities.cases import (
     EXCUSED,
-    NEGATIVE,
-    TIES,
+    NEGATIVE_GRADES,
+    TIED_SCORES,
     Case,
     as_seen,
     cases,
@@ -89,7 +90,7 @@ class _Rounded(Quantity):
         self._way = way
 
     def means(self, convention: Convention) -> Floats:
-        return super().means(with_value(convention, "rounding", self._way))
+        return super().means(with_value(convention, ROUNDING, self._way))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +173,9 @@ class Reading(NamedTuple):
     @property
     def rounding(self) -> str:
         """The value of the option rounding that says this; the default where none does."""
-        exact = str(DEFAULT["rounding"])
+        exact = str(DEFAULT[ROUNDING])
         known: dict[int | None, str] = {}
-        for name in OPTIONS["rounding"].values:
+        for name in OPTIONS[ROUNDING].values:
             of_mean, of_queries = rounding_of(name)
             if of_queries is not None and self.of_queries:
                 known[of_queries[0]] = name
@@ -208,7 +209,7 @@ def _digits(values: Floats) -> int | None:
 
 def number(quantity: Quantity, convention: Convention) -> float:
     """Return what a convention gives, rounded as it says; NaN where it is not defined."""
-    digits = rounding_of(convention[quantity.measure]["rounding"]).of_mean
+    digits = rounding_of(convention[quantity.measure][ROUNDING]).of_mean
     value = quantity.value(convention)
     return value if digits is None else round(value, digits)
 
@@ -372,13 +373,13 @@ class Search:
 
     def _in_order(self, near: Codes) -> Codes:
         """Sort conventions by their distance from a named one."""
-        near[:, self.space.options.index("rounding")] = self._code_of_rounding(self.reading.rounding)
+        near[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(self.reading.rounding)
         from_default = (near != self.space.codes(self.claimed.default)).sum(axis=1)
-        cut = near[:, self.space.options.index("depth")]  # rather by the cutoff, if that is all
+        cut = near[:, self.space.options.index(DEPTH)]  # rather by the cutoff, if that is all
         return np.asarray(near[np.lexsort((cut, from_default, self.distances(near).min(axis=1)))])
 
     def _code_of_rounding(self, rounding: str) -> int:
-        return self.space.numbered("rounding").index(rounding)
+        return self.space.numbered(ROUNDING).index(rounding)
 
     def _ruled_out(self) -> Codes:
         """Return what gives the number of each case, those with some traits last.
@@ -387,7 +388,7 @@ class Search:
         apart; before, the default stands for all of them.
         """
         near, hidden = self.space.codes(self.claimed.default)[None], [*self.space.options]
-        hidden.remove("rounding")
+        hidden.remove(ROUNDING)
         for trait in (None, *(trait for trait in EXCUSED if trait not in self.excused)):
             group = [each for each in self.counted(self.used) if _last_trait(each.case) == trait]
             left, still_hidden = self._narrowed(near, hidden, group)
@@ -436,7 +437,7 @@ class Search:
         values = self.space.numbered(option)
         if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
             default = DEFAULT[option]
-            values = [v for v in values if v == default or (option == "queries" and counts_nothing_as_one(v))]
+            values = [v for v in values if v == default or (option == QUERY_SET and counts_nothing_as_one(v))]
         records = ((value, record_of(option, value)) for value in values)
         shown = [value for value, record in records if record is None or self._is_shown(record)]
         return [self.space.numbered(option).index(value) for value in shown]
@@ -479,7 +480,7 @@ class Search:
 
     def agrees(self, each: Asked, convention: Convention) -> bool:
         """Return whether a convention gives the number of a case, as it is read."""
-        exact = with_value(convention, "rounding", DEFAULT["rounding"])
+        exact = with_value(convention, ROUNDING, DEFAULT[ROUNDING])
         return bool(self._off(each, self.space.codes(exact)[None])[0] <= self.reading.reach)
 
     def differ_where_it_raises(self, conventions: Sequence[Convention]) -> bool:
@@ -503,7 +504,7 @@ class Search:
     def _checked(self, near: Codes) -> Codes:
         """Return the conventions that give the numbers of many random cases too, of those that are left."""
         exact = near.copy()
-        exact[:, self.space.options.index("rounding")] = self._code_of_rounding(DEFAULT["rounding"])
+        exact[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(DEFAULT[ROUNDING])
         fresh = self.counted(self.fresh)
         left = np.arange(len(near))
         for each in fresh[:_N_CHECK_ALL]:
@@ -532,7 +533,7 @@ class Search:
 
     def is_excused(self, option: str) -> bool:
         """Return whether the cases that show an option are left out."""
-        trait = {"ties": TIES, "tied": TIES, "negative": NEGATIVE}.get(option)
+        trait = {TIES: TIED_SCORES, TIED: TIED_SCORES, NEGATIVE: NEGATIVE_GRADES}.get(option)
         return trait in self.excused
 
     @property
@@ -597,7 +598,7 @@ def _shows(case: Case, option: str) -> bool:
 def _decides_meaning(option: str) -> bool:
     """Return whether it depends on an option that all measures share whether a convention is defined."""
     known = OPTIONS[option].values.values()
-    return option == "averaged" or not all(each.has_grades and each.tells_ties for each in known)
+    return option == AVERAGED or not all(each.has_grades and each.tells_ties for each in known)
 
 
 def _gives_numbers(asked: list[Asked]) -> bool:

@@ -25,8 +25,8 @@ from permed_measures.conventions.options import (
     title,
     with_value,
 )
-from permed_measures.conventions.per_query import Labels
-from permed_measures.conventions.records import OPTIONS
+from permed_measures.conventions.per_query import IDEAL, Labels
+from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.runs import options_for
 from permed_measures.conventions.spaces import Codes
 from permed_measures.engine.judgments import Judgments
@@ -86,12 +86,12 @@ class Answer:
         queries are averaged; a mean that is not that of queries, or to which queries without a relevant
         document add 1, is not this measure's.
         """
-        if counts_nothing_as_one(self.options["queries"]) or any(
+        if counts_nothing_as_one(self.options[QUERY_SET]) or any(
             self.options[each] != DEFAULT[each] for each in SHARED if OPTIONS[each].changes_measure
         ):
             return None
         own = options_for(self._claimed.measure, self.options)
-        labels = Labels.of("grades", Judgments.of({"q": {"a": 2, "b": 1}}))
+        labels = Labels.of(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
         found = measure_of(self._claimed.measure, self._cutoff, own, labels)
         return None if found is None else str(found)
 
@@ -103,11 +103,11 @@ class Answer:
         """Say how it is computed, as a paper would."""
         measure, ours = self._claimed.measure, self.options
         own = dict(options_for(measure, ours))
-        if own.get("ideal") == _NO_IDEAL:
+        if own.get(IDEAL) == _NO_IDEAL:
             measure = "DCG"
-            del own["ideal"]
-        told = self._sees_queries or ours["queries"] != DEFAULT["queries"]
-        over = describe("queries", ours["queries"]) if told else ""
+            del own[IDEAL]
+        told = self._sees_queries or ours[QUERY_SET] != DEFAULT[QUERY_SET]
+        over = describe(QUERY_SET, ours[QUERY_SET]) if told else ""
         return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
 
 
@@ -557,7 +557,7 @@ def _notes(search: Search) -> Iterator[str]:
 
 def _read_as(search: Search) -> str:
     """Say how the numbers are read, where the convention does not say it."""
-    return search.reading.note if search.reading.rounding == DEFAULT["rounding"] else ""
+    return search.reading.note if search.reading.rounding == DEFAULT[ROUNDING] else ""
 
 
 def _answers(search: Search, near: Codes) -> list[Answer]:
@@ -580,9 +580,9 @@ def _open(search: Search, near: Codes, option: str) -> str:
     others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
     values = [space.numbered(option)[n] for n in others[:, at]]
     is_unseen = option in OPTIONS and OPTIONS[option].of_grades and not search.form.grades
-    if is_unseen or option in search.not_crossed or (search.form.one_query and option == "averaged"):
+    if is_unseen or option in search.not_crossed or (search.form.one_query and option == AVERAGED):
         values = every
-    elif search.form.one_query and option == "queries" and not counts_nothing_as_one(values[0]):
+    elif search.form.one_query and option == QUERY_SET and not counts_nothing_as_one(values[0]):
         values = [value for value in every if not counts_nothing_as_one(value)]
     if len(values) < 2:
         return ""

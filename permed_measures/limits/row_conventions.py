@@ -30,6 +30,14 @@ from permed_measures.conventions.options import (
     with_value,
 )
 from permed_measures.conventions.per_query import (
+    DENOMINATOR,
+    DISCOUNT,
+    GAIN,
+    IDEAL,
+    LEVEL,
+    NEGATIVE,
+    PER_HIT,
+    WEIGHTS,
     Given,
     Labels,
     NeedsRunError,
@@ -38,7 +46,7 @@ from permed_measures.conventions.per_query import (
     Summand,
     weights_of,
 )
-from permed_measures.conventions.records import OPTIONS, GainTable
+from permed_measures.conventions.records import LABELS, OPTIONS, QUERY_SET, ROUNDING, GainTable
 from permed_measures.conventions.runs import options_for
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.graded import weight_of_grade
@@ -93,24 +101,24 @@ class _Sum(NamedTuple):
 
 
 def _ap(of: Given, grades: Floats) -> _Sum | None:
-    per_hit: PerHit = of.by["per_hit"]
+    per_hit: PerHit = of.by[PER_HIT]
     summand = per_hit.as_sum(of.cutoff)
     if summand is None:
         return None
-    weight = weights_of(of.by["weights"], of.labels)
+    weight = weights_of(of.by[WEIGHTS], of.labels)
     weights = np.array([weight[grade] if grade >= of.level else 0.0 for grade in grades.tolist()])
-    return _Sum(weights, summand, of.level, of.by["denominator"])
+    return _Sum(weights, summand, of.level, of.by[DENOMINATOR])
 
 
 def _ndcg(of: Given, grades: Floats) -> _Sum | None:
     """Return nDCG, unless documents that are not in the classes gain anything."""
-    gain, negative = of.by["gain"], of.by["negative"]
+    gain, negative = of.by[GAIN], of.by[NEGATIVE]
     others = np.append(np.setdiff1d(of.labels.judgments.grade, grades), 0.0)
     if gain.of_grades(negative(others)).any():
         return None
     factor, level = ("first", 1.0) if gain.of_first else ("each", -np.inf)
-    summand = Summand(factor, of.by["discount"])
-    return _Sum(gain.of_grades(negative(grades)), summand, level, of.by["ideal"])
+    summand = Summand(factor, of.by[DISCOUNT])
+    return _Sum(gain.of_grades(negative(grades)), summand, level, of.by[IDEAL])
 
 
 def _hits(option: str, of: Given, grades: Floats) -> _Sum | None:
@@ -149,13 +157,13 @@ def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
     grades = np.array(labels.grades)
     weights = weight_of_grade(grades, max_rel=params["max_rel"], gains=params["gains"])
     table = GainTable.of(dict(zip(labels.grades, weights.tolist(), strict=True)))
-    known = params["norm"] in OPTIONS["denominator"].values
-    return {"level": params["rel"], "weights": table, "denominator": params["norm"]} if known else None
+    known = params["norm"] in OPTIONS[DENOMINATOR].values
+    return {LEVEL: params["rel"], WEIGHTS: table, DENOMINATOR: params["norm"]} if known else None
 
 
 def _written_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
     gain = {"log2": "linear", "exp-log2": "exp"}.get(params["dcg"])
-    return None if gain is None or params["gains"] is not None else {"gain": gain}
+    return None if gain is None or params["gains"] is not None else {GAIN: gain}
 
 
 def _variant_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
@@ -163,7 +171,7 @@ def _variant_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
 
 
 def _level(params: Mapping[str, Any], _: Labels) -> Options | None:
-    return {"level": params["rel"]}
+    return {LEVEL: params["rel"]}
 
 
 _WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], Labels], Options | None]]] = {
@@ -183,8 +191,8 @@ _WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], Labels], Options | N
 def keeps_negative(claims: Sequence[Claim], convention: Convention) -> bool:
     """Return whether negative grades are used as they stand, by a convention or a measure written out."""
     written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
-    default = DEFAULT["negative"]
-    return any(params.get("negative", default) != default for params in (*convention.values(), *written))
+    default = DEFAULT[NEGATIVE]
+    return any(params.get(NEGATIVE, default) != default for params in (*convention.values(), *written))
 
 
 # --- what all measures share -----------------------------------------------------------------------
@@ -214,19 +222,19 @@ def _for_any(option: str, value: Any) -> str:
 
 def leaves_out_what_a_run_lacks(queries: str) -> bool:
     """Return whether a set of judged queries leaves out what a run lacks."""
-    return _for_any("queries", queries) not in ("", queries)
+    return _for_any(QUERY_SET, queries) not in ("", queries)
 
 
 def where_none_is_lacking(queries: str) -> str:
     """Return which set of queries another one is for a run that lacks none."""
-    return _for_any("queries", queries) or queries
+    return _for_any(QUERY_SET, queries) or queries
 
 
 def counted_by(queries: str, judgments: Judgments) -> Bools:
     """Return which judged queries count in a query set for a run that lacks none."""
     every = np.ones(judgments.n_queries, np.bool_)
     known = Known(*[every] * len(Known._fields))._replace(relevant=judgments.num_rel(1) > 0)
-    found: Bools = computed_by("queries", where_none_is_lacking(queries)).counted(known)
+    found: Bools = computed_by(QUERY_SET, where_none_is_lacking(queries)).counted(known)
     return found
 
 
@@ -236,10 +244,10 @@ def _for_any_run(convention: Convention) -> Convention:
     Query sets stay too, as a run may lack queries, and all but roundings where measures differ in one of the
     others: a run with the same rankings and queries by one of the values may have others by the other.
     """
-    rounded = _with_any_run(convention, "rounding")
+    rounded = _with_any_run(convention, ROUNDING)
     if shared_by_all(rounded) is None:
         return rounded
-    return reduce(_with_any_run, [each for each in SHARED if each != "queries"], rounded)
+    return reduce(_with_any_run, [each for each in SHARED if each != QUERY_SET], rounded)
 
 
 def _with_any_run(convention: Convention, option: str) -> Convention:
@@ -251,7 +259,7 @@ def _with_any_run(convention: Convention, option: str) -> Convention:
 
 # --- which are tried -------------------------------------------------------------------------------
 
-_USUAL = {"AP": ("weights", ("binary", "half")), "nDCG": ("gain", ("linear", "exp"))}
+_USUAL = {"AP": (WEIGHTS, ("binary", "half")), "nDCG": (GAIN, ("linear", "exp"))}
 """How measures are computed nearly always, apart from the default."""
 _GROUPS = ((("AP",), 2), (("nDCG",), 1), (("P", "R", "RR", "Success"), 2))
 """The measures that share options, and in how many of these a convention may differ from a usual one."""
@@ -261,7 +269,7 @@ _LEVELS = 4
 
 def usual_conventions(claims: list[Claim], labels: Labels) -> list[Convention]:
     """Return how measures are computed nearly always: of all queries, within the cutoffs of the names."""
-    default = with_value(COMMUNITY.at(claims), "labels", labels.policy)
+    default = with_value(COMMUNITY.at(claims), LABELS, labels.policy)
     ways = [
         [(option, value) for value in values]
         for measure, (option, values) in _USUAL.items()
@@ -308,9 +316,9 @@ def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvent
     yield from (convention for _, convention in named_of(claims, labels, named))
     for base in usual:
         yield from _changed(base, labels)
-    if labels.policy == "grades":
+    if labels.policy == DEFAULT[LABELS]:
         for base in usual:
-            yield with_value(base, "queries", "with_relevant")
+            yield with_value(base, QUERY_SET, "with_relevant")
             for claim in claims:
                 for cutoff in claim.cutoffs[1:]:
                     yield with_value(base, CUTOFF + claim.name, cutoff)
@@ -324,7 +332,7 @@ def named_of(
         if all(each.has(claim.measure) for claim in claims):
             convention = _for_any_run(each.at(claims))
             shared = shared_by_all(convention)
-            if shared is None or shared["labels"] == labels.policy or not allows(shared):
+            if shared is None or shared[LABELS] == labels.policy or not allows(shared):
                 yield each.name, convention
 
 
@@ -338,5 +346,5 @@ def _changed(base: Convention, labels: Labels) -> Iterator[Convention]:
         own = {each for measure in {*group} & {*base} for each in OPTIONS_OF[measure]}
         options = [each for each in OPTIONS if each in own]
         values = {option: OPTIONS[option].values_for(base, levels) for option in options}
-        for n in range(1, most + 1) if group != ("nDCG",) or labels.policy == "grades" else ():
+        for n in range(1, most + 1) if group != ("nDCG",) or labels.policy == DEFAULT[LABELS] else ():
             yield from differing(base, values, n)

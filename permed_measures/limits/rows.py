@@ -12,8 +12,9 @@ import numpy as np
 
 from permed_measures.conventions.named import NAMED, NamedConvention
 from permed_measures.conventions.names import typed
-from permed_measures.conventions.options import CUTOFF, Convention, Options, describe
+from permed_measures.conventions.options import CUTOFF, DEFAULT, Convention, Options, describe
 from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.records import LABELS, QUERY_SET
 from permed_measures.conventions.runs import options_for
 from permed_measures.limits.bounds import Interval, Rankings, Search, depth_of
 from permed_measures.limits.formulas import Formula, QueryClasses, total_of
@@ -210,7 +211,7 @@ class Group:
         """Return the conventions that leave out what a run lacks, or all others, and the names of these."""
 
         def is_mine(convention: Convention) -> bool:
-            queries = {options["queries"] for options in convention.values()}
+            queries = {options[QUERY_SET] for options in convention.values()}
             return any(map(leaves_out_what_a_run_lacks, queries)) == of_run
 
         mine = list(filter(is_mine, self.conventions))
@@ -391,13 +392,13 @@ class Conventions:
                 for state, of_row in zip(states, limits, strict=True):
                     of_row += state.limits(group)
                     advance(1)
-        is_binary = self.policies["grades"].grades == (1.0,)
+        is_binary = self.policies[DEFAULT[LABELS]].grades == (1.0,)
         for (name, claims), of_row in zip(rows.items(), limits, strict=True):
             yield RowLimits(name, claims, of_row, len(unknown), skipped, texts, is_binary)
 
     def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Convention]]:
         """Return the conventions that have bounds, and those that have none."""
-        usual = usual_conventions(claims, self.policies["grades"])
+        usual = usual_conventions(claims, self.policies[DEFAULT[LABELS]])
         found: dict[object, Group] = {}
         unknown: list[Convention] = []
         names: dict[object, list[str]] = {}
@@ -426,14 +427,16 @@ class Conventions:
 
     def can_bound(self, claim: Claim) -> bool:
         """Return whether the usual convention has a formula for a claim."""
-        return any(self.group(each, [claim]) for each in usual_conventions([claim], self.policies["grades"]))
+        return any(
+            self.group(each, [claim]) for each in usual_conventions([claim], self.policies[DEFAULT[LABELS]])
+        )
 
     def group(self, convention: Convention, claims: list[Claim]) -> Group | None:
         """Return a convention by itself; None if it has no bounds, or no query to count."""
         shared = shared_by_all(convention)
         if shared is None or not allows(shared):
             return None
-        labels = self.policies[shared["labels"]]
+        labels = self.policies[shared[LABELS]]
         classes = self._classes_of(shared, keeps_negative(claims, convention))
         if not classes.n_queries:
             return None
@@ -445,7 +448,7 @@ class Conventions:
 
     def _classes_of(self, shared: Options, keep_negative: bool) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""
-        key = shared["labels"], where_none_is_lacking(shared["queries"]), keep_negative
+        key = shared[LABELS], where_none_is_lacking(shared[QUERY_SET]), keep_negative
         if key not in self._classes:
             judgments = self.policies[key[0]].judgments
             classes = QueryClasses.of(judgments, counted_by(key[1], judgments), keep_negative=key[2])

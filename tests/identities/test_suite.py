@@ -12,7 +12,7 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.identities.cases import FRACTIONS, NEGATIVE
+from permed_measures.identities.cases import FRACTIONS, NEGATIVE_GRADES
 from permed_measures.identities.suite import INDEX, Suite, write_cases
 
 MEASURES = ["nDCG@10", "AP@10", "P@10", "R@10", "Success@10"]
@@ -93,7 +93,7 @@ def test_trec_eval_gives_the_required_values(folder, measure, name):
 
     suite = content(folder, measure)
     assert failures(suite, trec_eval) == set()
-    assert any(NEGATIVE in case["traits"] for case in suite["required"])
+    assert any(NEGATIVE_GRADES in case["traits"] for case in suite["required"])
 
 
 def test_each_named_convention_is_the_default_or_one_alternative_and_no_two_entries_are_alike(folder):
