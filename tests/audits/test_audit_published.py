@@ -32,7 +32,7 @@ def test_medcorpus_numbers_are_made_by_the_standard_of_permed(data):
         "Certain: nDCG@10 with exponential gains (2^g - 1), log2 discount, ideal from the qrels, negative "
         "grades kept; AP@10 with weights g/2, divided by R; P@1; averaged over all 3,440 queries of the "
     )
-    equivalents = answer.equivalents
+    equivalents = {str(setting): values for setting, values in answer.equivalents.items()}
     assert equivalents["denominator"] == ["num_rel", "min", "num_rel_ret", "min_returned"]
     assert equivalents["cutoff of MAP@10"] == [10, None]
     assert not {"negative", "gain"} & equivalents.keys()

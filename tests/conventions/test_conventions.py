@@ -531,7 +531,7 @@ def test_a_new_value_of_any_option_is_tried_by_identify(new_value):
     def function(qrels, run):
         policies = label_policies(Judgments.of(qrels), complete=True)
         quantity = Quantity(name, measure, (cutoff,), RunVariants(policies, run, complete=True))
-        return quantity.value({**DEFAULT, **ideal, option: "new", f"cutoff of {name}": cutoff})
+        return quantity.value(convention_of([quantity], {**ideal, option: "new"}))
 
     result = pm.identify(function, name, form="dicts")
     assert result.ok
