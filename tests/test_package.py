@@ -42,7 +42,7 @@ crosschecks
 conventions: per_query aggregate rankings shown records options evaluate named names runs spaces
 audits: trials chance answers search sentences reports audit
 identities: forms files cases user_function program elimination trial identify suite
-limits: formulas bounds row_conventions rows differences
+limits: formulas bounds row_conventions rows differences unprinted
 limits: reports possible
 uncertainties: labels results uncertainty
 records: record verify evidence gate leaderboard

@@ -8,9 +8,10 @@ from dataclasses import replace
 from permed_measures.cli.arguments import CLAIMS, CLUSTERS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import STATISTICS, Command, option
+from permed_measures.cli.parsing import MEASURES, STATISTICS, Command, option, repeatable
 from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
+from permed_measures.measures.parsing import named_measures
 from permed_measures.papers.tables import read_claims
 
 
@@ -25,6 +26,8 @@ def run(args: Namespace) -> int:
             conventions=args.conventions,
             differences=args.differences,
             clusters=args.clusters,
+            bound=[measure for text in args.bound for measure in named_measures(text)],
+            depth=args.depth,
         )
     result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))
@@ -35,6 +38,10 @@ COMMAND = Command(
     run,
     [
         *(QRELS, *CLAIMS),
+        repeatable(
+            MEASURES, "--bound MEASURE", "Say what a measure can be that rows do not print. Can be repeated."
+        ),
+        option(MEASURES, "--depth N", "For --bound: how many documents a run returns at most."),
         option(STATISTICS, "--differences", "Say which differences between rows are surely significant."),
         CLUSTERS,
         CONVENTIONS,

@@ -333,11 +333,13 @@ class Search:
     ----------
     effort : float
         How much may still be computed: documents to place, which says it on every machine alike.
+    is_cut_short : bool
+        Whether some end may be too far out, as the effort or the rounds were spent.
     """
 
     def __init__(self, rankings: Rankings, intervals: list[Interval]) -> None:
         self.rankings, self.n = rankings, len(intervals)
-        self.effort = np.inf
+        self.effort, self.is_cut_short = np.inf, False
         self.low, self.high = np.array(intervals).T
         self.seen = np.empty((0, self.n))
 
@@ -363,11 +365,12 @@ class Search:
         effort : float
             Each end may take an equal part of it; what takes more is wider.
         """
-        share, found = effort / (2 * self.n), []
-        for j, unit in enumerate(units):
-            low, high = (self._end(j, sign, unit, share) for sign in (-1, 1))
-            found.append(Interval(-low, high))
-        return found
+        return [self.range_of(j, unit, effort / self.n) for j, unit in enumerate(units)]
+
+    def range_of(self, j: int, unit: float, effort: float = np.inf) -> Interval:
+        """Bound one mean given that the others lie in their intervals; see `ranges`."""
+        low, high = (self._end(j, sign, unit, effort / 2) for sign in (-1, 1))
+        return Interval(-low, high)
 
     def _end(self, j: int, sign: int, unit: float, effort: float) -> float:
         """Return the most that a mean, or its negative, is where the others lie in their intervals."""
@@ -388,7 +391,9 @@ class Search:
             if self.effort > 0:
                 yield self._programme(wanted, dearest)
             if n_seen == len(self.seen):
+                self.is_cut_short |= self.effort <= 0
                 return
+        self.is_cut_short = True
 
     def _beyond(self, weights: Floats, wanted: Floats) -> float:
         """Return the most of a sum where the others lie in their intervals, as a weighted sum proves it.

@@ -9,7 +9,7 @@ Queries with equal numbers of documents of each grade are one class: the same su
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import NamedTuple
 
@@ -130,6 +130,12 @@ class Formula:
         counts = (grades >= self.level) & (self.factor != "each")
         idle: NDArray[np.bool_] = (np.array(self.weights) == 0) & ~counts
         return idle
+
+    def within(self, depth: int | None) -> Formula:
+        """Return the same measure where no list has more documents than `depth`; None for any number."""
+        if depth is None or (self.cutoff is not None and self.cutoff <= depth):
+            return self
+        return replace(self, cutoff=depth)
 
     def slots_below(self, depth: int) -> int:
         """Return how many ranks there are from `depth` to the cutoff."""

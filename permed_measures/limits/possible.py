@@ -19,7 +19,9 @@ from permed_measures.inputs.door import read
 from permed_measures.limits.differences import Differences, Units
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
+from permed_measures.limits.unprinted import Bounds, check_asked
 from permed_measures.markup import listed
+from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.papers.arithmetic import wholes_by_part
 from permed_measures.papers.claims import parse_claims, rows_of
 from permed_measures.papers.tables import ClaimRow, PrintedClaims, claims_of
@@ -34,6 +36,8 @@ def possible(
     columns: str | None = None,
     differences: bool = False,
     clusters: By | None = None,
+    bound: MeasuresLike = (),
+    depth: int | None = None,
 ) -> Possible:
     """Say which conventions cannot have given published numbers, whatever the run was.
 
@@ -64,12 +68,13 @@ def possible(
         ``ok`` says whether for every row some convention is not refuted, be it only for runs that lack
         queries; ``possible`` (not refuted) and ``impossible`` (refuted) have the conventions, each with the
         range of every number given the others; ``ranges`` has those by the default of ir_measures;
-        ``differences`` has the pairs of rows, if asked. ``print`` shows a report.
+        ``differences`` has the pairs of rows, if asked, and ``bounds`` the bounds. ``print`` shows a report.
 
     Raises
     ------
     MeasureError
-        For a name that means no measure, one whose measure needs a cutoff, or if no claim can be bounded.
+        For a name that means no measure, one whose measure needs a cutoff, or if no claim, or a measure of
+        `bound`, can be bounded.
     InputError
         For a claim that is no number, and qrels without relevant documents.
 
@@ -95,6 +100,14 @@ def possible(
     >>> low, high = result.ranges["row"]["MAP@10"]
     >>> print(f"{low:.2f} to {high:.2f}")
     0.45 to 0.96
+
+    Two papers report different measures; their order by a third one is sure:
+
+    >>> rows = {"one": {"P@1": "0.9000", "R@2": "0.9500"}, "other": {"MAP@10": "0.3000"}}
+    >>> for each in pm.possible(qrels, rows, bound="nDCG@2").bounds.found:
+    ...     print(each.row, f"{each.low:.2f} to {each.high:.2f}")
+    one 0.94 to 0.94
+    other 0.00 to 0.69
     """
     claims, notes = claims_of(claims, columns), []
     if isinstance(claims, PrintedClaims):
@@ -115,7 +128,9 @@ def possible(
     if not any(bounded.values()):
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
-    pairs = None
+    pairs = bounds = None
+    measures = measures_of(bound)
+    check_asked(measures, depth, tried, _BOUNDED)
     if clusters is not None and not differences:
         hint = "Add --differences, or differences=True in Python"
         raise InputError("clusters are those of a test of differences", hint=hint)
@@ -124,10 +139,14 @@ def possible(
         pairs = Differences.of(parsed, parts, judgments, units)
         notes = [*notes, *told]
     limits = tried.limits({name: row for name, row in bounded.items() if row})
+    if measures:
+        bounds = Bounds.of(limits, dict(zip(table, parts, strict=True)), measures, tried, depth)
     counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
     unlike = [str(each) for each in counts if not each.is_as_said]
     of_columns = list(map(str, counts)), unlike
-    return Possible(limits, judgments.n_queries, skipped, notes, *of_columns, pairs, Origin.of(qrels, {}))
+    return Possible(
+        limits, judgments.n_queries, skipped, notes, *of_columns, pairs, bounds, Origin.of(qrels, {})
+    )
 
 
 def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
+from permed_measures.errors import InputError
 from permed_measures.limits.bounds import Interval
 from permed_measures.limits.differences import Differences
 from permed_measures.limits.row_conventions import where_none_is_lacking
 from permed_measures.limits.rows import ClaimRange, ConventionLimits, RowLimits
+from permed_measures.limits.unprinted import Bounds
 from permed_measures.markup import counted, grouped, listed
 from permed_measures.papers.claims import EXACT
 from permed_measures.provenance import Origin, provenance
@@ -32,7 +34,8 @@ class Possible(Result):
     (the range given the others, of the usual conventions; null if these are not possible together),
     ``convention_possible`` (null if not checked), and ``lacks_queries`` (whether only a run that lacks
     queries may have the numbers). With differences they give a row for each pair of rows instead:
-    ``measure``, ``row``, ``other``, ``difference``, ``verdict``, ``p_at_most`` and ``why``.
+    ``measure``, ``row``, ``other``, ``difference``, ``verdict``, ``p_at_most`` and ``why``. With bounds they
+    give a row for each row and measure: ``row``, ``measure``, ``low``, ``high`` and ``why``.
 
     Attributes
     ----------
@@ -49,6 +52,8 @@ class Possible(Result):
         Those of `counts` that are not as the heading and the qrels say.
     differences : Differences or None
         The pairs of rows, if asked: whether their difference is significant.
+    bounds : Bounds or None
+        Between which numbers measures lie that rows do not print, if asked.
     origin : Origin or None
         The command and its files.
     """
@@ -60,6 +65,7 @@ class Possible(Result):
     counts: list[str]
     unlike: list[str]
     differences: Differences | None = None
+    bounds: Bounds | None = None
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -108,13 +114,13 @@ class Possible(Result):
             [*(f"{each}." for each in self.unlike), *finding, *_read_in_percent(self.rows)],
             [
                 *main,
-                *([self.differences.section()] if self.differences else []),
+                *(each.section() for each in (self.bounds, self.differences) if each),
                 *([Section("Counts", texts=counts)] if counts else []),
                 Section("What this says", texts=_assumed(self)),
             ],
             [*skipped, *self.notes],
             data=partial(_content, self),
-            rows=self.differences.records if self.differences else partial(_lines, self.rows),
+            rows=partial(_records, self),
             how=lambda: how_made([], self.origin, packages=["scipy"]),
         )
 
@@ -409,13 +415,23 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                 }
 
 
+def _records(result: Possible) -> Iterator[dict[str, Any]]:
+    """Return the rows of CSV and frames: bounds or pairs of rows, if asked, otherwise claims."""
+    if result.bounds and result.differences:
+        problem = "bounds and differences are two tables, and CSV, TSV, JSONL and frames have one"
+        raise InputError(problem, hint="Ask for one of them, or write JSON, which has both")
+    asked = result.bounds or result.differences
+    return asked.records() if asked else _lines(result.rows)
+
+
 _SAID = {"not_refuted": False, "refuted": True, "not_checked": None}
 
 
 def _content(result: Possible) -> dict[str, Any]:
     """Return what the JSON holds."""
     origin = provenance([], result.origin, packages=["scipy"])
-    of_pairs = [result.differences.assumed()] if result.differences else []
+    assumed = [result.differences.assumed()] if result.differences else []
+    assumed += result.bounds.assumed() if result.bounds else []
     return {
         "ok": result.ok,
         "n_queries": result.n_queries,
@@ -436,5 +452,14 @@ def _content(result: Possible) -> dict[str, Any]:
         ],
         "claims": [*_lines(result.rows)],
         **({"differences": [*result.differences.records()]} if result.differences else {}),
-        "provenance": {**origin, "conventions": [*_assumed(result), *of_pairs, *result.notes]},
+        **_of_bounds(result.bounds),
+        "provenance": {**origin, "conventions": [*_assumed(result), *assumed, *result.notes]},
     }
+
+
+def _of_bounds(bounds: Bounds | None) -> dict[str, Any]:
+    """Return the bounds and the order of each pair of rows."""
+    if bounds is None:
+        return {}
+    orders = [order._asdict() for order in bounds.orders()]
+    return {"bounds": [*bounds.records()], "depth": bounds.depth, "orders": orders}
