@@ -30,7 +30,7 @@ inputs: columns objects sources formats order text recognition streams read door
 datasets: __init__ readers downloads catalogue pyterrier
 datasets/sample: script
 evaluation
-intervals named_runs
+intervals corrections named_runs
 results: latex table page report evaluations evaluation_report collections
 spark
 plots: drawing panels
@@ -150,6 +150,21 @@ def test_imports_go_one_way():
     for place, name in enumerate(ORDER):
         later = set(imports_of(FOLDER.joinpath(*name.split(".")).with_suffix(".py"))) - set(ORDER[:place])
         assert later == UPWARDS.get(name, set()), name
+
+
+NEIGHBOURS = {
+    **dict.fromkeys(("audits", "comparisons", "crosschecks", "identities", "limits", "uncertainties"), ()),
+    "records": ("comparisons",),
+}
+"""The rooms of commands, and which other room each may import: records hold comparisons."""
+
+
+def test_neighbours_never_import_each_other():
+    for name in ORDER:
+        room = name.partition(".")[0]
+        path = FOLDER.joinpath(*name.split(".")).with_suffix(".py")
+        others = {each.partition(".")[0] for each in imports_of(path)} & (NEIGHBOURS.keys() - {room})
+        assert room not in NEIGHBOURS or others <= {*NEIGHBOURS[room]}, name
 
 
 CORE = ("progress", "errors", "markup", "frames", "measures", "engine")

@@ -27,7 +27,8 @@ from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, o
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.plots import check_baseline, plot_forest, plot_queries
 from permed_measures.comparisons.results import TESTS, Comparison, Options
-from permed_measures.comparisons.tests import CORRECTIONS, MAX_T
+from permed_measures.comparisons.tests import MAX_T
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.errors import InputError
 from permed_measures.markup import counted
 

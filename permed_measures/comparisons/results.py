@@ -9,7 +9,8 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.tests import CORRECTIONS, MAX_T, SignificanceTest
+from permed_measures.comparisons.tests import MAX_T, SignificanceTest
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.datasets import find
 from permed_measures.errors import InputError, check_choice, whole_number
 from permed_measures.intervals import check_level, percent

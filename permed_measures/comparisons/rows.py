@@ -12,7 +12,6 @@ import numpy as np
 from permed_measures.comparisons.paired import PairedRuns
 from permed_measures.comparisons.results import Comparison, ComparisonRow, Options
 from permed_measures.comparisons.tests import (
-    CORRECTIONS,
     MAX_T,
     MOST_UNITS,
     SignificanceTest,
@@ -28,6 +27,7 @@ from permed_measures.comparisons.tests import (
     t_test,
     wilcoxon_test,
 )
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.intervals import (
     Estimate,
     Floats,

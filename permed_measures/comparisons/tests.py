@@ -1,4 +1,4 @@
-"""Tests of differences by whole clusters, corrections for their number, and how many queries they need.
+"""Tests of differences by whole clusters, and how many queries they need.
 
 The arrays are those of `intervals`, with a column for each pair of runs and measure.
 """
@@ -6,7 +6,7 @@ The arrays are those of `intervals`, with a column for each pair of runs and mea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -387,33 +387,10 @@ def _exact(ranks: Ints, smaller: int) -> float:
     return min(2 * float(chance.sum()), 1.0)
 
 
-# --- corrections for several p-values ------------------------------------------------------------------
+# --- which correction ----------------------------------------------------------------------------------
 
 MAX_T = "max-t"
 """The correction of the randomization test by itself."""
-
-
-def _holm(p: Floats) -> Floats:
-    order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1)[np.argsort(order)]
-
-
-def _benjamini_hochberg(p: Floats) -> Floats:
-    from scipy.stats import false_discovery_control
-
-    adjusted: Floats = false_discovery_control(p) if len(p) else p
-    return adjusted
-
-
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "holm": _holm,
-    "bonferroni": lambda p: np.minimum(p * len(p), 1),
-    "benjamini-hochberg": _benjamini_hochberg,
-    "none": lambda p: p,
-}
-"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni control the probability of any false
-rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
 
 
 def correction_of(correction: str, test: str) -> str:

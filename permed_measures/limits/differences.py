@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.tests import CORRECTIONS
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments

@@ -11,7 +11,8 @@ from simulations.intervals import randomization_test
 import permed_measures as pm
 from permed_measures.comparisons.compare import compare
 from permed_measures.comparisons.queries import query_details
-from permed_measures.comparisons.tests import CORRECTIONS, EQUIVALENCE
+from permed_measures.comparisons.tests import EQUIVALENCE
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.datasets import SAMPLES
 
 RESAMPLES = 1000

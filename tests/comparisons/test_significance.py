@@ -15,7 +15,6 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 from permed_measures.comparisons.tests import (
-    CORRECTIONS,
     as_student,
     critical_value,
     effect_sizes,
@@ -27,6 +26,7 @@ from permed_measures.comparisons.tests import (
     t_test,
     wilcoxon_test,
 )
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.intervals import mean_intervals, zero_rounding_noise
 
 PATTERNS = 10_000

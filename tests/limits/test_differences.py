@@ -16,7 +16,8 @@ from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 import permed_measures as pm
-from permed_measures.comparisons.tests import CORRECTIONS, t_test
+from permed_measures.comparisons.tests import t_test
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.engine.groups import factorized
 from permed_measures.limits.differences import Units, _rounded_up, least_t
 

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import permed_measures as pm
-from permed_measures.comparisons.tests import CORRECTIONS, t_test
+from permed_measures.comparisons.tests import t_test
+from permed_measures.corrections import CORRECTIONS
 from permed_measures.engine.groups import factorized
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.differences import ALPHA, SURELY, Differences, Units
