@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 from decimal import Decimal
 from math import inf, sqrt
@@ -14,6 +15,7 @@ from commands import run_cli
 from scipy.optimize import linprog
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
+from simulations.differences import at_random, trec8
 
 import permed_measures as pm
 from permed_measures.comparisons.tests import t_test
@@ -381,3 +383,19 @@ def test_many_pairs_are_summed_up_and_the_clearest_shown():
 )
 def test_a_bound_of_p_is_rounded_up(p, text):
     assert _rounded_up(p) == text
+
+
+# --- simulations ---
+
+
+@pytest.mark.thorough
+def test_random_pairs_are_never_falsely_sure(capsys):
+    at_random(300)
+    assert re.search(r"all +\d+ pairs +\d+ by runs +[1-9]\d* surely +0 falsely", capsys.readouterr().out)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif("PERMED_DATA" not in os.environ, reason="needs PERMED_DATA")
+def test_rows_of_trec_8_are_never_falsely_sure(capsys):
+    trec8(Path(os.environ["PERMED_DATA"]), every=8)
+    assert re.search(r"all +544 pairs +\d+ by runs +[1-9]\d* surely +0 falsely", capsys.readouterr().out)

@@ -3,13 +3,14 @@
 Runs of public collections are evaluated and their means printed with four digits, as tables have them; of
 each table `possible` is asked which differences are surely significant. The t-test on the runs has the same
 correction for the same pairs. Then random pairs, among them those whose values exclude each other as far as
-their means allow.
+their means allow. Of the runs of TREC-8 only the means are known: their test is that of such runs.
 
     python tests/simulations/differences.py [pairs]
 
 Needs PERMED_DATA for the public runs.
 """
 
+import csv
 import os
 import sys
 import time
@@ -20,6 +21,7 @@ import numpy as np
 import permed_measures as pm
 from permed_measures.comparisons.tests import t_test
 from permed_measures.corrections import CORRECTIONS
+from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import factorized
 from permed_measures.engine.judgments import Judgments
 from permed_measures.limits.differences import ALPHA, SURELY, Differences, Units
@@ -43,12 +45,22 @@ def values_of(measures, qrels, runs):
 
 
 def tallied(values, table, qrels):
-    """Count the pairs of a table, by measure: all, significant by the runs, certified, falsely so."""
+    """Count the pairs of a table whose runs have these values."""
+    return tallied_by(
+        lambda pair: values[pair.row][pair.measure] - values[pair.other][pair.measure], table, qrels
+    )
+
+
+def tallied_by(differences, table, qrels):
+    """Count the pairs of a table, by measure: all, significant by the runs, certified, falsely so.
+
+    The differences of the queries are those that a function returns of a pair.
+    """
     judgments = Judgments.of(qrels)
     units, _ = Units.of(judgments, None, None)
     rows = dict(zip(table, parse_claims(table.values()), strict=True))
     found = Differences.of(rows, [""] * len(rows), judgments, units).pairs
-    apart = np.stack([values[each.row][each.measure] - values[each.other][each.measure] for each in found], 1)
+    apart = np.stack([differences(each) for each in found], 1)
     p = np.array([1.0 if each.p is None else each.p for each in t_test(apart, np.arange(len(apart)))])
     exact = CORRECTIONS["holm"](p)
     counts = {}
@@ -102,6 +114,48 @@ def public(data):
         show(folder, tallied(values, printed(values), qrels))
 
 
+TREC8 = {"map": "AP(rel=1)", "Rprec": "Rprec", "P_10": "P(rel=1)@15", "P_100": "P(rel=1)@100"}
+"""Columns of the summaries of TREC-8, as they were computed."""
+
+
+def filled(mean, most):
+    """Return values of queries with a mean, each at most so much: the first queries have what they can."""
+    before = np.cumsum(most) - most
+    return np.clip(mean * len(most) - before, 0, most)
+
+
+def excluding(higher, lower, most):
+    """Return values of two runs that exclude each other as far as their means allow.
+
+    No query has more than `most`, which falls: the differences are large.
+    """
+    x = filled(higher, most)
+    y = filled(lower, most - x)
+    return x, y + filled(lower - y.mean(), (most - y)[::-1])[::-1]
+
+
+def trec8(data, every=1):
+    """Count on the summaries of TREC-8: of two rows, values that exclude each other as their means allow."""
+    folder = data / "outside" / "trec8"
+    qrels = pm.read_qrels(folder / "qrels.txt.gz")
+    with (folder / "summaries.csv").open() as lines:
+        rows = [*csv.DictReader(lines)][::every]
+    table = {row["run"]: {name: row[column] for column, name in TREC8.items()} for row in rows}
+    judgments = Judgments.of(qrels)
+    ceilings = {
+        name: np.sort(ideal_evaluation(pm.parse_measure(name), judgments).values[0])[::-1]
+        for name in TREC8.values()
+    }
+
+    def differences(pair):
+        low, high = sorted(float(table[name][pair.measure]) for name in (pair.row, pair.other))
+        x, y = excluding(high, low, ceilings[pair.measure])
+        assert np.allclose([x.mean(), y.mean()], [high, low])
+        return x - y
+
+    show("trec8", tallied_by(differences, table, qrels))
+
+
 def adversarial(rng, n):
     """Return hits of two runs that exclude each other as far as their means allow."""
     first, second = np.sort(rng.integers(0, n + 1, 2))
@@ -149,4 +203,5 @@ if __name__ == "__main__":
     at_random(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)
     if "PERMED_DATA" in os.environ:
         public(Path(os.environ["PERMED_DATA"]))
+        trec8(Path(os.environ["PERMED_DATA"]))
     print(f"{time.perf_counter() - start:.0f} s")
