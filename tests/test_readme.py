@@ -132,8 +132,9 @@ def place(request, tmp_path, monkeypatch):
     else:
         work.mkdir()
     monkeypatch.chdir(work)
-    [table] = [text for page in PAGES for text in page.blocks("markdown") if text.startswith("| System")]
-    (work / "paper.md").write_text(table, encoding="utf-8")
+    for start, name in TABLES.items():
+        [table] = [text for page in PAGES for text in page.blocks("markdown") if text.startswith(start)]
+        (work / name).write_text(table, encoding="utf-8")
     [own] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[[convention]]")]
     (work / "mine.toml").write_text(own, encoding="utf-8")
     [collections] = [text for page in PAGES for text in page.blocks("toml") if text.startswith("[qrels]")]
@@ -148,6 +149,14 @@ def place(request, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.pathsep.join([str(python.parent), os.environ["PATH"]]))
     return work
 
+
+TABLES = {
+    "| System": "paper.md",
+    "| Method | P@1": "clpr.md",
+    "| Method | VariantNDCG": "clpr-ndcg.md",
+    "| Run |": "rows.md",
+}
+"""How tables of the pages begin, and the files that commands call them."""
 
 PROGRAM = """
 import sys

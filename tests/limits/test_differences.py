@@ -356,17 +356,23 @@ def test_clusters_are_those_of_differences():
         run_cli(*ASKED[:-1], "--clusters", "(.+).$")
 
 
-def test_the_guide_shows_what_is_printed(dataset_cache, tmp_path, monkeypatch):
-    page = (Path(__file__).parents[2] / "notebooks" / "guide" / "possible.md").read_text(encoding="utf-8")
-    section = page.partition("## What a printed difference tells")[2]
-    table, shown = re.findall(r"^```(?:markdown)?\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[:2]
-    (tmp_path / "table.md").write_text(table)
-    monkeypatch.setenv("IR_DATASETS_HOME", str(dataset_cache))
-    stdout, _ = run_cli("possible", "medcorpus", "--claims", str(tmp_path / "table.md"), "--differences")
-    printed = " ".join(stdout.split())
-    parts = [" ".join(part.split()) for part in shown.split("...")]
-    assert len(parts) == 2
-    assert all(part in printed for part in parts)
+def test_the_guide_says_how_far_rows_are_apart():
+    """Its commands are run with those of the other pages."""
+    path = Path(__file__).parents[2] / "notebooks" / "guide" / "what-tables-tell.md"
+    page = " ".join(path.read_text(encoding="utf-8").split())
+    said = re.search(
+        r"differ by 0\.1417, and m is 0\.2875\..* t is at least ([\d.]+) over the 3,440 turns; "
+        r"by the 800 conversations, which have at most six turns, at least ([\d.]+)\..*"
+        r"differ by 0\.0032, and t is at least ([\d.]+) over the turns",
+        page,
+    )
+    higher, turns, conversations = 0.9271 - 1e-4, Units(3440, 3440), Units(3440, 800, 6)
+    bounds = [
+        *(least_t(higher, 0.7854 + 1e-4, units) for units in (turns, conversations)),
+        least_t(higher, 0.9239 + 1e-4, turns),
+    ]
+    for bound, number in zip(bounds, map(float, said.groups()), strict=True):
+        assert bound - 0.1 < number <= bound
 
 
 def test_many_pairs_are_summed_up_and_the_clearest_shown():
