@@ -5,10 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
+from ir_measures.measures import Measure
+
 from permed_measures.cli.arguments import CLAIMS, CLUSTERS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import MEASURES, STATISTICS, Command, option, repeatable
+from permed_measures.errors import MeasureError, shown
 from permed_measures.limits.possible import possible
 from permed_measures.markup import counted
 from permed_measures.measures.parsing import named_measures
@@ -26,12 +29,20 @@ def run(args: Namespace) -> int:
             conventions=args.conventions,
             differences=args.differences,
             clusters=args.clusters,
-            bound=[measure for text in args.bound for measure in named_measures(text)],
+            bound=[measure for text in args.bound for measure in _measures(text)],
             depth=args.depth,
         )
     result = replace(result, origin=origin_of(args, {}))
     write_report(result.report(), form, args, counted(len(result.rows), "row"))
     return int(not result.ok)
+
+
+def _measures(text: str) -> list[Measure]:
+    """Return the measures that a `--bound` names."""
+    if "," in text and "(" not in text:
+        hint = f"Name one at a time: {' '.join(f'--bound {each}' for each in text.split(','))}"
+        raise MeasureError(f"--bound takes one measure (found {shown(text)})", hint=hint)
+    return named_measures(text)
 
 
 COMMAND = Command(
@@ -50,6 +61,7 @@ COMMAND = Command(
     examples=[
         "permed-sample --claim P@1=.6458 --claim MAP@10=.4665",
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
+        "litsearch --claim R@20=0.5683 --bound nDCG@10",
     ],
     details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "
     "some convention is not refuted, be it only for runs that lack queries; 1 if all are for one.",

@@ -130,7 +130,7 @@ def possible(
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
     pairs = bounds = None
     measures = measures_of(bound)
-    check_asked(measures, depth, tried, _BOUNDED)
+    notes = [*notes, *check_asked(measures, depth, tried, _BOUNDED)]
     if clusters is not None and not differences:
         hint = "Add --differences, or differences=True in Python"
         raise InputError("clusters are those of a test of differences", hint=hint)

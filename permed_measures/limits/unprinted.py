@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.conventions.options import Convention
+from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError, MeasureError, whole_number
 from permed_measures.intervals import range_of
 from permed_measures.limits.bounds import Interval, Rankings, Search
@@ -347,13 +348,16 @@ class _OfColumns:
         return f"no run{runs} has its numbers, computed as usual"
 
 
-def check_asked(measures: Sequence[Measure], depth: int | None, tried: Conventions, hint: str) -> None:
-    """Refuse measures without a formula, and a depth that is none."""
+def check_asked(measures: Sequence[Measure], depth: int | None, tried: Conventions, hint: str) -> list[str]:
+    """Refuse measures that cannot be bounded on these qrels, and a depth that is none; return notes."""
     if depth is not None:
         whole_number("depth", depth, 1)
         if not measures:
-            hint = "Add --bound R@10, or bound='R@10' in Python"
-            raise InputError("the depth of runs is that of bounds", hint=hint)
+            example = "Add --bound R@10, or bound='R@10' in Python"
+            raise InputError("the depth of runs is that of bounds", hint=example)
+    if not measures:
+        return []
     unknown = [name_of(measure) for measure in measures if not tried.can_bound(target_of(measure))]
     if unknown:
         raise MeasureError(f"no bounds are known for {', '.join(unknown)}", hint=hint)
+    return PermedEvaluator(measures, tried.policies["grades"].judgments).notes()

@@ -103,7 +103,7 @@ def test_bounds_are_those_of_all_rankings(hidden, depth):
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 def test_rows_of_random_runs_lie_within_their_bounds():
-    tally = at_random(random.Random(3), effort(3, 60))
+    tally = at_random(random.Random(3), effort(3, 21))
     assert (tally.missed, tally.wrong) == (0, 0)
     assert np.mean(tally.widths) < 0.7
 
@@ -262,6 +262,19 @@ def test_what_has_no_formula_is_refused(measure):
         pm.possible(QRELS, {"P@1": "0.5"}, bound=measure)
 
 
+def test_a_measure_that_is_not_defined_on_the_qrels_is_refused():
+    qrels = {f"q{i}": {"a": 3, "b": 1} for i in range(5)}
+    with pytest.raises(pm.MeasureError, match="max_rel") as refused:
+        pm.possible(qrels, {"P@1": "0.4"}, bound="GradedAP@10")
+    assert "max_rel=3" in refused.value.hint
+    assert bound_of({"P@1": "0.4"}, "GradedAP(max_rel=3)@10", qrels).high < 1
+
+
+def test_notes_say_what_a_measure_does_on_these_labels():
+    assert "max_rel=1" in " ".join(pm.possible(QRELS, {"P@1": "0.5"}, bound="GradedAP@10").notes)
+    assert not pm.possible(QRELS, {"P@1": "0.5"}, bound="GradedAP(max_rel=1)@10").notes
+
+
 # --- the order of rows ---
 
 ROWS = {
@@ -380,6 +393,15 @@ def test_bounds_and_differences_are_two_tables():
         run_cli(*both, "--format", "csv")
     for one in (ASKED, (*ASKED[:4], "--differences")):
         assert run_cli(*one, "--format", "csv")[0].count("\n") > 3
+
+
+@pytest.mark.usefixtures("table")
+def test_several_measures_are_named_one_by_one():
+    with pytest.raises(pm.MeasureError, match="--bound takes one measure") as refused:
+        run_cli(*ASKED[:4], "--bound", "R@1,R@2")
+    advised = refused.value.hint.removeprefix("Name one at a time: ").split()
+    stdout, _ = run_cli(*ASKED[:4], *advised, "--format", "csv")
+    assert {line.split(",")[1] for line in stdout.splitlines()[1:]} == {"R@1", "R@2"}
 
 
 # --- real runs ---
