@@ -103,7 +103,7 @@ def test_bounds_are_those_of_all_rankings(hidden, depth):
 
 @pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
 def test_rows_of_random_runs_lie_within_their_bounds():
-    tally = at_random(random.Random(3), effort(3, 21))
+    tally = at_random(random.Random(3), effort(3, 9))
     assert (tally.missed, tally.wrong) == (0, 0)
     assert np.mean(tally.widths) < 0.7
 
