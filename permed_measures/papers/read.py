@@ -6,9 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from permed_measures.errors import InputError
 from permed_measures.inputs.sources import Source
@@ -19,99 +19,63 @@ from permed_measures.papers.latex import latex_tables, text_of
 # --- HTML ------------------------------------------------------------------------------------------
 
 _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
-_SILENT = ("script", "style", "annotation", "annotation-xml")
-"""Elements whose text is not shown."""
-_CELLS = ("td", "th")
-_LINE = "data-line-of-markdown"
-"""The attribute that has the line of a cell that was written in Markdown."""
-_ENDS_A_CELL = (*_CELLS, "tr", "thead", "tbody", "table")
+_HIDDEN = ("script", "style", "template", "annotation", "annotation-xml", "table")
+"""Elements in a cell whose text is not its own: what is not shown, and other tables."""
+_LINE = "data-line-of-the-file"
+"""The attribute that has the line of a cell: that of the parser ends at 65,535."""
+_CELL = re.compile(rf"<t[dh](?=[\s>/]|$)(?! {_LINE})", re.IGNORECASE)
+_BOGUS = re.compile(r"<!\[[^>]*>")
+"""What browsers take for a comment, and parsers before libxml2 2.14 for text."""
 _MATHS = re.compile(r"\$([^$]*)\$")
 
 
 def html_tables(text: str, first_line: int = 1) -> list[Grid]:
     """Return the tables of an HTML page, those in a cell of another one too; maths as it prints."""
-    parser = _Reader(first_line)
-    parser.feed(text)
-    parser.close()
-    for table in parser.tables:
-        table.end_cell()
-    return [spread(table.rows) for table in parser.tables]
+    from lxml import etree
+
+    lines = _BOGUS.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
+    text = "\n".join(_CELL.sub(rf"\g<0> {_LINE}={n}", line) for n, line in enumerate(lines, first_line))
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
+    page = etree.HTML(text.encode(), parser)
+    if limit := next((each for each in parser.error_log if each.type_name == "ERR_RESOURCE_LIMIT"), None):
+        raise InputError(f"the HTML cannot be read ({limit.message})", where=f"line {limit.line}")
+    tables: dict[Any, Grid] = {}
+    for element in page.iter("table", "tr", "td", "th") if page is not None else ():
+        if element.tag == "table":
+            tables[element] = []
+        elif (table := next(element.iterancestors("table"), None)) is not None:
+            _add_to(tables[table], element)
+    return [spread(rows) for rows in tables.values()]
 
 
-class _Table:
-    """A table while it is read."""
-
-    def __init__(self) -> None:
-        self.rows: Grid = []
-        self.parts: list[str] | None = None
-
-    def end_cell(self) -> None:
-        """Add the open cell to its row."""
-        if self.parts is None:
-            return
-        if not self.rows:
-            self.rows.append([])
-        text = _MATHS.sub(lambda maths: text_of(maths[1]), "".join(self.parts))
-        text = " ".join((text_of(text) if "\\" in text else text).split())
-        self.rows[-1].append(self.cell._replace(text=text))
-        self.parts = None
-
-    def start_cell(self, line: int, given: dict[str, str | None]) -> None:
-        """Open a cell."""
-        line = count_in(given.get(_LINE, str(line)))
-        columns = min(count_in(given.get("colspan")), MOST_COLUMNS)
-        self.cell = Cell("", line, columns, count_in(given.get("rowspan")))
-        self.parts = []
+def _add_to(rows: Grid, element: Any) -> None:
+    """Add a row to a table, or a cell to its last row; the first one may lack its tag."""
+    if element.tag == "tr" or not rows:
+        rows.append([])
+    if element.tag != "tr":
+        columns, n_rows = count_in(element.get("colspan")), count_in(element.get("rowspan"))
+        line = count_in(element.get(_LINE))
+        rows[-1].append(Cell(_html_text(element), line, min(columns, MOST_COLUMNS), n_rows))
 
 
-class _Reader(HTMLParser):
-    def __init__(self, first_line: int) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tables: list[_Table] = []
-        self.open: list[_Table] = []
-        self.silent = 0
-        self.first_line = first_line
+def _html_text(cell: Any) -> str:
+    """Return what a cell shows, raised and lowered text in braces."""
+    from lxml import etree
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open a table, a row or a cell; each ends what is open without its end."""
-        self.silent += tag in _SILENT
-        if tag == "table":
-            self.tables.append(_Table())
-            self.open.append(self.tables[-1])
-        if not self.open:
-            return
-        table = self.open[-1]
-        if tag in _ENDS_A_CELL:
-            table.end_cell()
-        if tag == "tr":
-            table.rows.append([])
-        elif tag in _CELLS:
-            table.start_cell(self.getpos()[0] + self.first_line - 1, dict(attrs))
+    parts: list[str] = []
+    walk = etree.iterwalk(cell, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        before, after = _AROUND.get(element.tag, ("", ""))
+        if event == "start":
+            if element is not cell and element.tag in _HIDDEN:
+                walk.skip_subtree()
+            else:
+                parts += [before, element.text or ""]
         else:
-            self._add(_AROUND.get(tag, ("", ""))[0])
-
-    def handle_endtag(self, tag: str) -> None:
-        """End a cell or a table."""
-        self.silent = max(self.silent - (tag in _SILENT), 0)
-        if self.open and tag in _ENDS_A_CELL:
-            self.open[-1].end_cell()
-            if tag == "table":
-                self.open.pop()
-        else:
-            self._add(_AROUND.get(tag, ("", ""))[1])
-
-    def handle_data(self, data: str) -> None:
-        """Add text to the open cell."""
-        if not self.silent:
-            self._add(data)
-
-    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002
-        """Pass over ``<![...>`` as a browser does; the parser knows some of them only."""
-        return self.parse_bogus_comment(i)
-
-    def _add(self, text: str) -> None:
-        if self.open and self.open[-1].parts is not None:
-            self.open[-1].parts.append(text)
+            parts.append(after if event == "end" else "")
+            parts.append(element.tail or "" if element is not cell else "")
+    text = _MATHS.sub(lambda maths: text_of(maths[1]), "".join(parts))
+    return " ".join((text_of(text) if "\\" in text else text).split())
 
 
 # --- Markdown --------------------------------------------------------------------------------------
@@ -168,9 +132,19 @@ def delimited_tables(text: str, where: str) -> list[Grid]:
 
 
 def _delimiter_of(text: str) -> str:
-    """Return the delimiter that makes the most cells of the first line; a comma if none makes two."""
+    """Return the delimiter that makes the most cells of the first line, if one can be with as many in all."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    return max(_DELIMITERS, key=first.count)
+    even = [each for each in _DELIMITERS if each in first and _is_even(text, each)]
+    return max(even or _DELIMITERS, key=first.count)
+
+
+def _is_even(text: str, delimiter: str) -> bool:
+    """Return whether a delimiter makes as many cells of each row."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return len({len(row) for row in rows if row}) == 1
+    except csv.Error:
+        return False
 
 
 # --- columns that blanks separate ------------------------------------------------------------------
