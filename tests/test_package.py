@@ -37,7 +37,7 @@ plots: drawing panels
 people: agreement corrected tables
 comparisons: paired tests results rows tables findings plots queries compare reranking
 papers: cells latex read
-papers: names claims columns tables arithmetic
+papers: names headings claims columns layout tables assignment arithmetic
 crosschecks
 conventions: per_query aggregate rankings shown records options evaluate named names runs spaces
 audits: trials chance answers search sentences reports audit

@@ -28,8 +28,9 @@ from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.parameters import both_of
 from permed_measures.named_runs import no_deeper
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
+from permed_measures.papers.assignment import assigned
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
-from permed_measures.papers.tables import PrintedClaims, assigned, claims_of
+from permed_measures.papers.tables import PrintedClaims, claims_of
 from permed_measures.provenance import Origin
 
 _ONE = "run"

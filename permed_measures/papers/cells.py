@@ -23,6 +23,8 @@ _LOWERED = re.compile(r"_\{([^{}]*)\}")
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\uff0d", "-"))
 _THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
+_SIGNED_COMMA = re.compile(r"(?<=[±+-])( *[0-9]{1,3}),(?=[0-9])")
+"""That of a deviation or change in brackets; others may be between the ends of an interval."""
 _FIRST = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER})(?P<percent> *%)?")
 _INTERVAL = rf"[\[(] *[+-]?{_NUMBER}(?: *%)? *(?:,|;|--?| to ) *[+-]?{_NUMBER}(?: *%)? *[\])]"
 _SPREAD = r"(?:±|\+/-|\+-|sd ?=?|std ?=?|Δ ?=?)"
@@ -32,6 +34,7 @@ _REST = re.compile(
 )
 """What may stand behind a number: marks, an interval, a deviation, a change."""
 _LONGEST = 200
+_BETWEEN_NUMBERS = ("/", "|", ";", ", ")
 
 
 class Number(NamedTuple):
@@ -107,12 +110,36 @@ def printed_in(text: str) -> Number | None:
     return Number(number, bool(sign) or cell[0] in _UP)
 
 
+def numbers_in(text: str, n: int = 0) -> list[str]:
+    """Return the several numbers in a cell, or what stands for one that is none; n of them, if that is given.
+
+    Examples
+    --------
+    >>> numbers_in("0.5 / 0.4"), numbers_in("0,5; -; 0,3"), numbers_in("0.5 / 0.4", 3), numbers_in("a / b")
+    (['0.5', '0.4'], ['0,5', '-', '0,3'], [], [])
+    """
+    for sign in _BETWEEN_NUMBERS:
+        parts = [part.strip() for part in text[:_LONGEST].split(sign)]
+        are_numbers = any(map(printed_in, parts)) and all(
+            printed_in(part) or is_blank(part) for part in parts
+        )
+        if are_numbers and len(parts) > 1 and n in (0, len(parts)):
+            return parts
+    return []
+
+
+def holds_numbers(text: str) -> bool:
+    """Return whether a cell holds a number, or several."""
+    return printed_in(text) is not None or bool(numbers_in(text))
+
+
 def _simplified(text: str) -> str:
     """Return a cell without marks, raised and lowered text, with decimal points and plain minus signs."""
     cell = _SCRIPTS.sub("", plain(text[:_LONGEST])).translate(_MINUS)
     cell = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), cell)
-    if "[" not in cell and "(" not in cell:
-        cell = _DECIMAL_COMMA.sub(lambda found: found[0].replace(",", "."), cell)
+    start = min((place for sign in "[(" if (place := cell.find(sign)) >= 0), default=len(cell))
+    before = _DECIMAL_COMMA.sub(lambda found: found[0].replace(",", "."), cell[:start])
+    cell = before + _SIGNED_COMMA.sub(r"\1.", cell[start:])
     return cell.strip(_MARKS)
 
 
@@ -143,12 +170,40 @@ Grid = list[list[Cell]]
 """The cells of each row of a table."""
 
 
-class Row(NamedTuple):
-    """The cells of a row as texts, what stands alone in a row above, such as ``k = 5``, and its line."""
+class Entry(NamedTuple):
+    """A cell below the headings: its text, and the number in it."""
 
-    cells: list[str]
-    section: str
+    text: str
+    number: Number | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Entry:
+        """Return a cell with its number, if it holds one."""
+        return cls(text, printed_in(text))
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the cell says that there is no number."""
+        return self.number is None and is_blank(self.text)
+
+
+class Row(NamedTuple):
+    """The cells of a row, and what stands alone in rows above it.
+
+    Attributes
+    ----------
+    cells : list of Entry
+    sections : tuple of str
+        What heads the numbers of the row, such as ``DL19`` and ``k = 5``.
+    line : int
+    block : str
+        What is no measure or cutoff, such as ``DL19``, also where it does not head the numbers.
+    """
+
+    cells: list[Entry]
+    sections: tuple[str, ...]
     line: int
+    block: str = ""
 
 
 class PrintedTable(NamedTuple):
@@ -162,22 +217,31 @@ class PrintedTable(NamedTuple):
     rows : list of Row
     line : int
         Where it begins.
+    is_turned : bool
+        Whether its rows were columns of the file.
     """
 
     name: str
     titles: list[tuple[str, ...]]
     rows: list[Row]
     line: int
+    is_turned: bool = False
+
+    def arranged(self, columns: list[int]) -> PrintedTable:
+        """Return the table with its columns in another order."""
+        rows = [row._replace(cells=[row.cells[n] for n in columns]) for row in self.rows]
+        return self._replace(titles=[self.titles[n] for n in columns], rows=rows)
 
     def transposed(self, n: int) -> PrintedTable:
         """Return the table with its rows as columns; their first n cells are the titles."""
-        titles = [tuple(filter(None, (row.section, *map(label_of, row.cells[:n])))) for row in self.rows]
+        labels = [(*row.sections, *(label_of(cell.text) for cell in row.cells[:n])) for row in self.rows]
+        titles = [tuple(filter(None, each)) for each in labels]
         columns = list(zip(*(row.cells for row in self.rows), strict=True))[n:]
         rows = [
-            Row([" ".join(title), *cells], "", self.line)
+            Row([Entry.of(" ".join(title)), *cells], (), self.line)
             for title, cells in zip(self.titles[n:], columns, strict=True)
         ]
-        return self._replace(titles=[(), *titles], rows=rows)
+        return self._replace(titles=[(), *titles], rows=rows, is_turned=True)
 
 
 def count_in(text: str | None) -> int:
@@ -212,23 +276,50 @@ def _table(grid: Grid) -> PrintedTable | None:
     width = max(map(len, grid), default=0)
     if width < 2:
         return None
-    rows, sections, section = [], [], ""
-    for row in grid:
-        if _is_section(row, width):
-            section = title_of(row[0].text)
-        elif any(cell.text.strip() for cell in row):
-            rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
-            sections.append(section)
+    rows, sections = _with_sections(grid, width)
     n = 1
     while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _goes_on(rows, n):
         n += 1
     columns = zip(*_filled_right(rows[:n]), strict=True)
     titles = [tuple(dict.fromkeys(filter(None, (title_of(cell.text) for cell in each)))) for each in columns]
     body = [
-        Row([cell.text for cell in row], section, max(cell.line for cell in row))
-        for row, section in zip(rows[n:], sections[n:], strict=True)
+        Row([Entry.of(cell.text) for cell in row], above, max(cell.line for cell in row))
+        for row, above in zip(rows[n:], sections[n:], strict=True)
     ]
     return PrintedTable("", titles, body, rows[0][0].line) if body else None
+
+
+def _with_sections(grid: Grid, width: int) -> tuple[Grid, list[tuple[str, ...]]]:
+    """Return the rows of a table, each as wide as it, and what stands alone between each and the row before.
+
+    One text in another place than the first is such a heading too, if one stands below a row with numbers. A
+    row that repeats the headings is left out.
+    """
+    rows: Grid = []
+    sections: list[tuple[str, ...]] = []
+    above: tuple[str, ...] = ()
+    numbers = (n for n, row in enumerate(grid) if any(holds_numbers(cell.text) for cell in row[1:]))
+    anywhere = any(map(_is_one_text, grid[next(numbers, len(grid)) :]))
+    for row in grid:
+        if _is_section(row, width) or (anywhere and _is_one_text(row)):
+            above = (*above, title_of(next(cell.text for cell in row if cell.text.strip())))
+        elif any(cell.text.strip() for cell in row) and not _repeats(row, rows[:_MOST_ROWS_OF_HEADINGS]):
+            rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
+            sections.append(above)
+            above = ()
+    return rows, sections
+
+
+def _repeats(row: list[Cell], headings: Grid) -> bool:
+    """Return whether a row without numbers is one of the first rows again."""
+    texts = [cell.text for cell in row]
+    return texts in ([cell.text for cell in each] for each in headings) and not any(map(holds_numbers, texts))
+
+
+def _is_one_text(row: list[Cell]) -> bool:
+    """Return whether a row has nothing but one text, which no row is named by."""
+    texts = {cell.text for cell in row if cell.text.strip()}
+    return len(texts) == 1 and not row[0].text.strip() and not any(map(printed_in, texts))
 
 
 def _filled_right(headings: Grid) -> Grid:
@@ -258,4 +349,4 @@ def _goes_on(rows: Grid, n: int) -> bool:
     if all(_CUTOFFS.fullmatch(title_of(text)) for text in cells) and (not first or first != above or n == 1):
         body = [cell.text for row in rows[n + 1 :] for cell in row[1:]]
         return is_label and any("." in text and printed_in(text) for text in body)
-    return not any(printed_in(text) for text in cells)
+    return not any(map(holds_numbers, cells))

@@ -49,8 +49,8 @@ _CUTOFF = re.compile(
 _TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
 _LONGEST = 60
 """Longer titles are no names."""
-_OF_ANYTHING = re.compile(r"[js][ _]?[0-9]*", re.IGNORECASE)
-"""Letters that mean a measure before an @ only: S1 is a system or a step."""
+_OF_ANYTHING = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
+"""Letters that mean a measure before an @ only: S1 is a system or a step, and Q1 a query."""
 ABOVE_1 = ("AP", "nDCG")
 """The measures that some options take above 1, as where nothing is divided; none takes another there."""
 _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")

@@ -8,7 +8,8 @@ from commands import run_cli
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.papers.arithmetic import changes_in
-from permed_measures.papers.tables import read_claims_file, runs_of
+from permed_measures.papers.assignment import runs_of
+from permed_measures.papers.tables import read_claims_file
 
 SAMPLE = SAMPLES[0]
 RUNS = {name: pm.read_run(SAMPLE.runs[name]) for name in ("bm25", "lsa")}

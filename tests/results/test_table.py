@@ -146,4 +146,4 @@ def test_a_table_is_read_again_as_one_of_a_paper(form, ending, tmp_path):
     (tmp_path / f"table.{ending}").write_text(table.to(form))
     [found] = read_tables(tmp_path / f"table.{ending}")
     assert [" ".join(title) for title in found.titles] == table.headings
-    assert [row.cells for row in found.rows] == rows
+    assert [[cell.text for cell in row.cells] for row in found.rows] == rows
