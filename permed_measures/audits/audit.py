@@ -25,12 +25,13 @@ from permed_measures.errors import InputError
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
+from permed_measures.markup import grouped, listed
 from permed_measures.measures.parameters import both_of
 from permed_measures.named_runs import no_deeper
 from permed_measures.papers.arithmetic import changes_in, wholes_by_part
 from permed_measures.papers.assignment import assigned
 from permed_measures.papers.claims import Claim, parse_claims, rows_of
-from permed_measures.papers.tables import PrintedClaims, claims_of
+from permed_measures.papers.tables import ClaimRow, PrintedClaims, claims_of
 from permed_measures.provenance import Origin
 
 _ONE = "run"
@@ -116,10 +117,11 @@ def audit(
     if isinstance(claims, PrintedClaims):
         table, rows, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
-        printed = [(row.part, row.claims) for row in rows]
+        printed = [(row.part, row.topics, row.claims) for row in rows]
+        notes = [*notes, *_of_others(rows, judgments.n_queries)]
     else:
         table, notes, changes = rows_of(claims, _ONE), [], []
-        printed = [("", row) for row in table.values()]
+        printed = [("", None, row) for row in table.values()]
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
@@ -164,14 +166,22 @@ def _audit(best: list[Answer]) -> Audit:
 
 
 def _counted(
-    result: Audit, printed: Sequence[tuple[str, Mapping[str, Any]]], n_queries: int
+    result: Audit, printed: Sequence[tuple[str, int | None, Mapping[str, Any]]], n_queries: int
 ) -> Iterator[str]:
     """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
     left = {trial.claim.name for trial in result.unclear}
-    parts, rows = zip(*printed, strict=True)
-    for whole in wholes_by_part(zip(parts, parse_claims(rows), strict=True), n_queries):
+    parts, topics, rows = zip(*printed, strict=True)
+    for whole in wholes_by_part(zip(parts, topics, parse_claims(rows), strict=True), n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
+
+
+def _of_others(rows: list[ClaimRow], n_queries: int) -> Iterator[str]:
+    """Say which rows are over another number of queries than the qrels have."""
+    said = grouped((row.topics, row.label) for row in rows if row.topics not in (None, n_queries))
+    for topics, labels in said.items():
+        names = listed(dict.fromkeys(labels), _NAMED)
+        yield f"the table says {topics:,} queries of {names}; the qrels have {n_queries:,}"
 
 
 def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Claim]]) -> Iterator[str]:

@@ -157,9 +157,17 @@ class Differences:
 
     @classmethod
     def of(
-        cls, rows: Mapping[str, Sequence[Claim]], parts: Sequence[str], judgments: Judgments, units: Units
+        cls,
+        rows: Mapping[str, Sequence[Claim]],
+        parts: Sequence[str],
+        judgments: Judgments,
+        units: Units,
+        topics: Mapping[str, int | None],
     ) -> Differences:
-        """Compare all rows of each part that have a measure of the same name."""
+        """Compare all rows of each part that have a measure of the same name.
+
+        `topics` has over how many queries the means of a row are, where that is said.
+        """
         from scipy.special import stdtr
 
         asked = [
@@ -175,7 +183,11 @@ class Differences:
             raise InputError("differences need two rows with a number of the same measure", hint=hint)
         ceilings = {one.name: _ceilings(one, judgments) for *_, one, _ in asked}
         has_negative = bool((judgments.grade < 0).any())
-        whys = [_unknown(one, two, units, ceilings[one.name], has_negative) for *_, one, two in asked]
+        whys = [
+            _of_others([topics[row], topics[other]], units)
+            or _unknown(one, two, units, ceilings[one.name], has_negative)
+            for row, other, one, two in asked
+        ]
         t = [
             0.0 if why else _least_t(one, two, units, ceilings[one.name])
             for (*_, one, two), why in zip(asked, whys, strict=True)
@@ -254,6 +266,12 @@ def _least_t(one: Claim, two: Claim, units: Units, ceilings: Floats) -> float:
     for lower, higher in (claims, read_as(claims, False), read_as(claims, True)):
         t.append(least_t(max(higher.anyhow.ends[0], 0.0), min(lower.anyhow.ends[1], most), units, ceilings))
     return min(t)
+
+
+def _of_others(topics: list[int | None], units: Units) -> str:
+    """Say that means are not over the queries of the qrels; empty if they may be."""
+    n = next((n for n in topics if n not in (None, units.n_queries)), None)
+    return f"the table says {counted(n, 'query')}, and the qrels have {units.n_queries:,}" if n else ""
 
 
 def _unknown(one: Claim, two: Claim, units: Units, ceilings: Floats, has_negative: bool) -> str:

@@ -20,7 +20,7 @@ from permed_measures.limits.differences import Differences, Units
 from permed_measures.limits.reports import Possible
 from permed_measures.limits.rows import Conventions
 from permed_measures.limits.unprinted import Bounds, check_asked
-from permed_measures.markup import listed
+from permed_measures.markup import grouped, listed
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.papers.arithmetic import wholes_by_part
 from permed_measures.papers.claims import parse_claims, rows_of
@@ -110,17 +110,18 @@ def possible(
     other 0.00 to 0.69
     """
     claims, notes = claims_of(claims, columns), []
-    if isinstance(claims, PrintedClaims):
-        rows, notes = _of_table(claims), claims.notes
-        table, parts = {name: row.claims for name, row in rows.items()}, [row.part for row in rows.values()]
-        notes = [*notes, *_of_several(parts)]
-    else:
-        table = rows_of(claims, "row")
-        parts = [""] * len(table)
-    parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     loaded = read(qrels, "relevance")
     judgments = Judgments.of(loaded)
     _check(judgments)
+    if isinstance(claims, PrintedClaims):
+        rows, of_others = _of_these(_of_table(claims), claims.path, judgments.n_queries)
+        table, parts = {name: row.claims for name, row in rows.items()}, [row.part for row in rows.values()]
+        topics = {name: row.topics for name, row in rows.items()}
+        notes = [*claims.notes, *of_others, *_of_several(parts), *_of_some(topics, judgments.n_queries)]
+    else:
+        table = rows_of(claims, "row")
+        parts, topics = [""] * len(table), dict.fromkeys(table)
+    parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     tried = Conventions(label_policies(judgments), conventions_with(conventions))
     by_name = {claim.name: claim for row in parsed.values() for claim in row}
     skipped = [name for name, claim in by_name.items() if not tried.can_bound(claim)]
@@ -136,12 +137,13 @@ def possible(
         raise InputError("clusters are those of a test of differences", hint=hint)
     if differences:
         units, told = Units.of(judgments, clusters, dataset_of(loaded))
-        pairs = Differences.of(parsed, parts, judgments, units)
+        pairs = Differences.of(parsed, parts, judgments, units, topics)
         notes = [*notes, *told]
-    limits = tried.limits({name: row for name, row in bounded.items() if row})
+    limits = tried.limits({name: row for name, row in bounded.items() if row}, topics)
     if measures:
         bounds = Bounds.of(limits, dict(zip(table, parts, strict=True)), measures, tried, depth)
-    counts = list(wholes_by_part(zip(parts, parsed.values(), strict=True), judgments.n_queries))
+    printed = zip(parts, topics.values(), parsed.values(), strict=True)
+    counts = list(wholes_by_part(printed, judgments.n_queries))
     unlike = [str(each) for each in counts if not each.is_as_said]
     of_columns = list(map(str, counts)), unlike
     return Possible(
@@ -156,6 +158,26 @@ def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:
         name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
         rows[f"{name}, {row.where}" if name in rows else name] = row
     return {name: row for name, row in rows.items() if row.claims}
+
+
+def _of_these(rows: dict[str, ClaimRow], path: str, n: int) -> tuple[dict[str, ClaimRow], list[str]]:
+    """Return the rows that may be about n queries, and a note of those that say more."""
+    others = {name: row.topics for name, row in rows.items() if row.topics is not None and row.topics > n}
+    if not others:
+        return rows, []
+    more = listed((f"{name} ({topics:,})" for name, topics in others.items()), _SHOWN)
+    what = f"say that they are over more queries than the {n:,} of the qrels: {more}"
+    if len(others) == len(rows):
+        raise InputError(f"all rows {what}", where=path, hint="Give the qrels that the table is about")
+    return {name: row for name, row in rows.items() if name not in others}, [f"rows left out, as they {what}"]
+
+
+def _of_some(topics: dict[str, int | None], n: int) -> Iterator[str]:
+    """Say which rows are over fewer queries than the qrels have."""
+    for fewer, names in grouped((each, name) for name, each in topics.items()).items():
+        if fewer is not None and fewer < n:
+            rows = listed(names, _SHOWN)
+            yield f"{rows}: over {fewer:,} of the {n:,} queries, as the table says; any of them may be those"
 
 
 def _of_several(parts: list[str]) -> Iterator[str]:

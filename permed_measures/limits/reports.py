@@ -371,6 +371,8 @@ def _end(told: ClaimRange, value: float, up: bool = True) -> str:
 def _assumed(result: Possible) -> list[str]:
     n = result.n_queries
     queries = f"all {n:,} queries" if n > 1 else "the one query"
+    if any(row.topics is not None and row.topics < n for row in result.rows):
+        queries += ", or any as many as the table says,"
     lines = [
         f"The mean is taken over {queries} of the qrels; one that the run lacks scores 0, or by some "
         "conventions is left out. A run may rank any documents, and return as few as it likes.",

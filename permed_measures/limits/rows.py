@@ -147,6 +147,8 @@ class RowLimits:
         The values of options that only those have, and whether measures differ in what all of them have.
     is_binary : bool
         Whether the qrels have one relevant grade, 1.
+    topics : int or None
+        Over how many queries the means are, if the table says so.
     """
 
     name: str
@@ -156,6 +158,7 @@ class RowLimits:
     skipped: list[str]
     not_known: list[str]
     is_binary: bool
+    topics: int | None = None
 
     def named(self, refuted: bool | None) -> list[str]:
         """Return the conventions with a name that are refuted, that are not, or that were not checked."""
@@ -227,12 +230,11 @@ def _values(convention: Convention) -> Iterator[tuple[str, object]]:
 
 
 @lru_cache(maxsize=256)
-def _fewest(counted: tuple[tuple[Printed, int], ...], most: int) -> int | None:
-    """Return of how few queries numbers can be means; None if of no number up to the most.
+def _fewest(counted: tuple[tuple[Printed, int], ...], numbers: range) -> int | None:
+    """Return the first of some numbers of queries that numbers can be means of; None if they can be of none.
 
     Each is a number as it is printed, and how many equal steps there are from 0 to 1 for a query.
     """
-    numbers = range(1, most + 1)
     return next((n for n in numbers if all(each.counts(steps * n) for each, steps in counted)), None)
 
 
@@ -242,9 +244,17 @@ def read_as(claims: Sequence[Claim], in_percent: bool) -> list[Claim]:
 
 
 class Row:
-    """A row, and how much may still be computed for it."""
+    """A row, and how much may still be computed for it.
 
-    def __init__(self, claims: list[Claim]) -> None:
+    Parameters
+    ----------
+    claims : list of Claim
+    topics : int, optional
+        Over how many queries the means are, if that is said.
+    """
+
+    def __init__(self, claims: list[Claim], topics: int | None = None) -> None:
+        self.topics = topics
         self.readings = [claims]
         self.readings += [each for each in (read_as(claims, False), read_as(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
@@ -256,16 +266,20 @@ class Row:
         """Find whether conventions are refuted, by every reading of the numbers: those of all queries first.
 
         Those that leave out what a run lacks are refuted if neither a run with all queries nor one with fewer
-        has the numbers.
+        has the numbers. If the row says of fewer queries that it is about them, any may be those.
         """
         self._has_prepared = False
-        found = self._first(partial(self._of_all, group))
+        is_of_some = self.topics is not None and self.topics < group.classes.n_queries
+        found = self._first(partial(self._of_some if is_of_some else self._of_all, group))
         (every, names), (of_run, names_of_run) = group.part(False), group.part(True)
         limits = [replace(found, convention=every[0], alike=every[1:], names=names)] if every else []
         if of_run:
-            some = self._first(partial(self._of_some, group)) if found.refuted else found
+            may_lack = found.refuted and self.topics is None
+            some = self._first(partial(self._of_some, group)) if may_lack else found
             lacks = bool(found.refuted) and some.refuted is False
-            ranges = [each._replace(total=None, given=None) for each in some.ranges]
+            ranges = [each._replace(given=None) for each in some.ranges]
+            if self.topics is None:
+                ranges = [each._replace(total=None) for each in ranges]
             some = replace(some, convention=of_run[0], alike=of_run[1:], ranges=ranges, usual=False)
             limits.append(replace(some, names=names_of_run, lacks_queries=lacks))
         return limits
@@ -305,7 +319,10 @@ class Row:
         """
         ranges, n = group.ranges(claims), group.classes.n_queries
         steps = tuple((each.claim.anyhow, each.total // n) for each in ranges if each.total is not None)
-        fewest = _fewest(steps, n - 1)
+        fewest = _fewest(steps, range(self.topics or 1, (self.topics or n - 1) + 1))
+        if self.topics is not None:
+            totals = (each.total and each.total // n * self.topics for each in ranges)
+            ranges = [each._replace(total=total) for each, total in zip(ranges, totals, strict=True)]
         refuted = None if fewest is not None else True
         if fewest is not None:
             intervals = [Interval(*claim.anyhow.ends) for claim in claims]
@@ -315,7 +332,8 @@ class Row:
                 self.effort = search.effort
             if refuted is None:
                 refuted = self._refuted_in_part(group, intervals, fewest / n)
-        return ConventionLimits(group.conventions[0], ranges, [], False, refuted)
+        usual = group.usual and self.topics is not None
+        return ConventionLimits(group.conventions[0], ranges, [], usual, refuted)
 
     def _refuted_in_part(self, group: Group, intervals: list[Interval], share: float) -> bool | None:
         """Return whether some of the numbers are refuted by themselves: with more of them the row is too.
@@ -366,9 +384,16 @@ class Conventions:
         self.policies = {labels.policy: labels for labels in policies}
         self.named = named
         self._classes: dict[tuple[str, str, bool], QueryClasses] = {}
+        self._topics: Mapping[str, int | None] = {}
 
-    def limits(self, rows: Mapping[str, list[Claim]]) -> list[RowLimits]:
-        """Find which conventions the numbers of rows refute; rows with the same columns share the work."""
+    def limits(
+        self, rows: Mapping[str, list[Claim]], topics: Mapping[str, int | None] | None = None
+    ) -> list[RowLimits]:
+        """Find which conventions the numbers of rows refute; rows with the same columns share the work.
+
+        `topics` has over how many queries the means of a row are, where that is said.
+        """
+        self._topics = topics or {}
         of_columns: dict[object, dict[str, list[Claim]]] = {}
         for name, claims in rows.items():
             columns = tuple((claim.name, claim.measure, claim.cutoffs) for claim in claims)
@@ -384,7 +409,7 @@ class Conventions:
         not_known = dict.fromkeys(value for each in unknown for value in _values(each) if value not in known)
         texts = [describe(*value) for value in not_known]
         texts += [_DIFFERENT] * any(shared_by_all(each) is None for each in unknown)
-        states = [Row(claims) for claims in rows.values()]
+        states = [Row(claims, self._topics.get(name)) for name, claims in rows.items()]
         limits: list[list[ConventionLimits]] = [[] for _ in rows]
         with step("conventions of rows", len(groups) * len(rows)) as advance:
             while groups:  # the rankings of each take memory
@@ -394,7 +419,8 @@ class Conventions:
                     advance(1)
         is_binary = self.policies[DEFAULT[LABELS]].grades == (1.0,)
         for (name, claims), of_row in zip(rows.items(), limits, strict=True):
-            yield RowLimits(name, claims, of_row, len(unknown), skipped, texts, is_binary)
+            said = len(unknown), skipped, texts, is_binary, self._topics.get(name)
+            yield RowLimits(name, claims, of_row, *said)
 
     def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Convention]]:
         """Return the conventions that have bounds, and those that have none."""

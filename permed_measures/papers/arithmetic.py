@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.markup import counted, listed
+from permed_measures.markup import counted, grouped, listed
 from permed_measures.measures.parameters import Cutoff, cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.papers.cells import Number
@@ -101,20 +101,19 @@ class Whole(NamedTuple):
         return f"{measure} over {n_topics:,} topics"
 
 
-def wholes_by_part(rows: Iterable[tuple[str, Sequence[Claim]]], n_topics: int) -> Iterator[Whole]:
+def wholes_by_part(rows: Iterable[tuple[str, int | None, Sequence[Claim]]], n_topics: int) -> Iterator[Whole]:
     """Yield the wholes of each part of a table by itself: one below another heading may have other topics.
 
     Parameters
     ----------
-    rows : iterable of tuples of str and sequence of Claim
-        The name of the part that each row is in, and its numbers.
+    rows : iterable of tuples of str, int or None, and sequence of Claim
+        The name of the part that each row is in, over how many topics it says to be, and its numbers.
     n_topics : int
+        Over how many topics the others are.
     """
-    parts: dict[str, list[Sequence[Claim]]] = {}
-    for part, claims in rows:
-        parts.setdefault(part, []).append(claims)
-    for part, of_part in parts.items():
-        yield from (whole._replace(part=part) for whole in wholes_in(of_part, n_topics))
+    parts = grouped(((part, topics or n_topics), claims) for part, topics, claims in rows)
+    for (part, topics), of_part in parts.items():
+        yield from (whole._replace(part=part) for whole in wholes_in(of_part, topics))
 
 
 def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]:

@@ -135,8 +135,19 @@ def test_columns_below_different_headings_are_told_apart():
     rows = [(part, row) for part, of_part in parts.items() for row in of_part]
     assert [whole.topics for whole in wholes_in([row for _, row in rows], 50)] == [(50, 150)]
     for order in (rows, rows[::-1]):
-        found = {str(whole).partition(":")[0]: whole.topics for whole in wholes_by_part(order, 50)}
+        printed = [(part, None, row) for part, row in order]
+        found = {str(whole).partition(":")[0]: whole.topics for whole in wholes_by_part(printed, 50)}
         assert found == {"P@10 of A": (50,), "P@10 of B": (50, 75)}
+
+
+def test_rows_that_say_their_topics_are_counted_over_these():
+    """The qrels have 60; without what the table says, it would be said to be over 50 or 75 topics."""
+    rng = np.random.default_rng(11)
+    rows = column("P@10", counts(rng, 20, 750))
+    [told] = wholes_by_part((("", None, row) for row in rows), 60)
+    assert (told.said, told.total, told.is_as_said) == (600, 750, False)
+    [as_said] = wholes_by_part((("", 75, row) for row in rows), 60)
+    assert (as_said.said, as_said.total, as_said.is_as_said) == (750, 750, True)
 
 
 @pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
