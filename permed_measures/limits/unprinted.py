@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.conventions.options import Convention
+from permed_measures.conventions.options import DEFAULT, Convention
+from permed_measures.conventions.records import LABELS
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError, MeasureError, whole_number
 from permed_measures.intervals import range_of
@@ -293,6 +294,7 @@ class _OfColumns:
         self, rows: Sequence[RowLimits], target: Claim, tried: Conventions, depth: int | None, effort: float
     ) -> None:
         self.rows, self.target, self.tried, self.depth, self.effort = rows, target, tried, depth, effort
+        self._judgments = tried.policies[DEFAULT[LABELS]].judgments
         self.possible = Interval(*range_of(parse_measure(target.measure)))
         self.wide: set[str] = set()
         self._unchecked: set[str] = set()
@@ -301,7 +303,9 @@ class _OfColumns:
         """Return the least and the most by any usual convention that is not refuted, for each row."""
         found: list[list[Interval]] = [[] for _ in self.rows]
         for number, first in enumerate(self.rows[0].usual):  # the rows have the same conventions
-            still = [j for j, row in enumerate(self.rows) if not row.usual[number].refuted]
+            still = [
+                j for j, row in enumerate(self.rows) if not row.usual[number].refuted and self._is_of_all(row)
+            ]
             joint = self._joint(first.convention) if still else None
             for j in still:
                 found[j] += self._of_row(self.rows[j], joint)
@@ -312,10 +316,14 @@ class _OfColumns:
             for row, some in zip(self.rows, found, strict=True)
         ]
 
+    def _is_of_all(self, row: RowLimits) -> bool:
+        """Return whether the means of a row are over all queries of the qrels, as far as it says."""
+        return row.topics in (None, self._judgments.n_queries)
+
     def _joint(self, convention: Convention) -> _Joint | None:
         """Return the rankings by a convention; None if there are too many."""
         measure = self.target.measure
-        own = usual_conventions([self.target], self.tried.policies["grades"])[0]
+        own = usual_conventions([self.target], self.tried.policies[DEFAULT[LABELS]])[0]
         options = {**own[measure], **convention.get(measure, {})}  # a row may name the same measure
         group = self.tried.group({**convention, measure: options}, [*self.rows[0].claims, self.target])
         return None if group is None else _Joint.of(group, self.depth)
@@ -339,6 +347,11 @@ class _OfColumns:
             return "there are more lists than can be looked at in some seconds"
         if not row.ok:
             return "no run has its numbers"
+        if not self._is_of_all(row):
+            n_all = self._judgments.n_queries
+            return (
+                f"its means are over {row.topics:,} queries, and the qrels have {n_all:,}; give their qrels"
+            )
         if all(each.refuted for each in row.usual):
             return (
                 "no run has its numbers where they are computed as usual, over all queries; name measures "
@@ -360,4 +373,4 @@ def check_asked(measures: Sequence[Measure], depth: int | None, tried: Conventio
     unknown = [name_of(measure) for measure in measures if not tried.can_bound(target_of(measure))]
     if unknown:
         raise MeasureError(f"no bounds are known for {', '.join(unknown)}", hint=hint)
-    return PermedEvaluator(measures, tried.policies["grades"].judgments).notes()
+    return PermedEvaluator(measures, tried.policies[DEFAULT[LABELS]].judgments).notes()

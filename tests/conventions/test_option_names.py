@@ -12,6 +12,7 @@ OTHERS = {
     "formulas.py": {"precision"},  # what a document adds to a sum
     "differences.py": {"queries"},  # what is counted, or conversations
     "forms.py": {"depth"},  # the name of an argument
+    "unprinted.py": {"depth"},  # the name of an argument
     "reports.py": {"labels", "queries", "ties"},  # keys of JSON
 }
 """By file the names that are not those of options there."""

@@ -418,3 +418,16 @@ def test_measures_of_public_runs_lie_within_their_bounds():
     assert (tally.n, tally.missed, tally.wrong) == (2, 0, 0)
     _, text = next(trec8(data, every=60))
     assert text.startswith("0 of 3 bounds missed")
+
+
+def test_a_row_over_other_queries_has_bounds_by_their_qrels_only(tmp_path):
+    """The table says of one row that it is about four of the eight queries."""
+    table = tmp_path / "table.md"
+    table.write_text("| run | queries | P@1 |\n|---|---|---|\n| all | 8 | 0.500 |\n| some | 4 | 0.500 |\n")
+    every, some = pm.possible(QRELS, table, bound="RR@10").bounds.found
+    assert every.low == pytest.approx(0.5, abs=0.01)
+    why = "its means are over 4 queries, and the qrels have 8; give their qrels"
+    assert (some.low, some.high, some.why) == (None, None, why)
+    of_some = {query: QRELS[query] for query in [*QRELS][:4]}
+    [bound] = [each for each in pm.possible(of_some, table, bound="RR@10").bounds.found if each.row == "some"]
+    assert bound.low == pytest.approx(0.5, abs=0.01)
