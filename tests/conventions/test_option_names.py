@@ -13,7 +13,7 @@ OTHERS = {
     "differences.py": {"queries"},  # what is counted, or conversations
     "forms.py": {"depth"},  # the name of an argument
     "unprinted.py": {"depth"},  # the name of an argument
-    "reports.py": {"labels", "queries", "ties"},  # keys of JSON
+    "reports.py": {"labels", "queries", "ties", "depth"},  # keys of JSON
 }
 """By file the names that are not those of options there."""
 
