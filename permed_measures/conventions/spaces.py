@@ -121,6 +121,10 @@ class _Change(NamedTuple):
     is_apart: bool
 
 
+_Sharing = dict[str, list[str]]
+"""By option the measures that share a value of it in a base."""
+
+
 class _Ways(NamedTuple):
     """All ways to change some options of a base.
 
@@ -196,6 +200,7 @@ class Space(Generic[Q]):
             if option in options
         ]
         self._column = {each: number for number, each in enumerate(columns)}
+        self._sharing = [self._sharing_in(*base) for base in self.bases]
         rows = [self.codes(base) for _, base in self.bases]
         self._bases = np.array(rows, np.int64).reshape(len(rows), len(columns))
         self._means: dict[Q, dict[int, Floats]] = {}
@@ -227,17 +232,16 @@ class Space(Generic[Q]):
 
         One near several bases comes several times.
         """
-        changes = [self._changes(*base) for base in self.bases]
-        alike = [str([(each.columns, len(each.codes)) for each in some]) for some in changes]
-        for n in range(most + 1):
-            ways: dict[str, _Ways] = {}
-            for key, some in groupby(range(len(self.bases)), alike.__getitem__):
-                numbers = [*some]
-                if key not in ways:
-                    ways[key] = _ways(changes[numbers[0]], n, len(self._column))
-                yield from self._near(n, ways[key], np.array(numbers))
+        yield Near(0, self._bases, np.arange(len(self._bases)))
+        alike = groupby(range(len(self.bases)), lambda number: self._sharing[number])
+        bases = [(sharing, np.array([*numbers])) for sharing, numbers in alike]
+        changes = {str(sharing): self._changes(sharing) for sharing, _ in bases if most}
+        for n in range(1, most + 1):
+            ways = {key: _ways(some, n, len(self._column)) for key, some in changes.items()}
+            for sharing, numbers in bases:
+                yield from self._near(n, ways[str(sharing)], numbers, sharing)
 
-    def _near(self, n: int, ways: _Ways, bases: Codes) -> Iterator[Near]:
+    def _near(self, n: int, ways: _Ways, bases: Codes, sharing: _Sharing) -> Iterator[Near]:
         """Yield the bases changed in each of some ways, some bases at a time."""
         n_at_once = max(_AT_ONCE // max(len(ways.codes), 1), 1)
         for start in range(0, len(bases), n_at_once):
@@ -245,43 +249,44 @@ class Space(Generic[Q]):
             codes, column, code = (np.tile(each, (len(base) // max(len(each), 1), 1)) for each in ways)
             before = self._bases[base]
             changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
-            after = self._joined(codes, np.where(codes == _KEEPS, before, codes), base)
+            after = self._joined(codes, np.where(codes == _KEEPS, before, codes), sharing)
             changed &= ~((codes == _JOINS) & (after == before)).any(axis=1)
             yield Near(n, after[changed], base[changed])
 
-    def _joined(self, codes: Codes, after: Codes, base: Codes) -> Codes:
-        """Give measures that join the others the value that these have; all bases share an option alike."""
+    def _joined(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
+        """Give measures that join the others the value that these have."""
         for (measure, option), at in self._column.items():
             joins = np.flatnonzero(codes[:, at] == _JOINS)
             if len(joins):
-                named, convention = self.bases[base[0]]
-                [other, *_] = self._sharing(named, convention, option)
                 known = (meant(measure, option, each) for each in self._numbered[option])
                 number = np.array([self._number(option, each) for each in known])
-                after[joins, at] = number[after[joins, self._column[other, option]]]
+                after[joins, at] = number[after[joins, self._column[sharing[option][0], option]]]
         return after
 
-    def _changes(self, named: NamedConvention, base: Convention) -> list[_Change]:
+    def _changes(self, sharing: _Sharing) -> list[_Change]:
         """Return what can be changed in a base: an option of the measures that share its value, or of one."""
         every, alone = list[_Change](), list[_Change]()
         for option in self.options:
-            measures = [measure for measure in base if option in base[measure]]
-            sharing = self._sharing(named, base, option)
-            every.append(self._change(option, sharing))
+            measures = [measure for measure, other in self._column if other == option]
+            every.append(self._change(option, sharing[option]))
             is_apart = option in self._apart
             alone += [
                 _Change([self._column[measure, option]], np.array([[_JOINS]]), is_apart)
                 for measure in measures
-                if measure not in sharing
+                if measure not in sharing[option]
             ]
             if is_apart and len(measures) > 1:
                 alone += [self._change(option, [measure], is_apart) for measure in measures]
         return [*every, *alone]
 
-    def _sharing(self, named: NamedConvention, base: Convention, option: str) -> list[str]:
-        """Return the measures that share a value of an option by a base; all if each has one for itself."""
-        measures = [measure for measure in base if option in base[measure]]
-        return [each for each in measures if named.is_shared(each, option, base[each][option])] or measures
+    def _sharing_in(self, named: NamedConvention, base: Convention) -> _Sharing:
+        """Return the measures that share a value of each option; all if each has one for itself."""
+        found = {}
+        for option in self.options:
+            measures = [measure for measure in base if option in base[measure]]
+            shared = [each for each in measures if named.is_shared(each, option, base[each][option])]
+            found[option] = shared or measures
+        return found
 
     def _number(self, option: str, value: Any) -> int:
         return self._numbered[option].index(value)
@@ -400,8 +405,7 @@ def _ways(changes: Sequence[_Change], n: int, n_columns: int) -> _Ways:
         chosen = np.column_stack(pairs)
         in_order = (np.diff(number[chosen], axis=1) > 0).all(axis=1)
         chosen = chosen[in_order & (alone[chosen].sum(axis=1) <= 1)]
-    keys = [*(chosen[:, at] for at in range(n)), *(number[chosen[:, at]] for at in range(n))]
-    chosen = chosen[np.lexsort(keys[n - 1 :: -1] + keys[: n - 1 : -1])] if n else chosen
+    chosen = chosen[np.lexsort([*chosen.T[::-1], *number[chosen].T[::-1]])]  # by change, then by value
     codes, replaced = np.full((len(chosen), n_columns), _KEEPS), np.zeros_like(chosen)
     for at in range(n):
         each = chosen[:, at]

@@ -96,6 +96,7 @@ def test_trec_eval_gives_the_required_values(folder, measure, name):
     assert any(NEGATIVE_GRADES in case["traits"] for case in suite["required"])
 
 
+@pytest.mark.thorough
 def test_each_named_convention_is_the_default_or_one_alternative_and_no_two_entries_are_alike(folder):
     for measure in MEASURES:
         suite = content(folder, measure)
@@ -145,6 +146,7 @@ def test_the_index_lists_the_files_and_says_what_each_key_means(folder):
     assert index["files"][2]["n_required"] == len(suite["required"])
 
 
+@pytest.mark.thorough
 def test_the_files_are_the_same_each_time_and_a_folder_with_other_files_is_refused(folder, tmp_path):
     line = ["identify", "--write-cases", str(tmp_path / "again")]
     for _ in range(2):  # the second time over its own files
