@@ -35,7 +35,7 @@ COMMANDS = {
     "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",
     "inspect": "Describe files: format, counts, ids, grades, duplicates, ranks against scores.",
-    "measures": "List the measures, or explain some: their parameters, and the values these can have.",
+    "measures": "List the measures, or explain some: formula, range, source, example, parameters, ceiling.",
 }
 """The commands in the order of the help, each with its first sentence.
 

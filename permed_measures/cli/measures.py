@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import tomllib
 from argparse import Namespace
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from math import inf
+from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.cli.parsing import Command, argument
+from permed_measures.cli.parsing import INPUT, Command, argument, option
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.errors import MeasureError
+from permed_measures.errors import InputError, MeasureError
+from permed_measures.evaluation import calc_aggregate, ceiling
+from permed_measures.inputs.door import read
+from permed_measures.intervals import range_of
 from permed_measures.measures.names import WORDS
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
@@ -19,30 +27,68 @@ from permed_measures.terminal import paragraph, section
 
 def run(args: Namespace) -> None:
     """List the measures, or explain some."""
-    asked = [str(parse_measure(name).NAME) for name in args.names]
-    for name in asked:
-        if name not in KERNELS:
-            raise MeasureError(f"permed-measures does not compute {name}")
+    asked = [parse_measure(name) for name in args.names]
+    for measure in asked:
+        if str(measure.NAME) not in KERNELS:
+            raise MeasureError(f"permed-measures does not compute {measure.NAME}")
+    if not asked and args.qrels:
+        hint = "Name one: permed-measures measures GradedAP@10 --qrels QRELS"
+        raise InputError("a ceiling is that of a measure", hint=hint)
+    ceilings = _ceilings(asked, args.qrels) if args.qrels else {}
     if not asked:
         for name in KERNELS:
             print(f"{name:11}  {description_of(parse_measure(name))}")
         print("\nParameters of one: permed-measures measures GradedAP")
-    for number, name in enumerate(asked):
+    for number, measure in enumerate(asked):
         if number:
             print()
-        _explain(name)
+        _explain(parse_measure(str(measure.NAME)))
+        if measure in ceilings:
+            _print(f"Ceiling of {measure} on {args.qrels}: {ceilings[measure]:.4f}")
 
 
-def _explain(name: str) -> None:
-    """Print what a measure is, its parameters, and the values that these can have."""
-    measure = parse_measure(name)
-    print(section(f"{name}: {description_of(measure)}", []), end="")
+def _ceilings(measures: list[Measure], qrels: str) -> dict[Measure, float]:
+    """Return the highest value of each measure that a run can have."""
+    table = read(qrels, "relevance")
+    return {measure: ceiling(measure, table) for measure in measures}
+
+
+def _explain(measure: Measure) -> None:
+    """Print what a measure is, an example worked out, its parameters, and the values that these can have."""
+    print(section(f"{measure.NAME}: {description_of(measure)}", []), end="")
+    for text in _explained(measure):
+        _print(text)
     for parameter in measure.SUPPORTED_PARAMS:
         _print(_described(measure, parameter))
         for value, text in _meanings(measure, parameter).items():
             _print(f"{value}: {text}", indent=4)
     for text in _more(measure):
         _print(text)
+
+
+@cache
+def explanations() -> dict[str, Any]:
+    """Read what is said of each measure."""
+    path = files("permed_measures.measures").joinpath("explanations.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _explained(measure: Measure) -> Iterator[str]:
+    """Yield the formula of a measure, its range, what it is not, its source, and the example."""
+    known, (low, high) = explanations()[str(measure.NAME)], range_of(measure)
+    yield f"For a query: {known['formula'].replace('`', '')}"
+    least = "any number below 1" if low == -inf else f"at least {low:g}"
+    yield f"Range: {f'from {low:g} to {high:g}' if high < inf else least}"
+    yield known["unlike"]
+    yield f"Source: {known['source']}"
+    [value] = calc_aggregate([known["measure"]], *EXAMPLE).values()
+    yield "By hand, with grades a = 2, b = 1, c = 1, d = 0 and the ranking b, x, a, d:"
+    number = "" if known["example"].isdecimal() else f" = {value:.4f}"
+    yield f"  {known['measure']} = {known['example']}{number}"
+
+
+EXAMPLE = {"q": {"a": 2, "b": 1, "c": 1, "d": 0}}, {"q": {"b": 4.0, "x": 3.0, "a": 2.0, "d": 1.0}}
+"""The qrels and the run of the example of each measure."""
 
 
 def _print(text: str, indent: int = 2) -> None:
@@ -84,6 +130,9 @@ def _more(measure: Measure) -> Iterator[str]:
 
 COMMAND = Command(
     run,
-    [argument("names", "MEASURE", "Explain these, such as GradedAP.", nargs="*")],
-    examples=["", "GradedAP"],
+    [
+        argument("names", "MEASURE", "Explain these, such as GradedAP.", nargs="*"),
+        option(INPUT, "--qrels QRELS", "Show the highest value that a run can have on this data."),
+    ],
+    examples=["", "GradedAP", "GradedAP@10 --qrels permed-sample"],
 )

@@ -1,11 +1,14 @@
 """The command measures: every measure with its parameters, their values, and examples that work."""
 
+import math
 import re
+from pathlib import Path
 
 import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
+from permed_measures.cli.measures import EXAMPLE, explanations
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.kernels import KERNELS
 
@@ -41,6 +44,59 @@ def test_measures_are_described_as_they_are_computed():
     assert "(inclusive), which must be given" in run_cli("measures", "RBP")[0]
     with pytest.raises(pm.MeasureError, match="rel"):
         pm.calc_aggregate("RBP", {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_formula_of_a_measure_is_worked_out(name):
+    """The arithmetic has the value that is printed beside it, and that the engine computes."""
+    stdout = " ".join(run_cli("measures", name)[0].split())
+    [typed, example] = re.search(
+        r"and the ranking b, x, a, d: (\S+) = (.*?)(?: = [0-9.]+)? \w+: ", stdout
+    ).groups()
+    for sign, other in (("·", "*"), ("\N{MINUS SIGN}", "-"), ("²", "**2")):
+        example = example.replace(sign, other)
+    value = eval(example, {"log2": math.log2})
+    assert pm.calc_aggregate([typed], *EXAMPLE)[pm.parse_measure(typed)] == pytest.approx(value, abs=2e-5)
+    if not example.isdecimal():
+        assert f" = {value:.4f} " in stdout
+
+
+def test_the_formulas_are_those_of_the_guide():
+    guide = (Path(__file__).parents[2] / "notebooks" / "guide" / "measures.md").read_text(encoding="utf-8")
+    table = guide.partition("\n## ")[0]
+    rows = re.findall(r"^\| `([A-Za-z0-9]+)[^`]*`.*?\| (.*?) \|", table, re.MULTILINE)
+    formulas = {name: known["formula"] for name, known in explanations().items()}
+    told = {name: text for name, text in rows if name in formulas and text != "as everywhere"}
+    assert len(told) > 15
+    assert told == {name: formulas[name] for name in told}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Coverage@2", "Success@2"),
+        ("QMeasure(beta=0)", "AP"),
+        ("infAP", "AP"),
+        ("VariantNDCG@2", "nDCG(dcg='exp-log2')@2"),
+        ("SetF", "F1@4"),
+    ],
+)
+def test_measures_that_are_said_to_be_equal_are(one, other):
+    first, second = (pm.calc_aggregate([each], *EXAMPLE).popitem()[1] for each in (one, other))
+    assert first == pytest.approx(second, abs=2e-5)
+
+
+def test_with_qrels_the_ceiling_on_them_is_printed():
+    stdout, _ = run_cli("measures", "GradedAP@10", "P@1", "--qrels", "permed-sample")
+    for measure in ("GradedAP@10", "P@1"):
+        assert (
+            f"Ceiling of {measure} on permed-sample: {pm.ceiling(measure, SAMPLES[0].qrels):.4f}\n" in stdout
+        )
+    assert "Ceiling" not in run_cli("measures", "P")[0]
+    status, stdout, stderr = run_main("measures", "--qrels", "permed-sample")
+    assert (status, stdout, "Name one: " in stderr) == (2, "", True)
+    status, stdout, stderr = run_main("measures", "P@1", "NumRet", "--qrels", "permed-sample")
+    assert (status, stdout, "NumRet has no ceiling" in stderr) == (2, "", True)
 
 
 def test_several_measures_stand_apart():
