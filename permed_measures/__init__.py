@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from permed_measures.records.leaderboard import leaderboard as leaderboard
     from permed_measures.records.record import record as record
     from permed_measures.records.verify import verify as verify
+    from permed_measures.results.evaluation_report import evaluate as evaluate
     from permed_measures.uncertainties.uncertainty import uncertainty as uncertainty
 
 __version__ = "0.2.0"
@@ -73,6 +74,7 @@ _LAZY = {
     "audit": "audits.audit",
     "compare": "comparisons.compare",
     "crosscheck": "crosschecks",
+    "evaluate": "results.evaluation_report",
     "from_relevance_lists": "inputs.read",
     "gate": "records.gate",
     "identify": "identities.identify",

@@ -67,9 +67,9 @@ ORDER = list(order_of_files())
 PUBLIC = """
 F1 GAP QMeasure LITSEARCH MEDCORPUS Coverage GradedAP GradedMAP InputError MeasureError NoSharedQueryWarning
 PermedError PermedWarning VariantNDCG assert_no_regression audit calc calc_aggregate ceiling compare
-crosscheck evaluate_by evaluator from_relevance_lists gate identify iter_calc leaderboard match_query_ids
-parse_measure plot_forest plot_means plot_queries possible provider read_qrels read_run record register
-reranking save_plot uncertainty verify write_qrels write_run
+crosscheck evaluate evaluate_by evaluator from_relevance_lists gate identify iter_calc leaderboard
+match_query_ids parse_measure plot_forest plot_means plot_queries possible provider read_qrels read_run
+record register reranking save_plot uncertainty verify write_qrels write_run
 """
 
 MODULES = sorted(

@@ -9,6 +9,8 @@ import pytest
 from commands import run_cli, run_main
 from reporting import Page
 
+import permed_measures as pm
+from permed_measures.datasets import SAMPLES
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
@@ -261,3 +263,52 @@ def test_digits_are_those_of_tables():
         line = [*(command or BM25), "--digits", 3, "--output", "means.svg"]
         said = "error: --digits is for tables; a figure has points. Leave it out\n"
         assert run_main(*line)[::2] == (2, said)
+
+
+# --- in Python -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ()),
+        ({"by_query": True}, ("--by-query",)),
+        ({"by": "turn_number"}, ("--by", "turn_number")),
+        ({"by": "turn_number", "macro": True}, ("--by", "turn_number", "--macro")),
+        ({"rel": 2}, ("--rel", "2")),
+    ],
+)
+def test_evaluate_in_python_prints_what_the_command_prints(options, words, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    found = pm.evaluate("permed-sample", "permed-sample/runs", ["AP@10", "P@1"], **options)
+    command = ("evaluate", "permed-sample", "permed-sample/runs", "-m", "AP@10", "-m", "P@1", *words)
+    assert str(found) == run_cli(*command)[0].rstrip("\n")
+    for form in ("csv", "markdown"):
+        assert found.to(form) == run_cli(*command, "--format", form)[0]
+
+
+def test_evaluate_in_python_has_the_values_and_takes_one_run():
+    found = pm.evaluate(QRELS, RUNS, ["RR", "P@1"])
+    assert found.to_polars().select("run", "RR", "P@1").rows() == [
+        ("old", 0.5, 0.0),
+        ("new", 1.0, 1.0),
+        ("mid", pytest.approx(2 / 3), pytest.approx(1 / 3)),
+    ]
+    [name] = pm.evaluate("permed-sample", SAMPLES[0].runs["bm25"], "RR").evaluations
+    assert name == SAMPLES[0].runs["bm25"].stem
+    assert pm.evaluate(QRELS, RUNS["old"], "RR").to_polars()["RR"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"macro": True}, "macro needs by"),
+        ({"by": "(.)_", "by_query": True}, "by and by_query exclude each other"),
+        ({"rel": "high"}, "rel"),
+    ],
+)
+def test_what_evaluate_in_python_refuses(options, message):
+    with pytest.raises(pm.PermedError, match=message):
+        pm.evaluate(QRELS, RUNS, "RR", **options)
+    with pytest.raises(pm.PermedError, match="nothing"):
+        pm.evaluate(QRELS, {"bad": "nothing.trec"}, "RR")
