@@ -59,7 +59,7 @@ def tallied_by(differences, table, qrels):
     judgments = Judgments.of(qrels)
     units, _ = Units.of(judgments, None, None)
     rows = dict(zip(table, parse_claims(table.values()), strict=True))
-    found = Differences.of(rows, [""] * len(rows), judgments, units).pairs
+    found = Differences.of(rows, [""] * len(rows), judgments, units, dict.fromkeys(rows)).pairs
     apart = np.stack([differences(each) for each in found], 1)
     p = np.array([1.0 if each.p is None else each.p for each in t_test(apart, np.arange(len(apart)))])
     exact = CORRECTIONS["holm"](p)
@@ -188,7 +188,7 @@ def at_random(n_pairs):
         table = {name: {"P@1": f"{each.mean():.{digits}f}"} for name, each in (("x", x), ("y", y))}
         rows = dict(zip(table, parse_claims(table.values()), strict=True))
         judgments = Judgments.of({f"q{i}": {"a": 1} for i in range(n)})
-        [pair] = Differences.of(rows, ["", ""], judgments, units).pairs
+        [pair] = Differences.of(rows, ["", ""], judgments, units, dict.fromkeys(rows)).pairs
         [of_runs] = t_test((x - y)[:, None], cluster)
         p = 1.0 if of_runs.p is None and (x == y).all() else of_runs.p
         if p is not None:  # else the differences do not vary
