@@ -130,6 +130,10 @@ MADE = {
         ),
         lambda result: [(rule.measure, rule.outcome) for rule in result.rules],
     ),
+    "Evaluated": (
+        lambda qrels, runs, _: pm.evaluate(qrels, runs, ASKED),
+        lambda result: rows_by(result, "run", *ASKED),
+    ),
     "Reranking": (
         lambda qrels, runs, _: pm.reranking(qrels, runs["low"], runs["high"], "nDCG@5"),
         lambda result: json.loads(result.to("json")),

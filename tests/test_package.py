@@ -35,7 +35,7 @@ results: latex table page report evaluations evaluation_report collections
 spark
 plots: drawing panels
 people: agreement corrected tables
-comparisons: paired tests results rows tables findings plots queries compare reranking
+comparisons: paired tests results rows tables findings plots queries compare overlap reranking
 papers: cells latex read
 papers: names headings claims columns layout tables assignment arithmetic
 crosschecks

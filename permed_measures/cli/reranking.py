@@ -17,7 +17,8 @@ from permed_measures.cli.inputs import (
     understood_measures,
 )
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import MEASURES, OUTPUT, Command, argument, option
+from permed_measures.cli.parsing import ADVANCED, MEASURES, OUTPUT, Command, argument, option
+from permed_measures.comparisons.overlap import PERSISTENCE
 from permed_measures.comparisons.reranking import reranking
 from permed_measures.measures.parsing import measures_of
 
@@ -38,6 +39,7 @@ def run(args: Namespace) -> None:
             args.rel,
             args.judged_only,
             names,
+            args.rbo_p,
         )
     result = replace(result, origin=origin_of(args, files))
     write_report(result.report(), form, args, "a reranking")
@@ -66,6 +68,7 @@ COMMAND = Command(
             MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
         ),
         option(MEASURES, "--judged-only", "Count pairs of judged documents only."),
+        option(ADVANCED, "--rbo-p P", "The p of the rank-biased overlap: 0.9.", default=PERSISTENCE),
         option(OUTPUT, "--top N", "Queries with the largest changes to list: 5.", default=5),
         *(*WRITING, *READING),
     ],

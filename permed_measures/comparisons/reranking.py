@@ -14,6 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.comparisons.overlap import PERSISTENCE, check_persistence, overlaps_of
 from permed_measures.comparisons.queries import texts_of
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments, offsets_of, segments
@@ -214,6 +215,10 @@ class Reranking(Result):
     cutoff : int or None
     queries : list of QueryChange
         All queries of the qrels, in ascending order of the ids.
+    overlaps : list of float or None
+        The rank-biased overlap of the two rankings of each query, with `persistence`; None where both are
+        empty.
+    persistence : float
     top : int
         The number of queries in `gained` and `lost`, at most.
     notes : list of str
@@ -232,6 +237,8 @@ class Reranking(Result):
     early: Pairs
     cutoff: int | None
     queries: list[QueryChange]
+    overlaps: list[float | None]
+    persistence: float
     top: int
     notes: list[str]
     names: tuple[str, str] = ("before", "after")
@@ -241,6 +248,12 @@ class Reranking(Result):
     def pairs(self) -> Pairs:
         """The pairs of all queries."""
         return Pairs(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
+
+    @property
+    def overlap(self) -> float | None:
+        """The mean of the overlaps; None if no query has documents."""
+        known = [each for each in self.overlaps if each is not None]
+        return sum(known) / len(known) if known else None
 
     def _changed(self, sign: int) -> list[QueryChange]:
         """Return the queries that gained, or lost, the largest change first; rounding orders nothing."""
@@ -283,6 +296,7 @@ class Reranking(Result):
             titled(self.origin, 2, len(self.queries)),
             [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in explained([self.measure]))],
             [
+                *_overlap(self),
                 Section("relevant documents", texts=_documents(self.moves)),
                 Section("pairs of documents with different grades", texts=[*_pairs(self)]),
                 *_most(self),
@@ -295,8 +309,8 @@ class Reranking(Result):
 
     def _rows(self) -> list[dict[str, Any]]:
         return [
-            {**asdict(change), "difference": change.difference, **asdict(pairs)}
-            for change, pairs in zip(self.queries, self.by_query, strict=True)
+            {**asdict(change), "difference": change.difference, **asdict(pairs), "overlap": overlap}
+            for change, pairs, overlap in zip(self.queries, self.by_query, self.overlaps, strict=True)
         ]
 
     def _content(self) -> dict[str, Any]:
@@ -316,6 +330,7 @@ class Reranking(Result):
                 "pairs": self.early.total,
                 "share": self.early.share_put_right,
             },
+            "rank_biased_overlap": {"p": self.persistence, "mean": self.overlap},
             "by_query": self._rows(),
             "notes": self.notes,
             "provenance": provenance([self.measure], self.origin),
@@ -331,6 +346,13 @@ def _means(result: Reranking) -> str:
 def _queries(result: Reranking) -> str:
     gained = counted(result.n_gained, "query")
     return f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
+
+
+def _overlap(result: Reranking) -> Iterator[Section]:
+    """Yield how much the two rankings agree, if there are any."""
+    if result.overlap is not None:
+        text = f"rank-biased overlap: {result.overlap:.4f} on average (p = {result.persistence:g})"
+        yield Section("all documents", texts=[text])
 
 
 def _documents(moves: Moves) -> list[str]:
@@ -392,6 +414,7 @@ def reranking(
     rel: float = 1,
     judged_only: bool = False,
     names: tuple[str, str] = ("before", "after"),
+    persistence: float = PERSISTENCE,
 ) -> Reranking:
     """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
 
@@ -413,6 +436,8 @@ def reranking(
         there are no others.
     names : (str, str)
         What the two runs are called in texts and errors.
+    persistence : float, above 0 and below 1
+        The p of the rank-biased overlap of the two rankings: how surely one goes on to the next rank.
 
     Returns
     -------
@@ -430,7 +455,8 @@ def reranking(
     document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
     their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
     k ranks of both runs, k the cutoff of the measure: the measure of CLPR's memory ablation, in which pairs
-    that are right in both runs count below the line too. A query that a run lacks scores 0, and its relevant
+    that are right in both runs count below the line too. `comparisons.overlap` has the formula of rank-biased
+    overlap, which is of all documents, judged or not. A query that a run lacks scores 0, and its relevant
     documents are not retrieved; the notes say how many there are.
 
     Examples
@@ -444,7 +470,7 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    top = whole_number("top", top, 0)
+    top, persistence = whole_number("top", top, 0), check_persistence(persistence)
     are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
     if not are_names or len(names) != 2:
         raise InputError(f"names must be two names (found {shown(names)})")
@@ -457,14 +483,14 @@ def reranking(
     qrels = read(qrels, "relevance")
     evaluator = _evaluator(measure, rel, qrels)
     judgments, [asked] = evaluator.judgments, evaluator.measures
-    if not judged_only:
-        runs = {name: _nested(name, run) for name, run in runs.items()}
+    runs = {name: _nested(name, run) for name, run in runs.items()}
     first, second = (_ranked(evaluator, name, run) for name, run in runs.items())
     ranks, paired = [first.rank, second.rank], judgments
     if not judged_only:
         paired = with_unjudged(judgments, *runs.values())
         with warnings_about(None):  # the user has seen it
             ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
+    overlaps = overlaps_of(judgments.query_ids, *runs.values(), persistence)
     k, texts = cutoff_of(asked), texts_of(dataset_of(qrels), judgments.query_ids)
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
@@ -477,6 +503,8 @@ def reranking(
         early=Pairs(*count_pairs(paired, *early).sum(axis=0).tolist()),
         cutoff=k,
         queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
+        overlaps=overlaps,
+        persistence=persistence,
         top=top,
         notes=[*evaluator.notes(), *first.notes, *second.notes],
         names=names,
