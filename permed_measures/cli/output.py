@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
@@ -95,7 +96,7 @@ def _is_one_file(one: Path, other: Path) -> bool:
     """Return whether two paths lead to one file, which need not be there yet."""
     if one.exists() and other.exists():
         return one.samefile(other)
-    return one.resolve() == other.resolve()
+    return os.path.realpath(one) == os.path.realpath(other)  # which a circle of links has too
 
 
 def check_record(args: Namespace, runs: Iterable[Path]) -> None:

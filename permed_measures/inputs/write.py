@@ -332,12 +332,19 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all.
 
     The content goes to a hidden temporary file in the same folder, which then replaces the target. As with
-    ``cp``, a read-only target is refused, a link stays a link, and a pipe or a device is written into.
+    ``cp``, a read-only target is refused, a link stays a link, and a pipe or a device is written into. A path
+    that names an open descriptor, such as ``/dev/stderr``, is written into where the descriptor stands.
     """
     try:
         if path == STDOUT:
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
+            return
+        if (descriptor := _descriptor(path)) is not None:
+            for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed before comes first
+                stream.flush()
+            with os.fdopen(os.dup(descriptor), "wb") as opened:
+                opened.write(content)
             return
         with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
             if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
@@ -347,6 +354,27 @@ def write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         # It may be about the temporary file, which nobody knows, or name no file.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _descriptor(path: Path) -> int | None:
+    """Return the number of the open descriptor that a path, or a link to one, names; None for other paths.
+
+    To open such a path again gives another position in the file, and to replace the file leaves the
+    descriptor with one that nobody sees.
+    """
+    folders = {os.path.realpath(each) for each in ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")}
+    for _ in range(_MOST_LINKS):
+        folder = os.path.realpath(path.parent)
+        if folder in folders and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = Path(folder, path.readlink())
+    return None
+
+
+_MOST_LINKS = 40
+"""The number of links that Linux follows, one to the next; a circle of them has no end."""
 
 
 def _replace(target: Path, content: bytes) -> None:

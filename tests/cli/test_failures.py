@@ -94,6 +94,36 @@ def test_closed_streams_are_no_accident(files, words, status, stderr):
     assert (done.returncode, done.stderr) == (status, stderr)
 
 
+@pytest.mark.thorough
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="descriptors have no paths")
+@pytest.mark.parametrize(
+    ("line", "begins", "ends"),
+    [
+        ("{} --output /dev/stderr 2>> log", "old\nrun,P@1,", "/dev/stderr: csv of 1 run\n"),
+        ("(echo before; {} --output /dev/stderr; echo after >&2) 2> log", "run,P@1,", "after\n"),
+        ("(echo before; {} --output /dev/fd/1; echo after) > log", "before\nrun,P@1,", "\nafter\n"),
+        ("(echo before; {} --output /dev/stdout; echo after) > log", "before\nrun,P@1,", "\nafter\n"),
+        ("{} --output /dev/fd/3 3>> log", "old\nrun,P@1,", ",1\n"),
+        ("ln -s /dev/fd/1 link; {} --output link >> log", "old\nrun,P@1,", ",1\n"),
+        ("{} --record /dev/fd/3 3>> log", "old\n{", "}\n"),
+    ],
+)
+def test_an_open_descriptor_is_written_into_and_nothing_is_lost(files, line, begins, ends):
+    (files / "log").write_text("old\n")
+    command = f"{shlex.join(COMMAND)} evaluate qrels run.trec -m P@1 --format csv"
+    subprocess.run(line.format(command), shell=True, cwd=files, check=True, capture_output=True)
+    written = (files / "log").read_text()
+    assert (written.startswith(begins), written.endswith(ends)) == (True, True), written
+
+
+@pytest.mark.usefixtures("files")
+def test_an_output_onto_a_circle_of_links_is_one_message():
+    Path("one.csv").symlink_to("two")
+    Path("two").symlink_to("one.csv")
+    message = "error: one.csv: Too many levels of symbolic links\n"
+    assert run_main("evaluate", "qrels", "run.trec", "-m", "P@1", "--output", "one.csv") == (2, "", message)
+
+
 # --- Ctrl-C ------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import socket
 import stat
 import tempfile
 import threading
@@ -51,6 +52,63 @@ def test_writing_goes_into_a_pipe_and_leaves_it_one(tmp_path):
     reader.join(timeout=10)
     assert read == [TEXT]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="descriptors have no paths")
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd", "links"])
+@pytest.mark.parametrize("mode", [os.O_APPEND, os.O_TRUNC])
+def test_an_open_descriptor_is_written_into_where_it_stands(tmp_path, monkeypatch, folder, mode):
+    monkeypatch.chdir(tmp_path)
+    Path("log").write_text("old\n")
+    opened = os.open("log", os.O_WRONLY | mode)
+    path = Path(folder, str(opened))
+    if folder == "links":
+        Path("links").mkdir()
+        Path("links", "first").symlink_to(f"/dev/fd/{opened}")
+        path.symlink_to("first")
+    elif not Path(folder).exists():
+        pytest.skip(f"there is no {folder}")
+    with os.fdopen(opened, "wb", buffering=0) as file:
+        file.write(b"before\n")
+        for _ in range(2):
+            pm.write_run(RUN, path, to="trec")
+        file.write(b"after\n")
+    old = "old\n" if mode == os.O_APPEND else ""
+    assert Path("log").read_text() == f"{old}before\n{TEXT * 2}after\n"
+    assert path.is_symlink() == (folder == "links")
+    with pytest.raises(OSError, match="Bad file descriptor") as caught:  # it is closed now
+        pm.write_run(RUN, path, to="trec")
+    assert caught.value.filename == str(path)
+    assert sorted(map(str, Path().iterdir())) == ["links", "log"][folder != "links" :]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="descriptors have no paths")
+def test_sockets_and_files_without_a_name_are_written_into(tmp_path):
+    ours, other = socket.socketpair()
+    with ours, other:
+        pm.write_run(RUN, f"/dev/fd/{ours.fileno()}", to="trec")
+        assert other.recv(100).decode() == TEXT
+    with (tmp_path / "log").open("w+") as file:
+        (tmp_path / "log").unlink()
+        pm.write_run(RUN, f"/dev/fd/{file.fileno()}", to="trec")
+        assert os.pread(file.fileno(), 100, 0).decode() == TEXT
+    assert [*tmp_path.iterdir()] == []
+    with (tmp_path / "read").open("w") as file:
+        file.write("before")
+    with (tmp_path / "read").open() as file, pytest.raises(OSError, match="Bad file descriptor"):
+        pm.write_run(RUN, f"/dev/fd/{file.fileno()}", to="trec")
+    assert (tmp_path / "read").read_text() == "before"
+
+
+def test_a_number_is_a_name_elsewhere_and_a_circle_of_links_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("fd").mkdir()
+    pm.write_run(RUN, "fd/1")
+    assert Path("fd/1").read_text() == TEXT
+    Path("one").symlink_to("two")
+    Path("two").symlink_to("one")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        pm.write_run(RUN, "one")
 
 
 def test_writing_keeps_links_modes_and_other_files(tmp_path):
