@@ -188,6 +188,9 @@ def reason_of(error: BaseException) -> str:
     text = ""
     cause: Any = error
     while isinstance(cause, BaseException):
+        if (answer := getattr(cause, "response", None)) is not None:  # an error of requests
+            text = f"the server answers HTTP {answer.status_code} {answer.reason or ''}".rstrip()
+            break
         text = (
             str(cause.args[0] if isinstance(cause, RuntimeError) and cause.args else cause)
             or type(cause).__name__

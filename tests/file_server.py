@@ -2,6 +2,7 @@
 
 import http.server
 import threading
+import time
 
 
 class FileServer:
@@ -12,18 +13,30 @@ class FileServer:
     files : dict of str to bytes
     cut : dict of str to list of int
         How many bytes the next requests get.
+    failing : dict of str to list of int
+        The status of the next requests, with a page that says so.
+    pause : float
+        How many seconds pass before an answer.
+    gathered : int
+        How many requests must have come before the first answer.
     """
 
     def __init__(self):
-        self.files, self.cut, self.asked = {}, {}, []
+        self.files, self.cut, self.failing, self.asked = {}, {}, {}, []
+        self.pause, self.gathered = 0.0, 0
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 server.asked.append(self.path)
+                time.sleep(server.pause)
+                while len(server.asked) < server.gathered:
+                    time.sleep(0.02)
                 body = server.files.get(self.path)
-                self.send_response(404 if body is None else 200)
-                body = b"an error\n" if body is None else body
+                failing = server.failing.get(self.path)
+                status = failing.pop(0) if failing else 404 if body is None else 200
+                self.send_response(status)
+                body = body if status == 200 else b"an error\n"
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 cuts = server.cut.get(self.path)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from permed_measures.datasets import load
-from permed_measures.errors import InputError, no_folder, reason_of
+from permed_measures.errors import InputError, no_folder, reason_of, warn
 from permed_measures.inputs.sources import cached
+from permed_measures.markup import counted
+from permed_measures.progress import AFTER
 
 _HUB = "https://huggingface.co"
 
@@ -32,7 +36,8 @@ class RemoteFile:
     """A file that is downloaded when it is first needed, and then kept in ir_datasets' folder.
 
     ir_datasets downloads it, and tries again where the network fails. Size and hash are checked after the
-    download, and once in each process that uses the file. The environment variable ``HF_ENDPOINT`` may name a
+    download, and once in each process that uses the file. Of several processes that need it at once, one
+    downloads it, and the others wait. The environment variable ``HF_ENDPOINT`` may name a
     mirror of huggingface.co, as its own library has it.
 
     Attributes
@@ -75,28 +80,36 @@ class RemoteFile:
         return path
 
     def _download(self, path: Path) -> None:
+        """Download the file, unless another process does: then wait for that one."""
         if not _MAY_DOWNLOAD.get():
             raise _not_here(f"{self.name} is", str(path))
-        from ir_datasets.util import Download, RequestsDownload
-
         url = self.url.replace(_HUB, (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
-                part = Path(folder, path.name)
-                Download([RequestsDownload(url)], cache_path=str(part), size_hint=self.size).path()
-                if difference := self._difference(part):
-                    raise OSError(difference)
-                part.replace(path)
+            with _alone(path):
+                if not path.exists():  # another process may have put it there by now
+                    self._fetch(url, path)
         except (OSError, RuntimeError) as error:  # those of requests; too little space
             if getattr(error, "filename", None):
                 raise no_folder(error) from error
+            answered = getattr(error, "response", None) is not None
             raise InputError(
                 f"{url} cannot be downloaded ({reason_of(error)})",
                 where=str(path),
-                hint="Check the network, or download it by hand and put it there (its SHA-256 is "
-                f"{self.sha256})",
+                hint=f"{'Try it later' if answered else 'Check the network'}, or download it by hand and put "
+                f"it there (its SHA-256 is {self.sha256})",
             ) from error
+
+    def _fetch(self, url: str, path: Path) -> None:
+        """Download the file into a folder beside its place, check it, and put it there."""
+        from ir_datasets.util import Download
+
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
+            part = Path(folder, path.name)
+            Download([_source(url)], cache_path=str(part), size_hint=self.size).path()
+            if difference := self._difference(part):
+                raise OSError(difference)
+            _put(part, path)
 
     def _difference(self, path: Path) -> str:
         """Return how a file differs from the published one; empty if it does not."""
@@ -121,6 +134,96 @@ FILES = {name: RemoteFile(name, **pin) for name, pin in _PINS.items()}
 def files_of(folder: str) -> list[RemoteFile]:
     """Return the files that are kept in a folder of ir_datasets' folder."""
     return [file for name, file in FILES.items() if name.startswith(f"{folder}/")]
+
+
+# --- several processes at once -----------------------------------------------------------------------
+
+_LONGEST_WAIT = 600.0
+"""After how many seconds a process that waits for another one downloads a file itself."""
+_EACH_WAIT = 0.1
+"""How many seconds pass between two looks at the lock."""
+
+
+def _source(url: str) -> Any:
+    """Return ir_datasets' download of an address, where an error that the server answers is no content."""
+    from ir_datasets.util import RequestsDownload
+
+    class Source(RequestsDownload):  # type: ignore[misc]
+        def _iter_response_data(self, response: Any, *rest: Any) -> Any:
+            response.raise_for_status()
+            return super()._iter_response_data(response, *rest)
+
+    return Source(url)
+
+
+def _put(part: Path, path: Path) -> None:
+    """Put a complete file in its place; a file that stands there is kept, since others may read it."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        pass
+    except OSError:  # this file system has no hard links
+        if not path.exists():
+            part.replace(path)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one process at a time download a file; the others wait, but at most `_LONGEST_WAIT` seconds.
+
+    The lock is one of the system, and ends with the process that holds it, however that ends. Where the
+    system has none (on Windows, in some network file systems) nobody waits: each process downloads the file,
+    and the first that has it puts it there.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    descriptor = _acquired(lock, path)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            with suppress(OSError):
+                lock.unlink()  # while nobody else has it
+            os.close(descriptor)
+
+
+def _acquired(lock: Path, path: Path) -> int | None:
+    """Return the descriptor of a lock file that is locked; None if it cannot be locked, or not in time."""
+    began, is_said = time.monotonic(), False
+    while (waited := time.monotonic() - began) < _LONGEST_WAIT:
+        try:
+            return _lock(lock)
+        except BlockingIOError:
+            if waited >= AFTER and not is_said:
+                is_said = True
+                longest = counted(round(_LONGEST_WAIT / 60), "minute")
+                problem = f"{path}: another process downloads this file; waiting for it, at most {longest}"
+                warn(problem, path=path)
+            time.sleep(_EACH_WAIT)
+        except OSError:
+            break
+    return None
+
+
+def _lock(lock: Path) -> int:
+    """Return the descriptor of a lock file that is locked; raise BlockingIOError if another one has it."""
+    if sys.platform == "win32":
+        raise OSError("there is no flock")
+    import fcntl
+
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Who had it has removed the file by now, and a third process may have made another one.
+        if not os.path.samestat(os.fstat(descriptor), lock.stat()):
+            raise BlockingIOError
+    except (BlockingIOError, FileNotFoundError):
+        os.close(descriptor)
+        raise BlockingIOError from None
+    except OSError:  # there are no locks
+        os.close(descriptor)
+        lock.unlink(missing_ok=True)
+        raise
+    return descriptor
 
 
 # --- nothing may be downloaded -----------------------------------------------------------------------
