@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.datasets import load
+from permed_measures.datasets import load, registered
 from permed_measures.errors import InputError, no_folder, reason_of, warn
 from permed_measures.inputs.sources import cached
 from permed_measures.markup import counted
@@ -240,13 +240,27 @@ def _not_here(what: str, where: str = "") -> InputError:
 @contextmanager
 def without_downloads(name: str) -> Iterator[None]:
     """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
-    if _is_missing(load(name).qrels_handler(), set()):
+    if _is_list_missing(name) or _is_missing(load(name).qrels_handler(), set()):
         raise _not_here(f"the data set {name!r} is")
     token = _MAY_DOWNLOAD.set(False)
     try:
         yield
     finally:
         _MAY_DOWNLOAD.reset(token)
+
+
+def _is_list_missing(name: str) -> bool:
+    """Return whether ir_datasets would download the list of a family of data sets to load one by its id.
+
+    It knows most data sets without a list; those of clirmatrix are too many.
+    """
+    registry = registered().registry
+    from ir_datasets.util import DownloadConfig
+
+    family = name.partition("/")[0]
+    if name in registry or "downloads" not in DownloadConfig.contents().get(family, ()):
+        return False
+    return _is_missing(DownloadConfig.context(family, home() / family)["downloads"], set())
 
 
 def _is_missing(part: Any, seen: set[int]) -> bool:

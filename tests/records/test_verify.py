@@ -8,12 +8,15 @@ import operator
 import os
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import ir_datasets
 import pytest
-from commands import run_main
+from commands import run_main, run_python
 from effort import effort
-from ir_datasets.util import RequestsDownload
+from ir_datasets.util import DownloadConfig, RequestsDownload
 
 import permed_measures as pm
 from permed_measures.records.record import Record, read_record, record
@@ -102,8 +105,12 @@ def test_paths_begin_in_the_folder_of_the_record(folder, tmp_path_factory, monke
     assert run_main("verify", folder / "out" / "rec.json", "--folder", folder)[0] == 1
 
 
+CLIRMATRIX = "clirmatrix/af/bi139-base/en/dev"  # of a family whose list ir_datasets downloads
+
+
 @pytest.mark.parametrize(
-    "dataset", ["medcorpus", "litsearch/specific", "nfcorpus/test", "vaswani", "natural-questions/dev"]
+    "dataset",
+    ["medcorpus", "litsearch/specific", "nfcorpus/test", "vaswani", "natural-questions/dev", CLIRMATRIX],
 )
 def test_a_record_starts_no_download(dataset, folder, monkeypatch):
     content = record("permed-sample", "bm25.jsonl", "RR")
@@ -124,6 +131,82 @@ def test_a_record_starts_no_download(dataset, folder, monkeypatch):
         asked.clear()
     content["qrels"]["dataset"] = "permed-sample"
     assert pm.verify(resealed(content)).ok
+
+
+WITHOUT_NETWORK = """
+import socket, sys, gzip, json
+from pathlib import Path
+
+def asked(*address):
+    raise SystemExit(f"the network was asked: {address}")
+
+socket.getaddrinfo = socket.create_connection = socket.socket.connect = asked
+
+import ir_datasets
+import permed_measures as pm
+
+def said(record):
+    try:
+        found = pm.verify(record)
+    except pm.InputError as error:
+        return str(error)
+    found.report().to("json")
+    return found.ok
+
+def write(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("".join(json.dumps(each) + "\\n" for each in rows).encode()))
+
+record, home = sys.argv[1], Path(ir_datasets.util.home_path(), "clirmatrix")
+print(said(record))
+files = {name: {"url": "https://example.org", "cache_path": f"{name}.gz"} for name in ("docs", "qrels")}
+docs, qrels = {"docs/af": files["docs"]}, {"queries/en_af/dev": files["qrels"]}
+there = {"clirmatrix_docs": docs, "clirmatrix_bi139_base": qrels}
+write(home / "clirmatrix_downloads.json.gz", [there])
+print(said(record))
+write(home / "qrels.gz", [{"src_id": "q", "src_query": "?", "tgt_results": [["a", 6], ["b", 0]]}])
+print(said(record))
+content = json.loads(Path(record).read_text())
+for unknown in ("clirmatrix/af/no/en/dev", "clirmatrix", "no-such"):
+    content["qrels"]["dataset"] = unknown
+    print(said(content).partition(". ")[0])
+"""
+
+
+@pytest.mark.thorough
+def test_a_list_of_data_sets_that_is_not_on_this_machine_is_not_asked_for(folder):
+    (folder / "run").write_text("q Q0 b 1 2.0 t\nq Q0 a 2 1.0 t\n")
+    content = record({"q": {"a": 6, "b": 0}}, "run", "RR")
+    content["qrels"]["dataset"] = CLIRMATRIX
+    resealed(content).write("foreign.json")
+    environment = {**os.environ, "IR_DATASETS_HOME": str(folder / "home")}
+    missing = (
+        f"the data set {CLIRMATRIX!r} is not on this machine, and nothing that a record names is downloaded "
+        "unasked. Allow it: --download, in Python download=True; or name the qrels: --qrels QRELS"
+    )
+    assert run_python(WITHOUT_NETWORK, "foreign.json", env=environment).splitlines() == [
+        *[missing] * 2,
+        "True",
+        "'clirmatrix/af/no/en/dev' is not the id of a data set of ir_datasets",
+        "the data set 'clirmatrix' of ir_datasets has no qrels",
+        "'no-such' is not the id of a data set of ir_datasets",
+    ]
+
+
+@pytest.mark.thorough
+def test_a_home_that_cannot_be_written_is_said_of_a_record_too(folder):
+    record("permed-sample", "bm25.jsonl", "RR").write("eval.json")
+    environment = {**os.environ, "IR_DATASETS_HOME": str(folder / "eval.json" / "home")}
+    command = [sys.executable, "-m", "permed_measures", "verify", "eval.json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ir_datasets cannot write into its folder (")
+
+
+def test_ir_datasets_loads_no_other_data_set_by_a_list_that_it_downloads():
+    families = {pattern.pattern[1:].partition("/")[0] for pattern, _ in ir_datasets.registry._patterns}
+    assert families == {"clirmatrix"}
+    assert "downloads" in DownloadConfig.contents()["clirmatrix"]
 
 
 def test_a_record_may_be_the_dict_of_its_json(made):
