@@ -12,33 +12,48 @@ Importing the package registers its measures and its provider with ir_measures:
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import sys
 
-from permed_measures.datasets import register_when_imported
-from permed_measures.errors import InputError, MeasureError, NoSharedQueryWarning, PermedError, PermedWarning
-from permed_measures.evaluation import (
-    calc,
-    calc_aggregate,
-    ceiling,
-    evaluate_by,
-    evaluator,
-    iter_calc,
-    match_query_ids,
-    provider,
-    register,
-)
-from permed_measures.measures.definitions import (
-    F1,
-    GAP,
-    LITSEARCH,
-    MEDCORPUS,
-    Coverage,
-    GradedAP,
-    QMeasure,
-    VariantNDCG,
-)
-from permed_measures.measures.parsing import parse_measure
+try:
+    from importlib import import_module
+    from typing import TYPE_CHECKING, Any
+
+    from permed_measures.datasets import register_when_imported
+    from permed_measures.errors import (
+        InputError,
+        MeasureError,
+        NoSharedQueryWarning,
+        PermedError,
+        PermedWarning,
+    )
+    from permed_measures.evaluation import (
+        calc,
+        calc_aggregate,
+        ceiling,
+        evaluate_by,
+        evaluator,
+        iter_calc,
+        match_query_ids,
+        provider,
+        register,
+    )
+    from permed_measures.measures.definitions import (
+        F1,
+        GAP,
+        LITSEARCH,
+        MEDCORPUS,
+        Coverage,
+        GradedAP,
+        QMeasure,
+        VariantNDCG,
+    )
+    from permed_measures.measures.parsing import parse_measure
+except KeyboardInterrupt:
+    # The import takes the first second of each command, which Ctrl-C ends without a traceback.
+    program = "".join(sys.argv[:1]).removesuffix(".exe")
+    if program.endswith("permed-measures") or (program == "-m" and "permed_measures" in sys.orig_argv):
+        sys.exit(130)
+    raise
 
 if TYPE_CHECKING:
     from permed_measures.audits.audit import audit as audit

@@ -1,5 +1,17 @@
-"""``python -m permed_measures`` is the command line."""
+"""``python -m permed_measures`` and the program ``permed-measures`` are the command line."""
 
-from permed_measures.cli.commands import main
+import sys
+from typing import NoReturn
 
-main()
+
+def main() -> NoReturn:
+    """Run the command line; Ctrl-C while it is imported ends it as later."""
+    try:
+        from permed_measures.cli.commands import main as run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

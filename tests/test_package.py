@@ -46,7 +46,7 @@ limits: formulas bounds row_conventions rows differences unprinted
 limits: reports possible
 uncertainties: labels results uncertainty
 records: record verify evidence gate leaderboard
-cli: messages parsing arguments inputs output
+cli: messages signals parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__
 __main__

@@ -15,6 +15,7 @@ from typing import NoReturn
 from permed_measures import __version__
 from permed_measures.cli.messages import message_of, print_message
 from permed_measures.cli.parsing import PROGRAM, Command, help_width, parse
+from permed_measures.cli.signals import Signals
 from permed_measures.errors import InputError, nearest
 from permed_measures.progress import quiet
 
@@ -88,22 +89,34 @@ def main() -> NoReturn:
     """Run the command line; whatever goes wrong is one message and exit status 2."""
     if hasattr(signal, "SIGPIPE"):  # end as other programs do when nobody reads on
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signals = Signals()
+    try:
+        status = _status_of_run(signals)
+    except KeyboardInterrupt:  # as shells have it
+        status = signals.status or 130
+    signals.end()
+    sys.exit(status)
+
+
+def _status_of_run(signals: Signals) -> int | str | None:
+    """Run the command, and return the exit status; print what goes wrong."""
     _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = _run()
-    except SystemExit:
-        raise
+        return _run()
+    except SystemExit as end:
+        return signals.status or end.code
     except KeyboardInterrupt:
-        status = 130  # as shells have it
+        raise
     except BaseException as error:  # panics of polars too, which are not an Exception
+        if signals.status:  # an interrupt that came as another error
+            return signals.status
         if sys.flags.dev_mode:
             raise
         print_message(f"error: {message_of(error)}")
-        status = 2
-    sys.exit(status)
+        return 2
 
 
 def _replace_closed_streams() -> None:

@@ -1,5 +1,6 @@
 """Failures are one message and status 2, Ctrl-C is status 130, and no name controls the terminal."""
 
+import contextlib
 import os
 import shlex
 import signal
@@ -127,15 +128,109 @@ def test_an_output_onto_a_circle_of_links_is_one_message():
 # --- Ctrl-C ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_while_a_file_is_read_is_status_130_without_a_traceback(files):
+WITH_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="Windows has no signals for one process")
+
+
+@contextlib.contextmanager
+def reading_a_pipe(files):
+    """Yield a command that reads a pipe, and the folder of its copy; nobody writes any more into the pipe."""
     os.mkfifo("pipe")
-    command = [*COMMAND, "evaluate", "qrels", "pipe", "-m", "P@1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with process, (files / "pipe").open("wb"):  # which waits until the command opens it
-        process.send_signal(signal.SIGINT)
+    copies = files / "copies"
+    copies.mkdir()
+    environment = {**os.environ, "TMPDIR": str(copies)}
+    streams = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    command = [*COMMAND, "evaluate", "qrels", "pipe", "-m", "P@1", "--format", "csv"]
+    with (
+        subprocess.Popen(command, env=environment, **streams) as process,
+        (files / "pipe").open("wb") as pipe,  # which waits until the command opens it
+    ):
+        yield process, pipe, copies
+
+
+@WITH_SIGNALS
+@pytest.mark.parametrize(
+    ("number", "status", "times"),
+    [
+        (signal.SIGINT, 130, 1),
+        (signal.SIGTERM, 143, 1),
+        pytest.param(signal.SIGTERM, 143, 2, marks=pytest.mark.thorough),  # as by timeout
+        pytest.param(signal.SIGHUP, 129, 1, marks=pytest.mark.thorough),
+    ],
+)
+def test_a_signal_ends_the_command_quietly_and_leaves_no_copy_of_a_pipe(files, number, status, times):
+    with reading_a_pipe(files) as (process, pipe, copies):
+        pipe.write(b"q1 Q0 a 1 1 t\n" * 9)
+        pipe.flush()
+        assert len([*copies.iterdir()]) == 1
+        for _ in range(times):
+            process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout, stderr) == (130, b"", b"")
+        assert (process.returncode, stdout, stderr, [*copies.iterdir()]) == (status, b"", b"", [])
+
+
+@WITH_SIGNALS
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_is_ignored_stays_ignored(files, number):
+    before = signal.signal(number, signal.SIG_IGN)  # as by nohup
+    try:
+        with reading_a_pipe(files) as (process, pipe, copies):
+            process.send_signal(number)
+            pipe.write((files / "run.trec").read_bytes())
+            pipe.close()
+            stdout, stderr = process.communicate(timeout=60)
+            assert (process.returncode, stderr, [*copies.iterdir()]) == (0, b"", [])
+            assert stdout.startswith(b"run,P@1,")
+    finally:
+        signal.signal(number, before)
+
+
+INTERRUPTED = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+CALLBACK = """
+import os, signal, time
+class Odd:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        len("")
+del [Odd()][0]
+time.sleep(30)
+"""
+CONVERTED = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    raise ImportError("no part of this module")
+"""
+
+
+@WITH_SIGNALS
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        ("ir_measures", INTERRUPTED),  # of the package
+        ("shlex", INTERRUPTED),  # of the command line
+        ("zipfile", INTERRUPTED),  # of a command
+        ("zipfile", CALLBACK),
+        ("zipfile", CONVERTED),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported_is_status_130_without_a_traceback(files, module, code):
+    (files / f"{module}.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": f"{files}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    command = [*COMMAND, "evaluate", "qrels", "run.trec", "-m", "P@1"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@WITH_SIGNALS
+def test_ctrl_c_while_a_program_imports_the_package_is_that_of_the_program(files):
+    (files / "ir_measures.py").write_text(INTERRUPTED)
+    environment = {**os.environ, "PYTHONPATH": f"{files}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    code = "try:\n    import permed_measures\nexcept KeyboardInterrupt:\n    print('mine')"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"mine\n", b"")
 
 
 # --- what reaches the terminal ------------------------------------------------------------------------
