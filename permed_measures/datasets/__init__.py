@@ -164,7 +164,12 @@ OURS = "Ours are medcorpus, litsearch, permed-sample and parts of them"
 
 def find(dataset: str) -> Dataset | None:
     """Return a data set with qrels, by its id; None if ir_datasets does not know it."""
-    ir_datasets = registered()
+    try:
+        import ir_datasets
+
+        register()
+    except (OSError, RuntimeError) as error:  # no folder can be made in the user's, or there is none
+        raise no_folder(error) from None
     try:
         found = ir_datasets.load(dataset)
     except KeyError:
@@ -174,21 +179,3 @@ def find(dataset: str) -> Dataset | None:
     if not found.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
     return found
-
-
-def registered() -> ModuleType:
-    """Return ir_datasets, which knows our data sets.
-
-    Raises
-    ------
-    InputError
-        If it has no folder, and can make none.
-    """
-    try:
-        import ir_datasets
-
-        register()
-    except (OSError, RuntimeError) as error:
-        raise no_folder(error) from None
-    module: ModuleType = ir_datasets
-    return module

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.datasets import load, registered
+from permed_measures.datasets import load
 from permed_measures.errors import InputError, no_folder, reason_of, warn
 from permed_measures.inputs.sources import cached
 from permed_measures.markup import counted
@@ -254,9 +254,11 @@ def _is_list_missing(name: str) -> bool:
 
     It knows most data sets without a list; those of clirmatrix are too many.
     """
-    registry = registered().registry
-    from ir_datasets.util import DownloadConfig
-
+    try:
+        from ir_datasets import registry
+        from ir_datasets.util import DownloadConfig
+    except (OSError, RuntimeError) as error:
+        raise no_folder(error) from None
     family = name.partition("/")[0]
     if name in registry or "downloads" not in DownloadConfig.contents().get(family, ()):
         return False
