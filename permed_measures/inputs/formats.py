@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from permed_measures.engine.tables import number, string_id
@@ -153,9 +154,7 @@ def trec_run(columns: Sequence[str], _: int) -> Row:
     """Read query, Q0, document, rank, score and tag; the rank may be any text."""
     if len(columns) < 6:  # trec_eval too ignores what follows the sixth
         raise ValueError(counted(len(columns), "column"))
-    query_id, q0, doc_id, rank, score = columns[:5]
-    if len(columns) > 9 and _has_another(columns, q0):  # else they are a tag of several words
-        raise ValueError("two lines of a run in one, for a line end is missing,")
+    query_id, _q0, doc_id, rank, score = columns[:5]
     if len(columns) > 6 and not RANK.fullmatch(rank):
         raise ValueError(f"column 4 is no rank (found {shown(rank)}; a document id with a blank?)")
     return query_id, doc_id, _score(score), _rank(rank)
@@ -165,32 +164,66 @@ RANK = re.compile(r"[-+]?[0-9.]*")
 """What stands for a rank in a column of ranks."""
 
 
+Q0 = ("Q0", "q0")
+"""What most runs have as their second column."""
+
+
+def second_line(columns: Sequence[str], q0: str, is_first: bool = False) -> int:
+    """Return where a second line begins in a line of a run, by the place of its Q0; 0 if none does.
+
+    The first of the two may have been cut anywhere, and the second before its score, unless the line is the
+    first of the file: Q0 may be a word of its tag. `q0` is the second column of other lines.
+    """
+    others = {q0} if is_first and columns[1] in Q0 else {q0, columns[1], "0"}
+    for place in range(2, len(columns)):
+        says_q0 = columns[place] in Q0
+        if len(columns) < place + 4:
+            if says_q0 and not is_first:
+                return place
+        elif _is_float(columns[place + 3]):
+            # Another text than Q0 may be a document, a rank, a score or a word of a tag as well.
+            has_rank = RANK.fullmatch(columns[place + 2]) and len(columns) > place + 4
+            if says_q0 or (columns[place] in others and (place > 5 or has_rank)):
+                return place
+    return 0
+
+
+def _is_float(text: str) -> bool:
+    """Return whether a text is a number, or NaN, which no score may be."""
+    with suppress(ValueError):
+        return float(text) is not None
+    return False
+
+
 def check_tag(columns: Sequence[str], first: Sequence[str]) -> None:
     """Raise ValueError if a line has other columns than the first one, though the end of its tag is the same.
 
-    Then no tag of several words explains it, but an id with a blank.
+    The two differ from the sixth column on. Then no tag of several words explains it, but an id with a blank.
     """
-    is_other = columns[5:] != first[5:] and is_number(columns[5])
-    if columns[-1] == first[-1] and (len(columns) != len(first) or (len(columns) > 6 and is_other)):
+    if columns[-1] == first[-1] and (len(columns) != len(first) or is_number(columns[5])):
         raise ValueError(
             f"{counted(len(columns), 'column')}, in the first line {len(first)}, with the same tag "
             "(a document id with a blank?),"
         )
 
 
-def _has_another(columns: Sequence[str], q0: str) -> bool:
-    """Return whether a line of a run begins again: after a query there is Q0, and then a score."""
-    return any(
-        columns[place] in (q0, "Q0", "q0", "0") and is_number(columns[place + 3])
-        for place in range(6, len(columns) - 3)
-    )
+_NAMES = {column: {*chain.from_iterable(names)} for column, names in NAMES.items()}
+
+
+def _bare(cell: str) -> str:
+    """Return a cell as a name of a column, without the byte order mark of a file that was joined."""
+    return cell.strip(BLANKS + "\ufeff").lower()
 
 
 def read_cells(cells: Mapping[str, str], kind: Kind) -> Row:
     """Read a row by our names: a pair without a relevance is relevant, a rank may stand for the score."""
     query_id, doc_id = cells["query_id"], cells["doc_id"]
+    if kind == "qrels" and "relevance" not in cells:
+        if _bare(doc_id) in _NAMES["doc_id"] and _bare(query_id) in _NAMES["query_id"]:
+            raise ValueError("a header among the rows")
+        return query_id, doc_id, 1, NO_RANK
     if kind == "qrels":
-        return query_id, doc_id, _grade(cells["relevance"]) if "relevance" in cells else 1, NO_RANK
+        return query_id, doc_id, _grade(cells["relevance"]), NO_RANK
     rank = _rank(cells.get("rank", ""))
     if "score" in cells:
         return query_id, doc_id, _score(cells["score"]), rank

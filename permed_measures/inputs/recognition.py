@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from permed_measures.errors import InputError, shown
@@ -27,6 +27,7 @@ from permed_measures.inputs.formats import (
     formats_of_object,
     formats_of_queries,
     is_number,
+    second_line,
 )
 from permed_measures.inputs.sources import Source
 from permed_measures.inputs.text import (
@@ -40,6 +41,7 @@ from permed_measures.inputs.text import (
     is_skipped,
     json_of,
     return_error,
+    two_lines_error,
 )
 from permed_measures.markup import counted
 from permed_measures.provenance import STDIN
@@ -69,6 +71,8 @@ def recognised(source: Source, kind: Kind | None = None, by_list: bool = False, 
         formats, content = _of_array(source, number) if text.startswith("[") else ([], None)
         if content is None:
             formats, first = _of_columns(source, text, kind)
+            if formats and len(first) > 6 and "\r" not in text:
+                _check_one_line(source, number, first, formats[0].delimiter)
     if not formats or "\r" in text:
         raise _unknown_format(source, number, text, kind)
     found = next((each for each in formats if each.kind == kind), formats[0])
@@ -269,6 +273,18 @@ def _of_columns(source: Source, text: str, kind: Kind | None) -> tuple[list[Form
     if found and text[0] in "<[" and (len(first) == 2 or not is_row(first, first, found[0])):
         return [], first
     return found, first
+
+
+def _check_one_line(source: Source, number: int, first: list[str], delimiter: str) -> None:
+    """Raise InputError if the first row of a run is two lines in one, and no tag of several words.
+
+    A tag stands in the row below it too.
+    """
+    texts = [row.strip(BLANKS) for row in islice(_rows(source), 1, 2)]
+    below = [cells_of(text, delimiter) if delimiter else divided(text) for text in texts]
+    q0 = next((row[1] for row in below if len(row) > 1), first[1])
+    if (place := second_line(first, q0, is_first=True)) and first[5:] not in [row[5:] for row in below]:
+        raise two_lines_error(first, place, source.location(number))
 
 
 def _delimiter_of(source: Source, text: str) -> str:

@@ -22,6 +22,7 @@ from permed_measures.inputs.formats import (
     Row,
     check_tag,
     divided,
+    second_line,
 )
 from permed_measures.inputs.sources import Source
 
@@ -157,7 +158,7 @@ class TextFile(NamedTuple):
 
     def _of_columns(self, lines: Lines) -> Entries:
         """Read columns, in each line that is neither empty nor a comment."""
-        parse, n_first = self.format.parse, len(self.first)
+        parse, n_first, tag = self.format.parse, len(self.first), self.first[5:]
         has_tag = self.format.name == PLAIN["TREC run"].name
         for number, line in lines:
             text = line.strip(BLANKS)
@@ -167,8 +168,12 @@ class TextFile(NamedTuple):
                 continue
             try:
                 columns = self._columns_of(text)
+                # What ends as the first line does, ends with its tag.
+                is_other = has_tag and (n_first > 6 or len(columns) != n_first) and columns[5:] != tag
+                if is_other and len(columns) > 6 and (place := second_line(columns, self.first[1])):
+                    raise two_lines_error(columns, place, self.source.location(number))
                 entry = parse(columns, number)
-                if has_tag and (n_first > 6 or len(columns) != n_first):
+                if is_other:
                     check_tag(columns, self.first)
                 yield number, entry
             except WRONG as error:
@@ -203,6 +208,8 @@ class TextFile(NamedTuple):
                     raise wrong
                 yield number, self.format.parse(row, number)
             except WRONG as error:
+                if (again := [row[0].lstrip("\ufeff"), *row[1:]] if row else []) and Header(again).formats():
+                    raise header_again_error(again == header.names, self.source.location(number)) from None
                 raise self._error_for(error, number, (header.delimiter or " ").join(row)) from None
 
     def _of_json(self, _: Lines) -> Entries:
@@ -384,6 +391,29 @@ def _has_rows(row: list[str], header: Header) -> bool:
             with suppress(ValueError):
                 return bool(form.parse(cells, 1))
     return False
+
+
+def two_lines_error(columns: Sequence[str], place: int, where: str) -> InputError:
+    """Return the error for a line of a TREC run in which a second one has its Q0 at this place."""
+    blank = "" if columns[1] == columns[place] or place > 4 else " (or a query id with a blank?)"
+    return InputError(
+        f"not a line of a TREC run: two lines of a run in one, for a line end is missing{blank}, in "
+        f"{shown(' '.join(columns))}",
+        where=where,
+        hint=f"Begin a new line before the query id that stands before {shown(' '.join(columns[place:]))}; "
+        "complete the line above it, or remove that",
+    )
+
+
+def header_again_error(is_same: bool, where: str) -> InputError:
+    """Return the error for a row of a table that is a header, as where two files were joined."""
+    return InputError(
+        "the header stands here again" if is_same else "another header stands among the rows",
+        where=where,
+        hint="Remove this line"
+        if is_same
+        else "Write the columns of the rows below in the order of the first header, and remove this line",
+    )
 
 
 def return_error(where: str) -> InputError:

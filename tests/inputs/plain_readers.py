@@ -120,16 +120,20 @@ def trec(data, what):
     """Read rows; a line that begins with # is one if it has the columns of the first row."""
     split = divided_by(data, 4 if what == "qrels" else 6)
     first = first_columns(data, split)
+    second = second_row(data, split) or first[:2]
     for number, text in lines_of(data):
         line = text.strip(BLANKS)
         require("\r" not in line, number)
         columns = split(line)
         if line and (line[0] != "#" or is_a_row(columns, first, what)):
             require(len(columns) == 4 if what == "qrels" else len(columns) >= 6, number)
-            require(
-                not any(map(is_a_line_end, zip(*(columns[6 + n :] for n in range(4)), strict=False))), number
-            )
             if what == "run" and len(columns) > 6:
+                known, is_first = (second, True) if columns == first else (first, False)
+                second_columns = {known[1] if len(known) > 1 else columns[1]}
+                second_columns |= set() if is_first and columns[1].lower() == "q0" else {columns[1], "0"}
+                parts = [columns[n:] for n in range(2, len(columns))]
+                begins = any(is_a_second_line(part, second_columns, len(columns), is_first) for part in parts)
+                require(columns[5:] == known[5:] or not begins, number)
                 require(re.fullmatch(r"[-+]?[0-9.]*", columns[3]), number)
             is_same_tag = what == "run" and columns[-1] == first[-1]
             require(not is_same_tag or len(columns) == len(first), number)
@@ -161,6 +165,12 @@ def first_columns(data, split):
     return (plain or others or [[""]])[0]
 
 
+def second_row(data, split):
+    """Return the columns of the second row that does not begin with #, if there is one."""
+    texts = [line.strip(BLANKS) for _, line in lines_of(data)]
+    return next(itertools.islice((split(text) for text in texts if text and text[0] != "#"), 1, None), None)
+
+
 def is_a_row(columns, first, what):
     """Tell whether a line that begins with # has what the rows have: as many columns, the second the same."""
     if columns[0] == "#" or len(columns) != len(first) or columns[1] != first[1]:
@@ -179,12 +189,20 @@ def is_a_score(text):
         return False
 
 
-def is_a_line_end(columns):
-    """Tell whether Q0, a document, a rank and a score follow each other, where a run has its tag."""
+def is_a_second_line(part, second_columns, n, is_first):
+    """Tell whether Q0, a document, a rank and a score follow each other, or the line ends before them.
+
+    In place of Q0 the text of column 2 stands too, where the tag would, or if what follows can be a rank.
+    """
+    says_q0 = part[0].lower() == "q0"
+    if len(part) < 4:
+        return says_q0 and not is_first
     try:
-        return columns[0] in ("Q0", "q0", "0") and "_" not in columns[3] and not math.isnan(float(columns[3]))
+        float(part[3])
     except ValueError:
         return False
+    is_row = n - len(part) > 5 or (len(part) > 4 and re.fullmatch(r"[-+]?[0-9.]*", part[2]))
+    return says_q0 or (part[0] in second_columns and bool(is_row))
 
 
 def table(data, what):

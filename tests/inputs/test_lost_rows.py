@@ -1,11 +1,15 @@
 """No row is lost in silence: joined lines, bounds, files that change, folders of parts, ranked qrels."""
 
 import gzip
+import os
+import random
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 from commands import run_cli, run_main
+from effort import THOROUGH, effort
 
 import permed_measures as pm
 from permed_measures.cli.collections import collections_of
@@ -70,6 +74,142 @@ def test_a_line_that_is_two_or_no_text_is_refused_with_its_number(content, messa
 def test_a_long_tag_is_one(line):
     Path("file").write_text(f"{line}\n", newline="")
     assert pm.read_run("file") == {"q1": {"a": 2.0}}
+
+
+def run_of(n, q0="Q0", tag="t", letters=False):
+    """Return lines of a run, in which ids are numbers or begin with a letter."""
+    rng = random.Random(n)
+    query, doc = ("q", "D") if letters else ("", "")
+    return [
+        f"{query}{300 + place // 6} {q0} {doc}{rng.randrange(1000)} {place % 6 + 1} {9.5 - place % 6} {tag}"
+        for place in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "second"),
+    [
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3 7.5 t\n", 2, "Q0 6 3 7.5 t"),
+        ("301 Q0 7 1 9.5 t\n301 301 Q0 6 3 7.5 t\n", 2, "Q0 6 3 7.5 t"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 301 Q0 6 3 7.5 t\n", 2, "Q0 6 3 7.5 t"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 301 Q0 6 3 7.5 t\n", 2, "Q0 6 3 7.5 t"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 9.301 Q0 6 3 7.5 t\n", 2, "Q0 6 3 7.5 t"),
+        ("301 Q0 7 1 9.5 a\n301 Q0 5 2 301 Q0 6 3 7.5 b\n", 2, "Q0 6 3 7.5 b"),  # two runs in one file
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 301 q0 6 - -1e-3 t\n", 2, "q0 6 - -1e-3 t"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3 nan t\n", 2, "Q0 6 3 nan t"),
+        ("301 Q0 7 1 9.5 my tag\n301 Q0 5 2 301 Q0 6 3 7.5 my tag\n", 2, "Q0 6 3 7.5 my tag"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3 301 Q0 8 4 7.5 t\n", 2, "Q0 6 3 301 Q0 8 4 7.5 t"),
+        ("301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3\n", 2, "Q0 6 3"),  # both of them cut
+        ("301 Q0 5 2 301 Q0 6 3 7.5 t\n301 Q0 7 1 9.5 t\n", 1, "Q0 6 3 7.5 t"),
+        ("301 301 Q0 6 3 7.5 t\n", 1, "Q0 6 3 7.5 t"),
+        ("301 0 7 1 9.5 t\n301 0 301 0 6 3 7.5 t\n", 2, "0 6 3 7.5 t"),
+        ("301 301 x 6 3 7.5 t\n301 x 7 1 9.5 t\n", 1, "x 6 3 7.5 t"),
+        ("# words\n301\tQ0\t7\t1\t9.5\tt\r\n301\tQ0\t5\t2\t301\tQ0\t6\t3\t7.5\tt\r\n", 3, "Q0 6 3 7.5 t"),
+    ],
+)
+def test_a_line_that_was_cut_and_the_next_one_are_no_row(text, line, second):
+    Path("qrels").write_text("301 0 7 1\n301 0 6 1\n")
+    Path("run").write_text(text, newline="")
+    status, _, stderr = run_main("evaluate", "qrels", "run", "-m", "P@3")
+    assert (status, f"run:{line}: not a line of a TREC run: two lines of a run in one" in stderr) == (2, True)
+    assert f"Begin a new line before the query id that stands before '{second}'" in stderr
+
+
+def test_where_a_new_line_is_begun_and_the_one_above_completed_or_removed_all_rows_are_read():
+    content = "301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3 7.5 t\n"
+    second = re.search("stands before '(.*?)'; complete the line above it, or remove that", refusal(content))[
+        1
+    ]
+    above, query_id = content.partition(second)[0].rstrip().rsplit(" ", 1)
+    Path("file").write_text(f"{above} 8.5 t\n{query_id} {second}\n")
+    assert pm.read_run("file") == {"301": {"7": 9.5, "5": 8.5, "6": 7.5}}
+    Path("file").write_text(f"{above.rpartition(chr(10))[0]}\n{query_id} {second}\n")
+    assert pm.read_run("file") == {"301": {"7": 9.5, "6": 7.5}}
+
+
+@pytest.mark.parametrize("letters", [True, False])
+@pytest.mark.parametrize(("q0", "tag"), [("Q0", "t"), ("0", "t"), ("Q0", "my tag"), ("x", "bm25 0.9 0.4")])
+def test_no_cut_behind_a_query_id_is_read(letters, q0, tag):
+    lines = run_of(8, q0, tag, letters)
+    for place in range(effort(2, 6)):
+        line, after = lines[place : place + 2]
+        for end in range(line.index(" ") + 1, len(line) + 1):
+            for above in (lines[:place], lines[:0]):
+                content = "\n".join([*above, line[:end] + after, *lines[place + 2 :]])
+                assert f"file:{len(above) + 1}: not a line of a TREC run: two lines" in refusal(content)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["my tag", "Q0 7 x", "Q0", "x Q0", "0 7 x", "bm25 0.9 0.4", "2 stages", "0 1 2.5 x", "Q0 7 1 9.5 x"],
+)
+@pytest.mark.parametrize("q0", ["Q0", "0", "x"])
+def test_a_tag_of_several_words_is_a_tag(q0, tag):
+    Path("file").write_text("\n".join(run_of(8, q0, tag)))
+    assert {query_id: len(docs) for query_id, docs in pm.read_run("file").items()} == {"300": 6, "301": 2}
+
+
+@pytest.mark.parametrize("tag", ["my tag", "Q0 7 x", "Q0", "bm25 0.9 0.4", "2 stages"])
+def test_the_tag_of_a_single_row_is_one_too(tag):
+    for document in ("d", "0", "q0"):
+        Path("file").write_text(f"301 Q0 {document} 1 9.5 {tag}\n")
+        if (document, tag) != ("q0", "2 stages"):
+            assert pm.read_run("file") == {"301": {document: 9.5}}
+
+
+@pytest.mark.skipif("PERMED_DATA" not in os.environ, reason="needs PERMED_DATA")
+@pytest.mark.skipif(not THOROUGH, reason="a thorough test")
+def test_all_rows_of_real_runs_are_read():
+    data = Path(os.environ["PERMED_DATA"])
+    paths = [*data.rglob("*.trec.gz"), *data.rglob("results.t*")]
+    assert len(paths) == 9
+    for path in paths:
+        content = path.read_bytes()
+        n_rows = (gzip.decompress(content) if path.suffix == ".gz" else content).count(b"\n")
+        file = reading.recognised(sources.Source(path), "run")
+        assert sum(map(len, streams.text_frames(file))) == n_rows
+        assert sum(1 for _ in file.rows()) == n_rows
+
+
+# --- a header among the rows -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("query_id,doc_id\n301,7\n", "query_id,doc_id\n301,6\n", True),
+        ("query_id,doc_id\n301,7\n", "\ufeffquery_id,doc_id\n301,6\n", True),
+        ("query_id,doc_id\n301,7\n", "qid,docno\n301,6\n", False),
+        ("qid\tpid\n301\t7\n", "qid\tpid\n301\t6\n", True),
+        ("qid docno\n301 7\n", "qid docno\n301 6\n", True),
+        ("query_id,doc_id,relevance\n301,7,1\n", "query_id,doc_id,relevance\n301,6,1\n", True),
+        ("query_id;doc_id;relevance\n301;7;1\n", "Query_ID;doc_id;relevance\n301;6;1\n", False),
+        ('"query_id","doc_id","label"\n"301","7",1\n', '"query_id","doc_id","label"\n"301","6",1\n', True),
+        ("query-id\tcorpus-id\tscore\n301\t7\t1\n", "query-id\tcorpus-id\tscore\n301\t6\t1\n", True),
+        ("query_id,doc_id,relevance\n301,7,1\n", "doc_id,query_id,relevance\n6,301,1\n", False),
+        ("query_id,doc_id,relevance\n301,7,1\n", "doc_id,relevance,text,query_id\n6,1,x,301\n", False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*pairs of query and document")
+def test_a_header_among_the_rows_is_refused_and_the_remedy_reads_them(first, second, is_same):
+    message = refusal(first + second, pm.read_qrels)
+    said = (
+        "the header stands here again. Remove" if is_same else "another header stands among the rows. Write"
+    )
+    assert message.startswith(f"file:3: {said}")
+    row = second.splitlines()[1]
+    if "order of the first header" in message and row.startswith("6,"):
+        row = "301,6,1"
+    Path("file").write_text(f"{first}{row}\n")
+    assert pm.read_qrels("file") == {"301": {"7": 1, "6": 1}}
+
+
+def test_the_header_of_a_run_and_of_pairs_below_their_rows_is_refused():
+    table = "qid,docno,score\n301,7,1\n"
+    assert refusal(table * 2) == "file:3: the header stands here again. Remove this line"
+    assert "file:2: not a line of relevant pairs: a header among the rows" in refusal(
+        "301,7\nquery_id,doc_id\n301,6\n", pm.read_qrels
+    )
 
 
 def test_qrels_with_carriage_returns_are_refused():

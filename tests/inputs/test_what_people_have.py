@@ -540,7 +540,8 @@ def test_an_id_with_a_blank_is_refused_with_its_line():
     ):
         for place in (0, 1, 3):
             lines = [*rows[:place], line, *rows[place:]]
-            assert "a document id with a blank?" in refusal("".join(lines))
+            what = "query" if line.startswith("my q") else "document"
+            assert f"a {what} id with a blank?" in refusal("".join(lines))
     assert "an id with a blank?" in refusal("q 0 a 1\nq 0 b c 1\n", pm.read_qrels)
     tabbed = "".join(rows).replace(" ", "\t") + "q1\tQ0\tannual report.pdf\t4\t40.5\tx\n"
     assert pm.read_run(written(tabbed))["q1"]["annual report.pdf"] == 40.5
