@@ -23,8 +23,10 @@ from permed_measures.markup import counted
 Number = float | int | None
 """A relevance or score; None where there is none, as in a list without scores."""
 NO_RANK = -1
-"""Where a file has no column of ranks, or no number in it."""
-Row = tuple[str, str, Number, int]
+"""Where a file has no column of ranks, or none is given in a row: there is nothing, a dash, -1 or NaN."""
+NOT_A_RANK = -2
+"""Where something else stands in a column of ranks that is not a number from 0 on."""
+Row = tuple[str, str, Number, float]
 """Query, document, number and rank."""
 List = tuple[str, list[str], list[Any]]
 """A query, its documents and their numbers."""
@@ -120,9 +122,25 @@ def _grade(text: str) -> float | int:
     raise ValueError(f"a relevance must be a number (found {shown(text)})")
 
 
-def _rank(text: str) -> int:
-    """Return the number in a column of ranks; NO_RANK if it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else NO_RANK
+def rank_of(value: Any) -> float:
+    """Return the rank that stands in a column of ranks as number or text; else NO_RANK or NOT_A_RANK."""
+    is_text = isinstance(value, str)
+    if is_text and value.isascii() and value.isdigit() and len(value) < 10:  # as in most files
+        return int(value)
+    if value is None or (is_text and value.strip() in EMPTY_RANKS):
+        return NO_RANK
+    if isinstance(value, bool) or (is_text and ("_" in value or not value.isascii())):
+        return NOT_A_RANK
+    try:
+        rank = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return NOT_A_RANK
+    if rank == NO_RANK or math.isnan(rank):
+        return NO_RANK
+    return rank if 0 <= rank < math.inf else NOT_A_RANK
+
+
+EMPTY_RANKS = ("", "-")
 
 
 def _text(value: Any) -> str:
@@ -157,7 +175,7 @@ def trec_run(columns: Sequence[str], _: int) -> Row:
     query_id, _q0, doc_id, rank, score = columns[:5]
     if len(columns) > 6 and not RANK.fullmatch(rank):
         raise ValueError(f"column 4 is no rank (found {shown(rank)}; a document id with a blank?)")
-    return query_id, doc_id, _score(score), _rank(rank)
+    return query_id, doc_id, _score(score), rank_of(rank)
 
 
 RANK = re.compile(r"[-+]?[0-9.]*")
@@ -224,11 +242,11 @@ def read_cells(cells: Mapping[str, str], kind: Kind) -> Row:
         return query_id, doc_id, 1, NO_RANK
     if kind == "qrels":
         return query_id, doc_id, _grade(cells["relevance"]), NO_RANK
-    rank = _rank(cells.get("rank", ""))
+    rank = rank_of(cells.get("rank"))
     if "score" in cells:
         return query_id, doc_id, _score(cells["score"]), rank
-    if rank == NO_RANK:
-        raise ValueError(f"a rank must be a whole number from 0 or 1 (found {shown(cells['rank'])})")
+    if rank < 0:
+        raise ValueError(f"a rank must be a number from 0 or 1 (found {shown(cells['rank'])})")
     return query_id, doc_id, -float(rank), rank
 
 
@@ -512,16 +530,15 @@ def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> Row:
             used = next(other for other, name in names if name == ours)
             raise ValueError(_differ(used, theirs, cells[ours], content[theirs]))
     query_id, doc_id = _text(cells["query_id"]), _text(cells["doc_id"])
-    rank = cells.get("rank")
-    place = rank if isinstance(rank, int) and not isinstance(rank, bool) and rank >= 0 else NO_RANK
+    rank = rank_of(cells.get("rank"))
     if column in cells:
         value = _number(cells[column], column)
-        return query_id, doc_id, float(value) if kind == "run" else value, place if kind == "run" else NO_RANK
+        return query_id, doc_id, float(value) if kind == "run" else value, rank if kind == "run" else NO_RANK
     if kind == "qrels":
         return query_id, doc_id, 1, NO_RANK
-    if place == NO_RANK:
-        raise ValueError(f"a rank must be a whole number from 0 or 1 (found {shown(rank)})")
-    return query_id, doc_id, -float(place), place
+    if rank < 0:
+        raise ValueError(f"a rank must be a number from 0 or 1 (found {shown(cells['rank'])})")
+    return query_id, doc_id, -float(rank), rank
 
 
 @lru_cache(4096)

@@ -19,7 +19,7 @@ from permed_measures.frames import pl
 from permed_measures.markup import counted
 
 
-def scores_by_order(documents: Iterable[str], ranks: Sequence[int] = ()) -> dict[str, float]:
+def scores_by_order(documents: Iterable[str], ranks: Sequence[float] = ()) -> dict[str, float]:
     """Return documents with scores that rank them by their ranks, if all have one, or as they stand."""
     scores = dict(zip(documents, count(-1.0, -1.0), strict=False))
     if len(ranks) < len(scores):
@@ -36,7 +36,7 @@ def ranked(documents: Mapping[str, float]) -> list[str]:
 
 
 def contradicted(
-    table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[int]] | None
+    table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[float]] | None
 ) -> dict[str, str]:
     """Return the queries whose order contradicts the scores, each with the first document that does.
 
@@ -48,7 +48,7 @@ def contradicted(
     lists = [table[query_id] for query_id in known]
     query = np.repeat(np.arange(len(known)), list(map(len, lists)))
     score = np.fromiter(chain.from_iterable(docs.values() for docs in lists), np.float64, len(query))
-    rank = np.fromiter(chain.from_iterable(map(ranks.__getitem__, known)), np.int64, len(query))
+    rank = np.fromiter(chain.from_iterable(map(ranks.__getitem__, known)), np.float64, len(query))
     rows, ids = _first_rises(query, score, rank), list(chain.from_iterable(lists))
     return {known[query[row]]: ids[row] for row in rows.tolist()}
 
@@ -70,7 +70,7 @@ def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
     return dict(frame[rows].select("query_id", "doc_id").iter_rows())
 
 
-def _first_rises(query: Ints, score: Floats, rank: Ints) -> Ints:
+def _first_rises(query: Ints, score: Floats, rank: Floats) -> Ints:
     """Return the rows that contradict their scores, the first by rank of each query."""
     same = query[1:] == query[:-1]
     order = np.arange(len(query))

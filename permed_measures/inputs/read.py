@@ -20,7 +20,7 @@ from permed_measures.engine.tables import (
 )
 from permed_measures.errors import InputError, check_choice, shown, warn
 from permed_measures.frames import pl
-from permed_measures.inputs.formats import NO_RANK, Kind, medcorpus
+from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, Kind, medcorpus
 from permed_measures.inputs.order import contradicted, note_of, scores_by_order
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
@@ -29,6 +29,7 @@ from permed_measures.inputs.streams import (
     parquet_header,
     parquet_rows,
     parquet_run,
+    rank_in_parquet,
     read_parquet_qrels,
     text_frames,
     text_run,
@@ -163,7 +164,7 @@ def load(
     if source.is_parquet:
         return _cleaned(source, None, cleaning, by_list) if cleaning or by_list else parquet_run(source)
     file = recognised(source, "run", by_list, cleaning.subset)
-    if cleaning:
+    if cleaning or (by_list and file.format.kind == "run" and not file.format.lists):
         run = _cleaned(source, file, cleaning, by_list or file.format.kind == "qrels")
         return _noted(run, file.notes, source)
     if file.format.kind == "qrels":
@@ -236,7 +237,7 @@ def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: boo
 
 def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     is_list = file.format.lists
-    if not is_list and not by_list and file.source.size > _LARGE:
+    if not is_list and file.source.size > _LARGE:
         return _noted(text_run(file), file.notes, file.source)
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
@@ -247,7 +248,7 @@ def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     return _noted(table, filter(None, [*file.notes, note]), file.source)
 
 
-def _score_by_order(table: Run, ranks: Mapping[str, list[int]], source: Source, force: bool) -> Run:
+def _score_by_order(table: Run, ranks: Mapping[str, list[float]], source: Source, force: bool) -> Run:
     """Give lists without scores the order as scores; return those that have scores."""
     given = {}
     for query_id, documents in table.items():
@@ -278,6 +279,9 @@ def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool
     twice = partial(twice_in_parquet, source) if file is None else file.duplicate_error
     rows = as_one(frames, "score")
     query_ids = rows["query_id"].unique(maintain_order=True).to_list()
+    if by_list and len(wrong := (rows["rank"] == NOT_A_RANK).arg_true()):
+        place, found = rank_in_parquet(source, wrong[0]) if file is None else file.place_of_row(wrong[0])
+        raise _rank_error(f"{place}: {location(*rows.row(wrong[0])[:2])}", found)
     rows = rows.drop_nulls("doc_id")  # of empty lists
     if how.duplicates == "refuse" and (pair := first_repeated(rows)) is not None:
         raise twice(*pair)
@@ -287,11 +291,20 @@ def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool
         rows = _one_row_each(rows.with_columns(doc_id=document), True, by_list)
     if how.ignore_self:
         rows = rows.filter(pl.col("doc_id") != pl.col("query_id"))
-    known = rows.with_columns(pl.col("rank").fill_null(NO_RANK))
-    listed, ranks = table_of(enumerate(known.iter_rows()), twice)
+    listed, ranks = table_of(enumerate(rows.iter_rows()), twice)
     table = {query_id: listed.get(query_id, {}) for query_id in query_ids}
     _score_by_order(table, ranks, source, by_list)
     return NamedDict(table, source.path)
+
+
+def _rank_error(where: str, found: str) -> InputError:
+    """Return the error for a rank that cannot be read where the ranks are asked for."""
+    return InputError(
+        f"a rank must be a number from 0 or 1{found}",
+        where=where,
+        hint="Correct it, or write -1: where a document of a query has no rank, --order list takes the order "
+        "of its lines",
+    )
 
 
 def _one_row_each(rows: pl.DataFrame, best: bool, by_list: bool) -> pl.DataFrame:

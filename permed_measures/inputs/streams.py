@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Any
 
 from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
-from permed_measures.errors import InputError, warn
+from permed_measures.errors import InputError, shown, warn
 from permed_measures.frames import pl
 from permed_measures.inputs.columns import called, checked_frame, columns_of, whole_queries
-from permed_measures.inputs.formats import VALUE_COLUMNS, Header
+from permed_measures.inputs.formats import EMPTY_RANKS, NO_RANK, NOT_A_RANK, VALUE_COLUMNS, Header
 from permed_measures.inputs.order import contradicted_rows, note_of
 from permed_measures.inputs.sources import MARK, Source
 from permed_measures.inputs.text import TextFile, twice_error
@@ -82,7 +82,7 @@ def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.Da
 
 def row_schema(value: str) -> dict[str, Any]:
     """Return the columns of rows and their types."""
-    return {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Int64}
+    return {"query_id": pl.String, "doc_id": pl.String, value: pl.Float64, "rank": pl.Float64}
 
 
 def as_one(frames: Iterable[pl.DataFrame], value: str) -> pl.DataFrame:
@@ -113,17 +113,32 @@ def _of_csv(data: bytes, columns: tuple[str, ...], has_ranks: bool = True) -> pl
         return _of_csv(data, columns, False) if has_ranks and "score" in columns else None
     if any(column.null_count() for column in frame):
         return None
-    rank = pl.col("rank").cast(pl.Int64, strict=False) if "rank" in columns else pl.lit(None, pl.Int64)
+    rank = _ranks("rank", frame.schema.get("rank"))
     if "score" not in columns:
-        score = -pl.col("rank").cast(pl.Float64)
-        return (
-            None
-            if (frame["rank"] < 0).any()
-            else frame.select("query_id", "doc_id", score.alias("score"), rank)
-        )
+        if (frame["rank"] < 0).any():
+            return None
+        return frame.select("query_id", "doc_id", (-rank).alias("score"), rank.alias("rank"))
     if frame["score"].is_nan().any():
         return None
     return frame.select("query_id", "doc_id", "score", rank.alias("rank"))
+
+
+def _ranks(name: str, dtype: Any) -> pl.Expr:
+    """Return a column of this type as `rank_of` reads each of its values; without a type there is none."""
+    column = pl.col(name)
+    if dtype is None or dtype == pl.Null:
+        return pl.lit(NO_RANK, pl.Float64)
+    if dtype.is_numeric():
+        rank = column.cast(pl.Float64)
+    elif dtype in (pl.String, pl.Categorical, pl.Enum):
+        text = column.cast(pl.String).str.strip_chars()
+        read = text.cast(pl.Float64, strict=False).fill_null(NOT_A_RANK)
+        rank = pl.when(text.is_in(EMPTY_RANKS)).then(NO_RANK).when(text.is_not_null()).then(read)
+    else:
+        rank = pl.lit(NOT_A_RANK, pl.Float64)
+    rank = rank.fill_nan(None).fill_null(NO_RANK)
+    is_known = (rank == NO_RANK) | ((rank >= 0) & rank.is_finite())
+    return pl.when(is_known).then(rank).otherwise(NOT_A_RANK).cast(pl.Float64)
 
 
 # --- Parquet ------------------------------------------------------------------------------------------
@@ -189,16 +204,21 @@ def twice_in_parquet(source: Source, query_id: str, doc_id: str) -> InputError:
     return twice_error(query_id, doc_id, "", str(source.path), is_run=True)
 
 
+def rank_in_parquet(source: Source, n: int) -> tuple[str, str]:
+    """Return the file, and what stands in the column of ranks in the row with this index, from 0 on."""
+    lazy = _lazy(source)
+    [name, *_] = called("rank", lazy.collect_schema().names())
+    return str(source.path), f" (found {shown(lazy.select(name).slice(n, 1).collect().row(0)[0])})"
+
+
 def parquet_rows(source: Source) -> Iterator[pl.DataFrame]:
     """Yield the rows in the order of the file, as frames that have a column rank too."""
     with _located(source):
         lazy = _lazy(source)
         schema = lazy.collect_schema()
         theirs = next(iter(called("rank", schema.names())), "")
-        rank = pl.col(theirs) if schema.get(theirs, pl.String()).is_integer() else pl.lit(None)
-        rank = rank.cast(pl.Int64, strict=False)
         names = columns_of(schema.names(), "score")
-        lazy = lazy.select(*names, rank.alias(_RANK))
+        lazy = lazy.select(*names, _ranks(theirs, schema.get(theirs)).alias(_RANK))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):
         with _located(source):

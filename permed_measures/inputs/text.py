@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, shown
@@ -88,11 +89,10 @@ class TextFile(NamedTuple):
             if query_id in seen:
                 raise self.duplicate_error(query_id, None)
             seen.add(query_id)
-            first = 1 if self.format.in_order else NO_RANK
-            for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True)):
-                yield query_id, doc_id, value, first * (place + 1)
+            for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True), 1):
+                yield query_id, doc_id, value, place if self.format.in_order else NO_RANK
 
-    def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+    def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
         """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
         if not self.format.lists:
             return table_of(self.entries(), self.duplicate_error)
@@ -124,6 +124,12 @@ class TextFile(NamedTuple):
         if is_columns and (said := self._of_subtopics(query_id, str(doc_id), first, second, where)):
             return said
         return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where, is_choice)
+
+    def place_of_row(self, n: int) -> tuple[str, str]:
+        """Return file and line of the row with this index, from 0 on, and what stands there."""
+        number, _ = next(islice(self.entries(), n, None))
+        line = next((line for each, line in self.source.lines() if each == number), "")
+        return self.source.location(number), f", in {shown(line.strip(BLANKS))}" if line else ""
 
     def _of_subtopics(
         self, query_id: str, doc_id: str, first: int | None, second: int | None, where: str
@@ -267,10 +273,10 @@ TAKE_HIGHEST = (
 
 def table_of(
     rows: Iterable[tuple[object, Row]], duplicate_error: Callable[[str, str], InputError]
-) -> tuple[dict[str, dict[str, Any]], dict[str, list[int]]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
     """Return numbered rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
     table: dict[str, dict[str, Any]] = {}
-    ranks: dict[str, list[int]] = {}
+    ranks: dict[str, list[float]] = {}
     for _, (query_id, doc_id, value, rank) in rows:
         documents = table.get(query_id)
         if documents is None:

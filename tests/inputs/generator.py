@@ -106,6 +106,8 @@ class Made:
             lambda _, __, order: order * 3,
         )
         odd = [] if self.chance(0.8) else ["-", "1.5", "-1"]
+        if odd and self.what == "run":
+            odd = self.choice(odd, ["3.0", "+2", "-1.0"], ["3.0", "-2"])
         ranks = []
         for row, (query_id, _) in enumerate(pairs):
             place = seen[query_id]
@@ -241,8 +243,9 @@ def parquet(made):
         "other": pl.Series([MARK] * len(pairs)),
     }
     if made.chance(0.5):
-        ranks = [int(rank) if rank.isdigit() else None for rank in made.ranks(pairs)]
-        columns["rank"] = pl.Series(ranks, dtype=made.choice(pl.Int64, pl.Int32, pl.UInt16, pl.Float64))
+        ranks, dtype = made.ranks(pairs), made.choice(pl.Int64, pl.Int32, pl.UInt16, pl.Float64, pl.String)
+        is_text = dtype == pl.String
+        columns["rank"] = pl.Series([r if is_text or r.isdigit() else None for r in ranks]).cast(dtype)
     frame, file = pl.DataFrame(columns), io.BytesIO()
     frame.select(made.rng.sample(frame.columns, frame.width)).write_parquet(
         file, row_group_size=made.choice(1, 5, None), compression=made.choice("zstd", "snappy")

@@ -69,9 +69,24 @@ def by_position(documents):
 
 def in_order(documents, ranks):
     """Return the documents in the order of their ranks; nothing unless all have one."""
-    is_ranked = len(documents) == len(ranks) and all(re.fullmatch("[0-9]+", str(rank)) for rank in ranks)
-    ranked = sorted(zip(map(int, ranks), documents, strict=True), key=lambda x: x[0]) if is_ranked else []
-    return [doc_id for _, doc_id in ranked]
+    numbers = [rank_number(rank) for rank in ranks]
+    if len(documents) != len(ranks) or None in numbers:
+        return []
+    return [doc_id for _, doc_id in sorted(zip(numbers, documents, strict=True), key=lambda x: x[0])]
+
+
+def rank_number(rank):
+    """Return a rank as a number, None where there is none; what else stands there is refused."""
+    text = str(rank).strip()
+    if rank is None or text.lower() in ("", "-", "nan", "+nan", "-nan"):
+        return None
+    require(
+        type(rank) in (str, int, float)
+        and re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?", text, re.I)
+    )
+    number = float(text)
+    require((number >= 0 or number == -1) and number < math.inf)
+    return None if number == -1 else number
 
 
 def lines_of(data):
@@ -278,7 +293,7 @@ def parquet(data, what):
     wanted = [ALIASES[column] for column in ("query", "document", what)]
     columns = [frame.column(next(n for n in some if n in frame.column_names)).to_pylist() for some in wanted]
     ranks = [""] * len(columns[0])
-    if "rank" in frame.column_names and pa.types.is_integer(frame.schema.field("rank").type):
+    if "rank" in frame.column_names:
         ranks = frame.column("rank").to_pylist()
     for query_id, doc_id, value, rank in zip(*columns, ranks, strict=True):
         yield None, as_text(query_id, None), [(as_text(doc_id, None), as_number(value, what, None))], rank
@@ -333,11 +348,14 @@ def rows(data, what):
             name = named(names, ["relevance label", "rel rating grade"], line)
             yield line, ids[0], [(ids[1], as_number(content[name], what, line))]
             continue
-        rank = content.get("rank")
-        is_rank = type(rank) is int and rank >= 0
-        require("score" in content or is_rank, line)
-        value = as_number(content["score"], what, line) if "score" in content else -float(rank)
-        yield line, ids[0], [(ids[1], value)], rank if is_rank else ""
+        if "score" not in content:
+            try:
+                value = rank_number(content.get("rank"))
+            except RefusedError:
+                raise RefusedError(line) from None
+            require(value is not None, line)
+        value = as_number(content["score"], what, line) if "score" in content else -value
+        yield line, ids[0], [(ids[1], value)], content.get("rank")
 
 
 def named(names, groups, line):

@@ -1,18 +1,23 @@
 """Files whose order contradicts their scores: what is said, when nothing is, and what the order gives."""
 
+import json
+import math
 import random
 import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.engine.tables import Table
 from permed_measures.inputs import read as reading
-from permed_measures.inputs.formats import NO_RANK, trec_run
+from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, rank_of, trec_run
 from permed_measures.inputs.order import contradicted, contradicted_rows
+from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.streams import parquet_rows, text_frames
 from permed_measures.inputs.text import TextFile, table_of
 
 QUERIES = ("q1", "q2", "q3")
@@ -166,16 +171,164 @@ def test_qrels_that_are_the_run_too_are_read_once(tmp_path, monkeypatch):
     assert same[0] == other[0]
 
 
+# --- what stands in a column of ranks ----------------------------------------------------------------
+
+RANKS = {
+    **{"7": 7, "0": 0, "007": 7, "999999999": 999_999_999, "1000000000": 1e9, "9" * 20: 1e20},
+    **{"3.0": 3, "+3": 3, "+3.0": 3, "1.5": 1.5, "1.": 1, ".5": 0.5, "2e1": 20},
+    **dict.fromkeys(["-1", "-1.0", "-", "nan", "NaN"], NO_RANK),
+    **dict.fromkeys(
+        ["x", "-2", "-0.5", "inf", "1e999", "1_0", "²", "٣", "0x1", "1,5", "#1", "true"], NOT_A_RANK
+    ),
+}
+
+
+@pytest.mark.parametrize("text", RANKS)
+def test_a_rank_is_a_number_in_any_spelling(text, tmp_path):
+    assert rank_of(text) == trec_run(["q", "Q0", "a", text, "0.5", "x"], 1)[-1] == RANKS[text]
+    (tmp_path / "run.trec").write_text(f"q Q0 a {text} 0.5 x\n")
+    pl.DataFrame({"qid": "q", "docno": "a", "score": 0.5, "rank": text}).write_parquet(
+        tmp_path / "run.parquet"
+    )
+    trec, parquet = (Source(tmp_path / f"run.{ending}") for ending in ("trec", "parquet"))
+    [frame], [rows] = text_frames(recognised(trec)), parquet_rows(parquet)
+    assert frame["rank"].to_list() == rows["rank"].to_list() == [RANKS[text]]
+
+
 @pytest.mark.parametrize(
-    ("text", "rank"),
+    ("value", "rank"),
     [
-        ("7", 7),
-        ("999999999", 999_999_999),
-        ("1000000000", NO_RANK),
-        ("-1", NO_RANK),
-        ("x", NO_RANK),
-        ("²", NO_RANK),
+        *[
+            (3, 3),
+            (3.0, 3),
+            (2.5, 2.5),
+            ("3", 3),
+            (10**400, NOT_A_RANK),
+            (True, NOT_A_RANK),
+            ([1], NOT_A_RANK),
+        ],
+        *[(None, NO_RANK), ("", NO_RANK), (" ", NO_RANK), (" 3 ", 3), (float("nan"), NO_RANK), (-1, NO_RANK)],
     ],
 )
-def test_ranks_are_whole_numbers_of_nine_digits_at_most(text, rank):
-    assert trec_run(["q", "Q0", "a", text, "0.5", "x"], 1)[-1] == rank
+def test_a_rank_in_json_is_a_number_or_a_text(value, rank):
+    assert rank_of(value) == rank
+
+
+SPELLINGS = {
+    "3.0": lambda rank: f"{rank}.0",
+    "+3": lambda rank: f"+{rank}",
+    "averages": lambda rank: f"{rank + 0.5}",
+    "03": lambda rank: f"{rank:02}",
+}
+QRELS_3 = "301 0 7 1\n"
+
+
+def ranked_file(ending, ranks):
+    """Write three documents of a query, the scores of which rank the second before the first."""
+    rows = [
+        (301, document, rank, score)
+        for document, rank, score in zip((7, 5, 6), ranks, (1.5, 2.5, 0.5), strict=True)
+    ]
+    path = Path(f"run.{ending}")
+    if ending == "trec":
+        path.write_text("".join(f"{q} Q0 {d} {rank} {score} t\n" for q, d, rank, score in rows))
+    elif ending == "csv":
+        path.write_text("qid,docno,rank,score\n" + "".join(f"{q},{d},{r},{s}\n" for q, d, r, s in rows))
+    elif ending == "jsonl":
+        lines = ({"qid": q, "docno": d, "rank": rank, "score": score} for q, d, rank, score in rows)
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    else:
+        frame = pl.DataFrame(rows, schema=["qid", "docno", "rank", "score"], orient="row")
+        (
+            frame.with_columns(pl.col("rank").cast(pl.Float64)) if ending == "float.parquet" else frame
+        ).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["trec", "csv", "jsonl", "parquet", "float.parquet"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_ranks_in_any_spelling_are_taken_and_compared_with_the_scores(
+    ending, spelling, read, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text(QRELS_3)
+    spelled = [SPELLINGS[spelling](rank) for rank in (10, 9, 11)]
+    numbers = ranked_file(ending, map(float, spelled) if ending == "float.parquet" else spelled)
+    assert read(numbers, order="list") == {"301": {"7": -2.0, "5": -1.0, "6": -3.0}}
+    assert notes_of(read, numbers) == []
+    spelled = [SPELLINGS[spelling](rank) for rank in (9, 10, 11)]
+    path = ranked_file(ending, map(float, spelled) if ending == "float.parquet" else spelled)
+    stdout, stderr = run_cli("evaluate", "qrels", path, "-m", "RR", "--format", "csv")
+    assert (
+        stdout.splitlines()[1].split(",")[1],
+        stderr.count("in 1 of 1 query the scores rank documents in an"),
+    ) == ("0.5", 1)
+    stdout, stderr = run_cli("evaluate", "qrels", path, "-m", "RR", "--format", "csv", "--order", "list")
+    assert (stdout.splitlines()[1].split(",")[1], "another order" in stderr) == ("1.0", False)
+
+
+@pytest.mark.parametrize("ending", ["trec", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("wrong", ["x", "-2", "inf", "1_0"])
+def test_a_rank_that_cannot_be_read_is_refused_where_the_ranks_are_asked_for(
+    ending, wrong, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text(QRELS_3)
+    for ranks in (["1", "2", wrong], [wrong] * 3):
+        path = ranked_file(ending, ranks)
+        assert pm.read_run(path) == {"301": {"7": 1.5, "5": 2.5, "6": 0.5}}
+        status, _, stderr = run_main("evaluate", "qrels", path, "-m", "RR", "--order", "list")
+        first = ranks.index(wrong)
+        place = {"csv": f":{first + 2}", "parquet": ""}.get(ending, f":{first + 1}")
+        assert (
+            f"run.{ending}{place}: query '301', document '{(7, 5, 6)[first]}': a rank must be a number"
+            in stderr
+        )
+        assert (status, wrong in stderr.partition("Correct it")[0]) == (2, True)
+    # What the message advises: correct it, or write -1.
+    assert pm.read_run(ranked_file(ending, ["2", "1", "3"]), order="list")["301"] == {
+        "7": -2.0,
+        "5": -1.0,
+        "6": -3.0,
+    }
+    for ranks in (["2", "1", "-1"], ["-1"] * 3):
+        assert pm.read_run(ranked_file(ending, ranks), order="list")["301"] == {
+            "7": -1.0,
+            "5": -2.0,
+            "6": -3.0,
+        }
+
+
+def test_the_row_of_a_rank_that_cannot_be_read_is_found_below_comments_and_among_queries(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text("# words\n\nq Q0 a 1 2.0 t\n# more\nr Q0 a 1 2.0 t\nq Q0 b two 1.0 t\n")
+    with pytest.raises(
+        pm.InputError, match=r"run.trec:6: query 'q', document 'b': a rank .* in 'q Q0 b two 1.0 t'"
+    ):
+        pm.read_run(path, order="list")
+
+
+def test_ranks_that_are_no_numbers_in_parquet_are_refused(tmp_path):
+    path = tmp_path / "run.parquet"
+    rows = {"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, 2.0]}
+    for ranks, found in (([True, False], "True"), ([[1], [2]], r"\[1\]")):
+        pl.DataFrame(rows | {"rank": ranks}).write_parquet(path)
+        with pytest.raises(pm.InputError, match=rf"document 'a': a rank must be .*\(found .*{found}"):
+            pm.read_run(path, order="list")
+    for ranks in (pl.Series(["2", "1"], dtype=pl.Categorical), pl.Series([2, 1], dtype=pl.Decimal(9, 2))):
+        pl.DataFrame(rows | {"rank": ranks}).write_parquet(path)
+        assert pm.read_run(path, order="list") == {"q": {"a": -2.0, "b": -1.0}}
+    for ranks in (
+        pl.Series([None, None], dtype=pl.Null),
+        pl.Series([None, None], dtype=pl.Float64),
+        [math.nan] * 2,
+    ):
+        pl.DataFrame(rows | {"rank": ranks}).write_parquet(path)
+        assert pm.read_run(path, order="list") == {"q": {"a": -1.0, "b": -2.0}}
+
+
+@pytest.mark.parametrize("rank", ["1.0", "+1", "1.5"])
+def test_a_rank_in_place_of_a_score_is_read_in_any_spelling(rank, tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text(f"qid,docno,rank\nq,a,2\nq,b,{rank}\n")
+    assert pm.read_run(path) == {"q": {"a": -2.0, "b": -float(rank)}}

@@ -146,8 +146,8 @@ def test_what_may_be_rank_or_score_is_refused_and_its_name_settles_it(content):
 
 def test_what_ranks_nothing_is_refused():
     assert "column 3 is -1 in all rows: neither a score nor a rank" in refusal("1001\t77\t-1\n1001\t88\t-1\n")
-    assert "a rank must be a whole number from 0 or 1 (found '-1')" in refusal("qid,docno,rank\n1,7,-1\n")
-    assert "a rank must be a whole number from 0 or 1 (found -1)" in refusal(
+    assert "a rank must be a number from 0 or 1 (found '-1')" in refusal("qid,docno,rank\n1,7,-1\n")
+    assert "a rank must be a number from 0 or 1 (found -1)" in refusal(
         [{"qid": "1", "docno": "7", "rank": -1}]
     )
     message = refusal("1001 77 5 25.5\n1001 88 9 20.25\n")
