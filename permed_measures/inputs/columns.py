@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -116,6 +116,25 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
         if names.count(name) > 1:
             raise InputError(f"the frame has two columns {name}", hint="Select the one that is meant")
     return found
+
+
+DIGITS = 38
+"""What a decimal of polars may have."""
+
+
+def has_long_decimals(dtype: Any) -> bool:
+    """Return whether a type of polars is one of decimals with more digits than it can read."""
+    return isinstance(dtype, pl.Decimal) and (dtype.precision or 0) > DIGITS
+
+
+def check_decimals(schema: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    """Raise InputError if one of these columns holds decimals that cannot be read."""
+    for theirs, ours in columns.items():
+        if has_long_decimals(schema[theirs]):
+            place, kind = list(schema).index(theirs), "string" if ours.endswith("_id") else "float64"
+            cast = f"table.set_column({place}, {theirs!r}, table[{theirs!r}].cast({kind!r}))"
+            found = f"column {theirs} holds decimals of {schema[theirs].precision} digits"
+            raise InputError(f"{found}; at most {DIGITS} can be read", hint=f"Cast it, in pyarrow by {cast}")
 
 
 Parts = Generator[Any, None, None]

@@ -20,7 +20,14 @@ from permed_measures.engine.tables import (
 )
 from permed_measures.errors import InputError, shown, unloadable
 from permed_measures.frames import check_not_forked, pl
-from permed_measures.inputs.columns import OTHER, Parts, checked_frame, checked_table, columns_of
+from permed_measures.inputs.columns import (
+    OTHER,
+    Parts,
+    check_decimals,
+    checked_frame,
+    checked_table,
+    columns_of,
+)
 
 _EXPECTED = (
     "a dict {query_id: {doc_id: number}}, an iterable of ir_measures namedtuples, "
@@ -137,9 +144,11 @@ def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Table:
     check_not_forked()
 
     def parts(columns: dict[str, str]) -> Parts:
+        check_decimals(schema, columns)
         yield from data.select(*columns).collect_batches(chunk_size=_ROWS, maintain_order=True)
 
-    return checked_table(data.collect_schema().names(), column, parts)
+    schema = data.collect_schema()
+    return checked_table(schema.names(), column, parts)
 
 
 def _of_relation(data: Any, column: str) -> Table:
@@ -168,6 +177,9 @@ def _of_arrow(data: Any, column: str) -> Table:
         frame = pl.DataFrame(data)
     except pl.exceptions.SchemaError:  # of one column, as a series of pandas is
         raise _unknown(data) from None
+    except pl.exceptions.PanicException as error:  # of a type that polars lacks
+        hint = "Cast it, such as decimals of more than 38 digits to float64"
+        raise InputError(f"a column has a type that cannot be read ({error})", hint=hint) from None
 
     def parts(columns: dict[str, str]) -> Parts:
         yield frame.select(*columns)

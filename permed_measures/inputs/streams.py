@@ -16,7 +16,14 @@ from typing import Any
 from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
 from permed_measures.errors import InputError, shown, warn
 from permed_measures.frames import pl
-from permed_measures.inputs.columns import called, checked_frame, columns_of, whole_queries
+from permed_measures.inputs.columns import (
+    called,
+    check_decimals,
+    checked_frame,
+    columns_of,
+    has_long_decimals,
+    whole_queries,
+)
 from permed_measures.inputs.formats import EMPTY_RANKS, NO_RANK, NOT_A_RANK, VALUE_COLUMNS, Header
 from permed_measures.inputs.order import contradicted_rows, note_of
 from permed_measures.inputs.sources import MARK, Source
@@ -128,7 +135,7 @@ def _ranks(name: str, dtype: Any) -> pl.Expr:
     column = pl.col(name)
     if dtype is None or dtype == pl.Null:
         return pl.lit(NO_RANK, pl.Float64)
-    if dtype.is_numeric():
+    if dtype.is_numeric() and not has_long_decimals(dtype):
         rank = column.cast(pl.Float64)
     elif dtype in (pl.String, pl.Categorical, pl.Enum):
         text = column.cast(pl.String).str.strip_chars()
@@ -158,12 +165,15 @@ def parquet_header(source: Source) -> Header:
 def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame:
     """Return query_id, doc_id and relevance, perhaps as integers, of each row of a Parquet file."""
     with _located(source):
-        rows = _lazy(source).collect()
+        lazy = _lazy(source)
+        schema = lazy.collect_schema()
+        names = columns_of(schema.names(), "relevance")
+        check_decimals(schema, names)
+        rows = lazy.select(*names).collect()
         frame = checked_frame(rows, "relevance")
         wrong = frame.filter(~pl.col("relevance").is_finite())
         if len(wrong):
             raise not_a_number(wrong["relevance"][0], "relevance", where=location(*wrong.row(0)[:2]))
-        names = columns_of(rows.columns, "relevance")
         values = rows[next(theirs for theirs, ours in names.items() if ours == "relevance")]
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
     source.check_unchanged()
@@ -207,7 +217,10 @@ def twice_in_parquet(source: Source, query_id: str, doc_id: str) -> InputError:
 def rank_in_parquet(source: Source, n: int) -> tuple[str, str]:
     """Return the file, and what stands in the column of ranks in the row with this index, from 0 on."""
     lazy = _lazy(source)
-    [name, *_] = called("rank", lazy.collect_schema().names())
+    schema = lazy.collect_schema()
+    [name, *_] = called("rank", schema.names())
+    with _located(source):
+        check_decimals(schema, {name: "rank"})
     return str(source.path), f" (found {shown(lazy.select(name).slice(n, 1).collect().row(0)[0])})"
 
 
@@ -218,6 +231,7 @@ def parquet_rows(source: Source) -> Iterator[pl.DataFrame]:
         schema = lazy.collect_schema()
         theirs = next(iter(called("rank", schema.names())), "")
         names = columns_of(schema.names(), "score")
+        check_decimals(schema, names)
         lazy = lazy.select(*names, _ranks(theirs, schema.get(theirs)).alias(_RANK))
         n_rows = lazy.select(pl.len()).collect().item()
     for start in range(0, n_rows, _ROWS):

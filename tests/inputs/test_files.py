@@ -1,7 +1,11 @@
 """Files of every format that are wrong, and what is said of them."""
 
+import decimal
 import json
 
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import permed_measures as pm
@@ -159,3 +163,59 @@ def test_a_key_that_stands_twice_is_found_in_linear_time(write):
         path = write(text.format(f'{keys},"29999":1') + "\n")
         with pytest.raises(pm.InputError, match=f"{what}'29999' .*is listed twice"):
             pm.read_run(path)
+
+
+def read_in_memory(data, kind):
+    qrels = {"301": {"7": 1}}
+    return pm.calc_aggregate("RR", *((data, qrels) if kind == "qrels" else (qrels, data)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "values"),
+    [("score", "run", [1.5, 0.5]), ("relevance", "qrels", [2, 1]), ("qid", "run", ["301", "301"])],
+)
+def test_decimals_of_more_than_38_digits_are_refused_with_their_column_and_read_after_a_cast(
+    name, kind, values, tmp_path
+):
+    path, read = tmp_path / "file.parquet", pm.read_run if kind == "run" else pm.read_qrels
+    columns = {
+        "qid": ["301", "301"],
+        "docno": ["7", "5"],
+        "score" if kind == "run" else "relevance": [1.5, 0.5],
+    }
+    table = pa.table(columns | {name: values, "other": [1, 2]})
+    cast = {each: table[each] for each in table.column_names}
+    for each in (name, "other"):  # what is not read may be anything
+        wide = pa.decimal256(50, 0 if name == "qid" else 10)
+        cast[each] = pa.array(map(decimal.Decimal, map(str, table[each].to_pylist())), wide)
+    table = pa.table(cast)
+    pq.write_table(table, path)
+    with pytest.raises(
+        pm.InputError, match=rf"file.parquet: column {name} holds decimals of 50 digits; at most 38"
+    ) as error:
+        read(path)
+    if kind == "run":
+        with pytest.raises(pm.InputError, match=f"column {name} holds decimals of 50 digits"):
+            read_in_memory(pl.scan_parquet(path), kind)
+    with pytest.raises(
+        pm.InputError, match=r"a column has a type that cannot be read \(.*Cast it, such as decim"
+    ):
+        read_in_memory(table, kind)
+    remedy = str(error.value).partition("in pyarrow by ")[2]
+    pq.write_table(eval(remedy, {"table": table}), path)
+    expected = [float(each) for each in cast["score" if kind == "run" else "relevance"].to_pylist()]
+    assert read(path) == {"301": dict(zip(("7", "5"), expected, strict=True))}
+
+
+def test_ranks_in_decimals_of_more_than_38_digits_are_refused_where_they_are_asked_for(tmp_path):
+    path = tmp_path / "run.parquet"
+    table = pa.table({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.5, 0.5]})
+    ranks = pa.array([decimal.Decimal(2), decimal.Decimal(1)], pa.decimal256(40, 0))
+    table = table.append_column("rank", ranks)
+    pq.write_table(table, path)
+    assert pm.read_run(path) == {"q": {"a": 1.5, "b": 0.5}}
+    with pytest.raises(pm.InputError, match=r"run.parquet: column rank holds decimals of 40 digits") as error:
+        pm.read_run(path, order="list")
+    remedy = str(error.value).partition("in pyarrow by ")[2]
+    pq.write_table(eval(remedy, {"table": table}), path)
+    assert pm.read_run(path, order="list") == {"q": {"a": -2.0, "b": -1.0}}
