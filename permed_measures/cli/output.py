@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +85,8 @@ def check_folder(output: Path) -> None:
         raise InputError("a file to write must have a name (found -)", hint=hint)
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
+    with suppress(FileNotFoundError):
+        output.stat()  # an error for links in a circle
 
 
 def _is_among(output: Path, read: Iterable[Path]) -> bool:

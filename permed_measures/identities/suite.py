@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -233,6 +234,8 @@ def _check_folder(folder: Path, files: Sequence[str]) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, and the cases need a folder", where=str(folder), hint="Name another")
     if not folder.is_dir():
+        with suppress(FileNotFoundError):
+            folder.stat()  # an error for links in a circle
         if not folder.resolve().parent.is_dir():
             raise InputError(f"there is no folder {str(folder.parent)!r} to make it in", where=str(folder))
         return

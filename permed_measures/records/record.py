@@ -233,9 +233,13 @@ def is_record(given: object) -> bool:
         return False
     with Path(given).open("rb") as file:
         first = next(filter(bytes.strip, file), b"")
-        if not first.lstrip().startswith(b"{") or os.fstat(file.fileno()).st_size > _MOST_BYTES:
+        first += file.read(4)
+        encoding = json.detect_encoding(first)  # as in read_record: there may be a mark, or UTF-16
+        begins = first.decode(encoding, "ignore").lstrip().startswith("{")
+        if not begins or os.fstat(file.fileno()).st_size > _MOST_BYTES:
             return False
-        return re.search(rb'"record"\s*:\s*"permed-measures', first + file.read()) is not None
+        text = (first + file.read()).decode(encoding, "ignore")
+        return re.search(r'"record"\s*:\s*"permed-measures', text) is not None
 
 
 def as_record(given: object) -> Record:

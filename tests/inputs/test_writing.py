@@ -1,13 +1,15 @@
 """What is written reads back equal, or is refused."""
 
+import errno
 import gzip
 import math
+import os
 import warnings
 from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import run_cli
+from commands import run_cli, run_main
 from effort import effort
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -253,3 +255,30 @@ def test_the_ending_means_a_format_or_is_refused(what, tmp_path):
     for name in ("out.foo", "run", "run.gz", "bm25.run", "bm25.TXT"):
         WRITE[what](data, tmp_path / name, to="trec" if name == "out.foo" else None)
         assert READ[what](tmp_path / name) == data
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("evaluate qrels run -m RR --output a.md", "evaluate qrels run -m RR --record a.md"),
+        *("compare qrels run other=run -m RR --output a.md", "convert run a.md --to trec"),
+        *("gate qrels run --min RR=0 --output a.md", "identify --write-cases a.md MAP@10"),
+    ],
+)
+def test_links_in_a_circle_are_refused_as_the_system_says_it(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q 0 a 1\n")
+    Path("run").write_text("q Q0 a 1 2.0 t\n")
+    Path("a.md").symlink_to("b.md")
+    Path("b.md").symlink_to("a.md")
+    said = os.strerror(errno.ELOOP)
+    assert run_main(*line.split()) == (2, "", f"error: a.md: {said}\n")
+    with pytest.raises(OSError, match=said):
+        pm.write_run({"q": {"a": 1.0}}, "a.md", to="trec")
+    Path("b.md").unlink()
+    Path("b.md").write_text("before")  # a link to a file stays one
+    if "--write-cases" not in line:
+        status, _, stderr = run_main(*line.split())
+        assert (status, Path("a.md").is_symlink(), Path("b.md").read_text() != "before") == (0, True, True), (
+            stderr
+        )

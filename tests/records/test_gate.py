@@ -172,6 +172,22 @@ def test_names_are_explained_and_results_go_to_files():
     assert (status, "would overwrite" in err) == (2, True)
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_record_in_another_encoding_is_verified_and_is_a_baseline(encoding):
+    line = "evaluate qrels.jsonl bm25.jsonl lsa.jsonl -m P@1 --record record.json"
+    run_main(*line.split())
+    text = Path("record.json").read_text("utf-8")
+    Path("record.json").write_bytes(text.encode(encoding))
+    status, out, _ = run_main("verify", "record.json")
+    assert (status, "none differs" in out) == (0, True)
+    line = "gate qrels.jsonl lsa.jsonl --max-drop P@1=0.01 --format json --baseline"
+    found = [run_main(*line.split(), baseline) for baseline in ("bm25=record.json", "bm25.jsonl")]
+    [(_, of_record, err), (_, of_run, _)] = found
+    rules = [json.loads(out)["rules"] for out in (of_record, of_run)]
+    assert rules[0] == rules[1], err
+
+
 # --- evidence --------------------------------------------------------------------------------------------
 
 
