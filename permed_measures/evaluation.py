@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
-from ir_measures import CalcResults, Evaluator, Metric, Provider
 from ir_measures.measures import Measure
+from ir_measures.providers.base import Evaluator, Provider, registry
+from ir_measures.util import CalcResults, Metric
 
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import warn
@@ -269,9 +270,15 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
 
 
 class PermedProvider(Provider):
-    """Our measures and the standard ones, in one pass over a run in any form."""
+    """Our measures and the standard ones, in one pass over a run in any form.
+
+    An ir_measures that finds providers by entry points imports this class while it is itself imported, and
+    sorts by `PRIORITY`. So what this module imports may take names from ir_measures' submodules only.
+    """
 
     NAME = "permed"
+    PRIORITY = -3.5
+    """Directly before gdeval, which has -3."""
 
     @property
     def SUPPORTED_MEASURES(self) -> list[Measure]:  # type: ignore[override]  # noqa: N802 - ir_measures' name
@@ -304,10 +311,13 @@ def register() -> None:
 
     The provider stands directly before gdeval in ``ir_measures.DefaultPipeline``. So every measure that
     pytrec_eval and the other providers computed stays with them, and only exp-gain nDCG moves: gdeval rounds
-    it to five digits and takes numeric query ids only.
+    it to five digits and takes numeric query ids only. Where ir_measures imports us by our entry point it has
+    no pipeline yet, and puts the provider there itself.
     """
     ir_measures.measures.registry.update(MEASURES)
-    ir_measures.providers.registry[provider.NAME] = provider
+    registry[provider.NAME] = provider
+    if not hasattr(ir_measures, "DefaultPipeline"):
+        return
     pipeline = ir_measures.DefaultPipeline.providers
     others = [each for each in pipeline if each.NAME != provider.NAME]
     names = [each.NAME for each in others]
