@@ -65,6 +65,12 @@ def test_every_measure_by_query_is_that_of_iter_calc():
             assert table[name, query_id, str(measure)] == pytest.approx(value, abs=1e-9), measure
 
 
+def test_text_is_read_with_the_names_of_trec_eval_only():
+    """The guide's page upstream.md has a change of PyTerrier that ends this."""
+    with pytest.raises(ValueError, match="unkonwn measure nDCG@10"):
+        pt.Experiment([RUNS["bm25"]], TOPICS, QRELS, ["nDCG@10"])
+
+
 def test_retrieved_documents_are_counted():
     [count] = pt.Experiment([RUNS["bm25"]], TOPICS, QRELS, [NumRet, AP])["NumRet"]
     assert count == len(RUNS["bm25"]) == pm.calc_aggregate([NumRet], QRELS, RUNS["bm25"])[NumRet]
