@@ -99,8 +99,9 @@ def _laid_out(columns: Sequence[_Column], starts: Collection[int], available: in
     left = [column.is_label for column in columns]
     yield from _lines([Styled(column.heading, "bold") for column in columns], widths, left)
     yield _rule() * _total(widths)
+    with_space = {*starts} - {0}
     for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        if number and number in starts:
+        if number in with_space:
             yield ""
         yield from _lines(row, widths, left)
 

@@ -113,11 +113,15 @@ class Evaluations:
         return next(iter(self.evaluations.values())).measures
 
     @cached_property
+    def _asked_for(self) -> frozenset[Measure]:
+        """The measures, to be looked up: to compare two measures takes their texts."""
+        return frozenset(self.measures)
+
+    @cached_property
     def shown(self) -> list[Measure]:
         """The measures as they were asked for, then Judged by cutoff where it says something."""
-        of_user = {*self.measures}
-        asked = [measure for measure in self.columns if measure in of_user]
-        judged = [measure for measure in self.columns if measure not in of_user]
+        asked = [measure for measure in self.columns if measure in self._asked_for]
+        judged = [measure for measure in self.columns if measure not in self._asked_for]
         means = [each.aggregated for each in self.evaluations.values()]
         partly = [each for each in judged if not all(mean[each] >= 1 - 1e-12 for mean in means)]
         partly = partly if self.shows_judged and not self.all_relevant else []
@@ -210,12 +214,12 @@ class Evaluations:
     @property
     def spare(self) -> list[str]:
         """The headings that a narrow table can do without: Judged, that of the first measure the longest."""
-        shown = {*self.shown} - {*self.measures}
+        shown = {*self.shown} - self._asked_for
         return self.headings([measure for measure in reversed(self.columns) if measure in shown])
 
     def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
         """Return the cells of a measure, the best of several means marked."""
-        is_mean = measure in self.measures and measure.NAME not in COUNTS and not self.by_query
+        is_mean = measure in self._asked_for and measure.NAME not in COUNTS and not self.by_query
         ranks = ranked(values) if is_mean else [0] * len(values)
         found = zip(values, ranks, strict=True)
         return [Cell(text_of(measure, value, style), rank, value=value) for value, rank in found]
@@ -253,7 +257,7 @@ class Evaluations:
     def _about_judged(self) -> Iterator[str]:
         """Say what Judged@k is where it stands in a table, and why it is not there."""
         in_table = {*self.shown}
-        if in_table - {*self.measures}:
+        if in_table - self._asked_for:
             lacking = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
             yield ABOUT_JUDGED + "; a query without results counts 0" * lacking
         elif in_table < {*self.columns}:

@@ -3,9 +3,12 @@
 import math
 import random
 import re
+import time
 from collections import defaultdict
+from types import SimpleNamespace
 
 import ir_datasets
+import ir_measures
 import numpy as np
 import oracle
 import pandas as pd
@@ -69,6 +72,37 @@ def test_means_by_group_are_those_of_plain_loops(case, group_of, form):
         for measure, value in macro.items():
             values = [means[measure] for means in expected.values()]
             assert value == pytest.approx(sum(values) / len(values) if values else math.nan, nan_ok=True)
+
+
+def test_means_of_a_group_are_to_the_last_bit_those_of_its_queries_alone():
+    rng = np.random.default_rng(0)
+    qrels = {f"q{n}": {f"d{d}": int(rng.integers(0, 3)) for d in range(5)} for n in range(400)}
+    run = {query_id: {f"d{d}": rng.random() for d in range(8)} for query_id in qrels}
+    by = {query_id: rng.choice(["a", "b", "c"], p=[0.6, 0.3, 0.1]) for query_id in list(qrels)[:350]}
+    measures = ["nDCG@5", "GradedAP", "NumRet"]
+    with pytest.warns(pm.PermedWarning, match="50 judged queries are in no group"):
+        found = pm.evaluate_by(measures, qrels, run, by=by)
+    for group, means in found.items():
+        alone = {query_id: qrels[query_id] for query_id in qrels if by.get(query_id) == group}
+        assert means == pm.calc_aggregate(measures, alone, run)
+    assert pm.evaluate_by(measures, qrels, run, by=lambda _: "all")["all"] == pm.calc_aggregate(
+        measures, qrels, run
+    )
+
+
+def test_the_time_grows_with_the_number_of_groups_and_not_faster():
+    def seconds(n_groups):
+        group = np.tile(np.arange(n_groups), 40)
+        groups = Groups("group", list(range(n_groups)), group, [])
+        evaluation = SimpleNamespace(measures=[ir_measures.P @ 1], values=np.ones((1, len(group))))
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            groups.means(evaluation)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(8_000) / seconds(500) < 50  # 16 times as many: 100 times as long, were all queries masked
 
 
 QUERIES = {"a_1": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}

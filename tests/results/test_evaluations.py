@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 from commands import run_cli, run_main
+from ir_measures.measures import Measure
 from reporting import Page
 
 import permed_measures as pm
@@ -263,6 +264,16 @@ def test_digits_are_those_of_tables():
         line = [*(command or BM25), "--digits", 3, "--output", "means.svg"]
         said = "error: --digits is for tables; a figure has points. Leave it out\n"
         assert run_main(*line)[::2] == (2, said)
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_measures_are_not_compared_each_with_each(form, monkeypatch):
+    compared, equal = [], Measure.__eq__
+    monkeypatch.setattr(Measure, "__eq__", lambda *both: bool(compared.append(both)) or equal(*both))
+    measures = [arg for k in range(1, 201) for arg in ("-m", f"P@{k}")]
+    out, _ = run_cli("evaluate", "permed-sample", "permed-sample/runs", *measures, "--format", form)
+    assert "P@200" in out
+    assert len(compared) < 10 * 200  # each with each would be 20,000 for each run
 
 
 # --- in Python -----------------------------------------------------------------------------------------
