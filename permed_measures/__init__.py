@@ -18,8 +18,8 @@ try:
     from importlib import import_module
     from typing import TYPE_CHECKING, Any
 
-    # Before our own modules: an ir_measures that finds providers by entry points imports them while it is itself
-    # imported, and a module of ours that waits for ir_measures would be half loaded then.
+    # Before our own modules: an ir_measures that finds providers by entry points imports them while it is
+    # itself imported, and a module of ours that waits for ir_measures would be half loaded then.
     import ir_measures  # noqa: F401
 
     from permed_measures.datasets import register_when_imported
