@@ -14,6 +14,8 @@ _ONE = 1.0
 """The same demand within so many seconds comes once: timeout sends it to a process and to its group."""
 _AGAIN = 0.01
 """After how many seconds an interrupt is raised again where Python could not raise it."""
+_SWALLOWED = 3.0
+"""After how many seconds it is raised again where some code caught it, and the command goes on."""
 
 
 class Signals:
@@ -49,6 +51,7 @@ class Signals:
         if not self.status:
             self.status = 128 + number
             sys.unraisablehook = self._raise_again
+        self._raise_in(_SWALLOWED)
         raise KeyboardInterrupt
 
     def _raise_again(self, ignored: Any) -> None:
@@ -56,7 +59,15 @@ class Signals:
         if ignored.exc_type is not KeyboardInterrupt:
             sys.__unraisablehook__(ignored)
             return
-        self._last = -_ONE
-        timer = threading.Timer(_AGAIN, os.kill, [os.getpid(), self.status - 128])
+        self._raise_in(_AGAIN)
+
+    def _raise_in(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._send)
         timer.daemon = True
         timer.start()
+
+    def _send(self) -> None:
+        """Send the first signal again, unless the work is done."""
+        if not self._is_over:
+            self._last = -_ONE
+            os.kill(os.getpid(), self.status - 128)

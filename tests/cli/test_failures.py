@@ -195,6 +195,15 @@ class Odd:
 del [Odd()][0]
 time.sleep(30)
 """
+SWALLOWED = """
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1)
+except KeyboardInterrupt:
+    pass
+time.sleep(50)
+"""
 CONVERTED = """
 import os, signal
 try:
@@ -213,6 +222,7 @@ except KeyboardInterrupt:
         ("zipfile", INTERRUPTED),  # of a command
         ("zipfile", CALLBACK),
         ("zipfile", CONVERTED),
+        ("zipfile", SWALLOWED),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_is_status_130_without_a_traceback(files, module, code):
