@@ -12,16 +12,16 @@ from typing import Any
 
 _ONE = 1.0
 """The same demand within so many seconds comes once: timeout sends it to a process and to its group."""
-_AGAIN = 0.01
-"""After how many seconds an interrupt is raised again where Python could not raise it."""
-_SWALLOWED = 3.0
-"""After how many seconds it is raised again where some code caught it, and the command goes on."""
+_UNSEEN, _SWALLOWED = 0.1, 3.0
+"""After how many seconds a signal is sent again: where Python did not see it, and where work goes on."""
 
 
 class Signals:
     """The signals that ask the command to end, whose temporary files then go as after any other error.
 
-    Each raises KeyboardInterrupt. A signal that is ignored stays ignored, as nohup asks.
+    Each raises KeyboardInterrupt. A signal that is ignored stays ignored, as nohup asks. Python does not see
+    one that comes just before a read that blocks, and other code may catch or print what it raises: a thread
+    sends it again until the work is done.
 
     Attributes
     ----------
@@ -33,13 +33,20 @@ class Signals:
         self.status = 0
         self._last = -_ONE
         self._is_over = False
-        for number in (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")):
-            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._end)
+        known = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
+        self._numbers = [each for each in known if each and signal.getsignal(each) != signal.SIG_IGN]
+        reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+        threading.Thread(target=self._send_again, args=[reading], daemon=True).start()
+        for number in self._numbers:
+            signal.signal(number, self._end)
 
     def end(self) -> None:
         """Say that the work is done: a signal ends Python at once from now on, without an interrupt."""
         self._is_over = True
+        signal.set_wakeup_fd(self._before)
+        os.close(self._writing)
 
     def _end(self, number: int, _: FrameType | None) -> None:
         before, self._last = self._last, time.monotonic()
@@ -48,26 +55,24 @@ class Signals:
         if self._is_over:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        if not self.status:
-            self.status = 128 + number
-            sys.unraisablehook = self._raise_again
-        self._raise_in(_SWALLOWED)
+        self.status = self.status or 128 + number
+        sys.unraisablehook = _print_no_interrupt
         raise KeyboardInterrupt
 
-    def _raise_again(self, ignored: Any) -> None:
-        """Raise an interrupt once more that came where Python only prints it, such as in a callback."""
-        if ignored.exc_type is not KeyboardInterrupt:
-            sys.__unraisablehook__(ignored)
-            return
-        self._raise_in(_AGAIN)
+    def _send_again(self, reading: int) -> None:
+        """Send each signal again that comes, after a while, unless the work is done then."""
+        while numbers := os.read(reading, 1):
+            if numbers[0] in self._numbers:
+                time.sleep(_UNSEEN)
+                if self.status:
+                    time.sleep(_SWALLOWED)
+                if not self._is_over:
+                    self._last = -_ONE
+                    os.kill(os.getpid(), numbers[0])
+        os.close(reading)
 
-    def _raise_in(self, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._send)
-        timer.daemon = True
-        timer.start()
 
-    def _send(self) -> None:
-        """Send the first signal again, unless the work is done."""
-        if not self._is_over:
-            self._last = -_ONE
-            os.kill(os.getpid(), self.status - 128)
+def _print_no_interrupt(ignored: Any) -> None:
+    """Print what Python could not raise, as it does itself, but for an interrupt in a callback."""
+    if ignored.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(ignored)
