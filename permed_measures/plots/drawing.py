@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
     Notes
     -----
     The same plot gives the same bytes: no file has a date in it. Letters are embedded in a PDF as TrueType
-    fonts where the font allows it, as publishers ask, and are outlines in an SVG.
+    fonts where the font allows it, as publishers ask, and are outlines in an SVG. Several threads may save
+    plots: one waits for the other. Afterwards matplotlib's settings are what they were.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
     if len(figures) != 1:
         raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
     [figure] = figures
-    with _last_resort(figure) as missing:
+    with _DRAWING, _last_resort(figure) as missing:
         if missing:
             letters = listed(map(repr, missing), 5)
             hint = "Set matplotlib's font.family to one that has them"
@@ -151,24 +153,27 @@ _LAST_RESORT = "Last Resort High-Efficiency"
 """A font that comes with matplotlib."""
 
 
+_TIGHT = {"bbox_inches": "tight", "pad_inches": 0.05}
 _KEYWORDS: dict[str, dict[str, Any]] = {
-    "pdf": {"metadata": {"CreationDate": None}},
-    "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}},
-    "png": {"dpi": 200},
+    "pdf": {"metadata": {"CreationDate": None}, **_TIGHT},
+    "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}, **_TIGHT},
+    "png": {"dpi": 200, **_TIGHT},
 }
-_SAVING = {
-    "svg.hashsalt": "permed-measures",
-    "pdf.fonttype": 42,
-    "savefig.bbox": "tight",
-    "savefig.pad_inches": 0.05,
-}
+_SETTINGS = {"svg.hashsalt": "permed-measures", "pdf.fonttype": 42}
+_DRAWING = RLock()
+"""Held while a figure is drawn: matplotlib's settings are those of all threads."""
 
 
 def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
-    """Draw a figure into the bytes of a file."""
-    content = io.BytesIO()
-    with matplotlib().rc_context({**_SAVING, **settings}):
+    """Draw a figure into the bytes of a file; `_DRAWING` is held."""
+    content, of_process = io.BytesIO(), matplotlib().rcParams
+    settings = {**_SETTINGS, **settings}
+    before = {name: of_process[name] for name in settings}  # rc_context would put back those of others too
+    of_process.update(settings)
+    try:
         figure.savefig(content, format=ending, **_KEYWORDS[ending])
+    finally:
+        of_process.update(before)
     return content.getvalue()
 
 
@@ -195,7 +200,7 @@ def inline_svg(figure: Figure) -> str:
     """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
     from xml.etree import ElementTree
 
-    with _last_resort(figure):  # the browser has fonts of its own
+    with _DRAWING, _last_resort(figure):  # the browser has fonts of its own
         drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):

@@ -3,13 +3,16 @@
 import random
 import re
 import sys
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
 import pytest
+from effort import effort
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -51,6 +54,13 @@ def _no_figure_stays_open():
 @pytest.fixture(scope="module")
 def against_old():
     return made()
+
+
+def figure_of(comparison):
+    """Return a figure that pyplot does not know, which is for one thread only."""
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    plot_forest(comparison, ax=figure.subplots(1, len(comparison.measures), squeeze=False))
+    return figure
 
 
 # --- what is drawn -----------------------------------------------------------------------------------
@@ -326,6 +336,55 @@ def test_the_same_plot_gives_the_same_bytes(ending, against_old, tmp_path):
     assert b"CreationDate" not in one
     assert b"dc:date" not in one
     assert dict(matplotlib.rcParams) == before
+
+
+def test_plots_in_threads_are_the_same_bytes_and_change_no_settings(tmp_path):
+    comparison = made(measures=["RR"])
+
+    def draw(ending):
+        if not ending:
+            return inline_svg(figure_of(comparison))
+        path = tmp_path / f"{threading.get_ident()}{ending}"
+        save_plot(figure_of(comparison).axes, path)
+        return path.read_bytes()
+
+    endings = ["", *PLOT_ENDINGS]
+    expected, before = [draw(ending) for ending in endings], dict(matplotlib.rcParams)
+    times, interval = effort(1, 4), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(draw, endings * times))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == expected * times
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_what_another_thread_sets_while_a_plot_is_drawn_stays(against_old, tmp_path, monkeypatch):
+    save = Figure.savefig
+    monkeypatch.setitem(matplotlib.rcParams, "lines.linewidth", 1.5)
+
+    def save_and_set(*arguments, **options):
+        matplotlib.rcParams["lines.linewidth"] = 3.0
+        return save(*arguments, **options)
+
+    monkeypatch.setattr(Figure, "savefig", save_and_set)
+    save_plot(figure_of(against_old).axes, tmp_path / "plot.svg")
+    inline_svg(figure_of(against_old))
+    assert matplotlib.rcParams["lines.linewidth"] == 3.0
+
+
+def test_settings_are_put_back_where_a_plot_cannot_be_drawn(against_old, tmp_path):
+    def fail(_):
+        raise RuntimeError("no drawing")
+
+    before, figure = dict(matplotlib.rcParams), figure_of(against_old)
+    figure.draw = fail
+    with pytest.raises(RuntimeError, match="no drawing"):
+        save_plot(figure.axes, tmp_path / "plot.pdf")
+    assert dict(matplotlib.rcParams) == before
+    save_plot(figure_of(against_old).axes, tmp_path / "plot.pdf")  # which waits for no other
 
 
 def test_what_a_plot_returns_is_saved_or_one_of_its_axes_or_all_of_a_figure(against_old, tmp_path):
