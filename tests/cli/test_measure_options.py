@@ -4,8 +4,6 @@ import csv
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from commands import run_cli
 import permed_measures as pm
 
 pytestmark = pytest.mark.usefixtures("files")
-README = Path(__file__).parents[2] / "README.md"
 
 
 def evaluated(line, command="evaluate"):
@@ -117,22 +114,6 @@ def test_rel_is_for_measures_that_do_not_name_their_own():
     assert len(notes) == 1  # of nDCG@10
     assert evaluated("qrels run.trec --rel 2 -m X=AP")[0] == {"X": values_of("AP(rel=2)")[0]}
     assert "GradedAP(rel=2)@10" in evaluated("qrels run.trec --rel 2")[0]
-
-
-def test_the_command_line_of_ir_measures_does_what_the_guide_says():
-    guide = README.parent / "notebooks" / "guide" / "upstream.md"
-    text = " ".join(guide.read_text(encoding="utf-8").split())
-    outputs = []
-    for pattern in ("`python (-m ir_measures QRELS [^`]*)`", "`python (-c [^`]* QRELS [^`]*)`"):
-        command = re.findall(pattern, text)[0]
-        arguments = shlex.split(command.replace("QRELS RUN", "qrels run.trec"))
-        outputs.append(
-            subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
-        )
-    assert outputs[0].returncode != 0
-    assert "unknown measure: GradedAP@10" in outputs[0].stderr
-    [value] = values_of("GradedAP@10")
-    assert outputs[1].stdout == f"GradedAP@10\t{value:.4f}\n"
 
 
 @pytest.mark.parametrize(
