@@ -170,6 +170,17 @@ def read_in_memory(data, kind):
     return pm.calc_aggregate("RR", *((data, qrels) if kind == "qrels" else (qrels, data)))
 
 
+def is_refused_by_polars(path, read):
+    """Return whether this polars reads no schema with such decimals: its own error names their type then."""
+    try:
+        pl.read_parquet_schema(path)
+    except pl.exceptions.PanicException:
+        with pytest.raises(pm.InputError, match="Decimal256"):
+            read(path)
+        return True
+    return False
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "values"),
     [("score", "run", [1.5, 0.5]), ("relevance", "qrels", [2, 1]), ("qid", "run", ["301", "301"])],
@@ -190,6 +201,8 @@ def test_decimals_of_more_than_38_digits_are_refused_with_their_column_and_read_
         cast[each] = pa.array(map(decimal.Decimal, map(str, table[each].to_pylist())), wide)
     table = pa.table(cast)
     pq.write_table(table, path)
+    if is_refused_by_polars(path, read):
+        return
     with pytest.raises(
         pm.InputError, match=rf"file.parquet: column {name} holds decimals of 50 digits; at most 38"
     ) as error:
@@ -213,6 +226,8 @@ def test_ranks_in_decimals_of_more_than_38_digits_are_refused_where_they_are_ask
     ranks = pa.array([decimal.Decimal(2), decimal.Decimal(1)], pa.decimal256(40, 0))
     table = table.append_column("rank", ranks)
     pq.write_table(table, path)
+    if is_refused_by_polars(path, pm.read_run):
+        return
     assert pm.read_run(path) == {"q": {"a": 1.5, "b": 0.5}}
     with pytest.raises(pm.InputError, match=r"run.parquet: column rank holds decimals of 40 digits") as error:
         pm.read_run(path, order="list")
