@@ -676,7 +676,7 @@ OPTIONS = {
             ),
             "smaller_at_each_rank": Value(
                 "the smaller of the number of relevant documents and the rank, summed over the list",
-                "NeuRec's metric.py and its copies",
+                "recommenders' scripts that share one copied AP",
                 "divided by the sum of min(R, i) over the ranks i of the list",
                 compute=smaller_at_each_rank,
             ),
