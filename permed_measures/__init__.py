@@ -56,6 +56,7 @@ except KeyboardInterrupt:
     # The import takes the first second of each command, which Ctrl-C ends without a traceback.
     program = "".join(sys.argv[:1]).removesuffix(".exe")
     if program.endswith("permed-measures") or (program == "-m" and "permed_measures" in sys.orig_argv):
+        exec("")  # as in the command line
         sys.exit(130)
     raise
 

@@ -9,6 +9,7 @@ def main() -> NoReturn:
     try:
         from permed_measures.cli.commands import main as run
     except KeyboardInterrupt:
+        exec("")  # as in the command line
         sys.exit(130)
     run()
 

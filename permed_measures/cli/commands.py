@@ -95,6 +95,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # as shells have it
         status = signals.status or 130
     signals.end()
+    exec("")  # Python forgets a Ctrl-C in code made from text, after which -m would end by the signal
     sys.exit(status)
 
 

@@ -199,6 +199,7 @@ class Odd:
 del [Odd()][0]
 time.sleep(30)
 """
+OF_TEXT = f"exec({INTERRUPTED!r})\n"  # as of a named tuple or a data class
 SWALLOWED = """
 import os, signal, time
 try:
@@ -224,6 +225,9 @@ except KeyboardInterrupt:
         ("ir_measures", INTERRUPTED),  # of the package
         ("shlex", INTERRUPTED),  # of the command line
         ("zipfile", INTERRUPTED),  # of a command
+        ("ir_measures", OF_TEXT),
+        ("shlex", OF_TEXT),
+        ("zipfile", OF_TEXT),
         ("zipfile", CALLBACK),
         ("zipfile", CONVERTED),
         ("zipfile", SWALLOWED),
