@@ -61,28 +61,28 @@ except KeyboardInterrupt:
     raise
 
 if TYPE_CHECKING:
-    from permed_measures.audits.audit import audit as audit
-    from permed_measures.comparisons.compare import compare as compare
-    from permed_measures.comparisons.plots import plot_forest as plot_forest
-    from permed_measures.comparisons.plots import plot_queries as plot_queries
-    from permed_measures.comparisons.reranking import reranking as reranking
+    from permed_measures.auditing.audit import audit as audit
+    from permed_measures.comparison.compare import compare as compare
+    from permed_measures.comparison.plots import plot_forest as plot_forest
+    from permed_measures.comparison.plots import plot_queries as plot_queries
+    from permed_measures.comparison.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
-    from permed_measures.identities.identify import identify as identify
+    from permed_measures.feasibility.possible import possible as possible
+    from permed_measures.identification.identify import identify as identify
     from permed_measures.inputs.door import read_qrels as read_qrels
     from permed_measures.inputs.door import read_run as read_run
     from permed_measures.inputs.read import from_relevance_lists as from_relevance_lists
     from permed_measures.inputs.write import write_qrels as write_qrels
     from permed_measures.inputs.write import write_run as write_run
-    from permed_measures.limits.possible import possible as possible
-    from permed_measures.plots.drawing import save_plot as save_plot
     from permed_measures.plots.panels import plot_means as plot_means
+    from permed_measures.plots.savefig import save_plot as save_plot
     from permed_measures.records.gate import assert_no_regression as assert_no_regression
     from permed_measures.records.gate import gate as gate
     from permed_measures.records.leaderboard import leaderboard as leaderboard
     from permed_measures.records.record import record as record
     from permed_measures.records.verify import verify as verify
     from permed_measures.results.evaluation_report import evaluate as evaluate
-    from permed_measures.uncertainties.uncertainty import uncertainty as uncertainty
+    from permed_measures.uncertainty_sources.uncertainty import uncertainty as uncertainty
 
 __version__ = "0.2.0"
 
@@ -91,24 +91,24 @@ GradedMAP = GradedAP
 
 _LAZY = {
     "assert_no_regression": "records.gate",
-    "audit": "audits.audit",
-    "compare": "comparisons.compare",
+    "audit": "auditing.audit",
+    "compare": "comparison.compare",
     "crosscheck": "crosschecks",
     "evaluate": "results.evaluation_report",
     "from_relevance_lists": "inputs.read",
     "gate": "records.gate",
-    "identify": "identities.identify",
+    "identify": "identification.identify",
     "leaderboard": "records.leaderboard",
-    "plot_forest": "comparisons.plots",
+    "plot_forest": "comparison.plots",
     "plot_means": "plots.panels",
-    "plot_queries": "comparisons.plots",
-    "possible": "limits.possible",
+    "plot_queries": "comparison.plots",
+    "possible": "feasibility.possible",
     "read_qrels": "inputs.door",
     "read_run": "inputs.door",
     "record": "records.record",
-    "reranking": "comparisons.reranking",
-    "save_plot": "plots.drawing",
-    "uncertainty": "uncertainties.uncertainty",
+    "reranking": "comparison.reranking",
+    "save_plot": "plots.savefig",
+    "uncertainty": "uncertainty_sources.uncertainty",
     "verify": "records.verify",
     "write_qrels": "inputs.write",
     "write_run": "inputs.write",

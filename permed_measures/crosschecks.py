@@ -26,10 +26,10 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.errors import InputError, MeasureError
+from permed_measures.escaping import counted, grouped, listed
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.markup import counted, grouped, listed
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parameters import values_of

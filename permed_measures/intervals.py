@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.markup import counted, plural
+from permed_measures.escaping import counted, plural
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.markup import listed
+from permed_measures.escaping import listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import alias_of, values_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from permed_measures.errors import InputError, shown
+from permed_measures.inputs.conversion import is_spark_frame
 from permed_measures.inputs.door import read
-from permed_measures.inputs.objects import is_spark_frame
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import alias_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TextIO
 
-from permed_measures.markup import Styled, one_line
+from permed_measures.escaping import Styled, one_line
 
 _WIDTH = 100  # the largest, of lines of text
 _NO_LIMIT = sys.maxsize  # the width where there is no terminal

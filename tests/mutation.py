@@ -1,7 +1,7 @@
 """Random mutants of the package, and whether the tests that run the mutated line notice.
 
-    python tests/mutation.py record tests/results tests/comparisons
-    python tests/mutation.py run permed_measures/results permed_measures/comparisons --number 30 --seed 1
+    python tests/mutation.py record tests/results tests/comparison
+    python tests/mutation.py run permed_measures/results permed_measures/comparison --number 30 --seed 1
 
 ``record`` runs tests, and adds which lines each of them runs to a file outside the repository; record again
 what has changed since. ``run`` makes mutants in a copy of the repository, one at a time, and runs the tests

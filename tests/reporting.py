@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from permed_measures.comparisons.compare import compare
+from permed_measures.comparison.compare import compare
 
 TURN = "_([0-9]+)$"
 

@@ -12,8 +12,8 @@ from simulations.intervals import randomization_test
 from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm
-from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.tests import as_student
+from permed_measures.comparison.compare import compare
+from permed_measures.comparison.tests import as_student
 from permed_measures.intervals import (
     difference_range,
     mean_intervals,

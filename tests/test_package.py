@@ -19,33 +19,35 @@ FOLDER = Path(pm.__file__).parent
 ROOT = Path(__file__).parents[1]
 
 LAYERS = """
-progress errors markup terminal frames
-measures: parameters definitions headings names parsing
+progress errors escaping terminal frames
+measures: parameters definitions headings aliases parsing
 engine: tables judgments query_ids
-engine: ranks hits from_spark rankings
+engine: ranks matching from_spark rankings
 engine/kernels: binary graded __init__
 engine: evaluator ties groups
 provenance
-inputs: columns objects sources formats order text recognition streams read door runs inspection write
+inputs: columns conversion sources formats rank_check text_reader recognition scan
+inputs: read door runs inspection write
 datasets: __init__ readers downloads catalogue pyterrier
 datasets/sample: script
 evaluation
-intervals corrections named_runs
+intervals corrections run_notes
 results: latex table page report evaluations evaluation_report collections
 spark
-plots: drawing panels
-people: agreement corrected tables
-comparisons: paired tests results rows tables findings plots queries compare overlap reranking
-papers: cells latex read
-papers: names headings claims columns layout tables assignment arithmetic
+plots: savefig panels
+human_labels: agreement corrected tables
+comparison: paired tests results rows tables findings plots queries compare overlap reranking
+published_tables: cells latex read
+published_tables: measure_names headings claims columns layout tables assignment grim
 crosschecks
-conventions: per_query aggregate rankings shown records options evaluate named names runs spaces
-audits: trials chance answers search sentences reports audit
-identities: forms files cases user_function program elimination trial identify suite
-limits: formulas bounds row_conventions rows differences unprinted
-limits: reports possible
-uncertainties: labels results uncertainty
-records: record verify evidence gate leaderboard
+conventions: per_query aggregate rankings shown records options evaluate named describe
+conventions: ranking_variants search_space
+auditing: measured_claims false_matches answers search messages reports audit
+identification: forms files cases user_function program elimination detection identify suite
+feasibility: formulas bounds candidates rows differences unprinted
+feasibility: reports possible
+uncertainty_sources: labels results uncertainty
+records: record verify limit_intervals gate leaderboard
 cli: messages signals parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__
@@ -153,8 +155,10 @@ def test_imports_go_one_way():
 
 
 NEIGHBOURS = {
-    **dict.fromkeys(("audits", "comparisons", "crosschecks", "identities", "limits", "uncertainties"), ()),
-    "records": ("comparisons",),
+    **dict.fromkeys(
+        ("auditing", "comparison", "crosschecks", "identification", "feasibility", "uncertainty_sources"), ()
+    ),
+    "records": ("comparison",),
 }
 """The rooms of commands, and which other room each may import: records hold comparisons."""
 
@@ -167,7 +171,7 @@ def test_neighbours_never_import_each_other():
         assert room not in NEIGHBOURS or others <= {*NEIGHBOURS[room]}, name
 
 
-CORE = ("progress", "errors", "markup", "frames", "measures", "engine")
+CORE = ("progress", "errors", "escaping", "frames", "measures", "engine")
 """What computes values from dicts and tables: it opens nothing, and imports nothing that does."""
 
 
@@ -194,7 +198,7 @@ def test_an_evaluation_loads_only_the_core(run):
     ours = {tuple(name.split(".")) for name in loaded if name.startswith("permed_measures.")}
     others = {".".join(name[1:]) for name in ours if name[1] not in CORE}
     # The entrance, the door, and what registers the data sets when ir_datasets is imported.
-    of_frames = {"inputs.objects"} if run != "run" else set()
+    of_frames = {"inputs.conversion"} if run != "run" else set()
     assert others == {"evaluation", "inputs", "inputs.columns", "inputs.door", "datasets"} | of_frames
     assert not loaded & {"pandas", "ir_datasets", *(["polars"] if run == "run" else [])}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
-from permed_measures.audits.audit import audit
+from permed_measures.auditing.audit import audit
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
-from permed_measures.markup import counted
-from permed_measures.papers.tables import read_claims
+from permed_measures.escaping import counted
+from permed_measures.published_tables.tables import read_claims
 
 
 def run(args: Namespace) -> int:

@@ -12,7 +12,7 @@ from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, re
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.table import Style

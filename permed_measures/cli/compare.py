@@ -24,13 +24,13 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
-from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.plots import check_baseline, plot_forest, plot_queries
-from permed_measures.comparisons.results import TESTS, Comparison, Options
-from permed_measures.comparisons.tests import MAX_T
+from permed_measures.comparison.compare import compare
+from permed_measures.comparison.plots import check_baseline, plot_forest, plot_queries
+from permed_measures.comparison.results import TESTS, Comparison, Options
+from permed_measures.comparison.tests import MAX_T
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 
 
 def run(args: Namespace) -> None:

@@ -12,7 +12,7 @@ from permed_measures.cli.parsing import Command
 from permed_measures.crosschecks import DEFAULT_MEASURES, crosscheck, crosscheck_report, default_measures
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.markup import counted, listed
+from permed_measures.escaping import counted, listed
 
 
 def run(args: Namespace) -> int:

@@ -29,7 +29,7 @@ from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument,
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups, clusters_of
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.plots.panels import draw_means
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged

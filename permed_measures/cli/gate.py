@@ -12,7 +12,7 @@ from permed_measures.cli.inputs import named_run, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, STATISTICS, Command, argument, option, repeatable
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.records.gate import gate
 from permed_measures.records.record import is_record
 

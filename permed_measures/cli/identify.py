@@ -20,13 +20,13 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.identities.files import FILES
-from permed_measures.identities.forms import FORMS, Function
-from permed_measures.identities.identify import Identified, identify, report_of
-from permed_measures.identities.program import Program
-from permed_measures.identities.suite import write_cases
-from permed_measures.identities.user_function import load_function
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
+from permed_measures.identification.files import FILES
+from permed_measures.identification.forms import FORMS, Function
+from permed_measures.identification.identify import Identified, identify, report_of
+from permed_measures.identification.program import Program
+from permed_measures.identification.suite import write_cases
+from permed_measures.identification.user_function import load_function
 
 _PACKAGED = "permed-sample/script.py"
 

@@ -21,7 +21,7 @@ from permed_measures.inputs.door import packaged_runs, read, resolve
 from permed_measures.inputs.read import Cleaning
 from permed_measures.inputs.runs import LazyRuns, run_name
 from permed_measures.inputs.sources import parquet_parts
-from permed_measures.measures.names import ambiguities
+from permed_measures.measures.aliases import ambiguities
 from permed_measures.measures.parameters import with_rel
 from permed_measures.measures.parsing import distinct, measures_of, named_measures
 from permed_measures.provenance import Origin

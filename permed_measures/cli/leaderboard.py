@@ -20,7 +20,7 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.records.leaderboard import leaderboard
 
 

@@ -18,7 +18,7 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.evaluation import calc_aggregate, ceiling
 from permed_measures.inputs.door import read
 from permed_measures.intervals import range_of
-from permed_measures.measures.names import WORDS
+from permed_measures.measures.aliases import WORDS
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.provenance import description_of

@@ -14,7 +14,7 @@ from permed_measures.errors import (
     PermedWarning,
     warnings_shown_by,
 )
-from permed_measures.markup import one_line
+from permed_measures.escaping import one_line
 from permed_measures.progress import hidden
 
 

@@ -12,10 +12,10 @@ from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import MEASURES, STATISTICS, Command, option, repeatable
 from permed_measures.errors import MeasureError, shown
-from permed_measures.limits.possible import possible
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
+from permed_measures.feasibility.possible import possible
 from permed_measures.measures.parsing import named_measures
-from permed_measures.papers.tables import read_claims
+from permed_measures.published_tables.tables import read_claims
 
 
 def run(args: Namespace) -> int:

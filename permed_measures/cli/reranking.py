@@ -18,8 +18,8 @@ from permed_measures.cli.inputs import (
 )
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, MEASURES, OUTPUT, Command, argument, option
-from permed_measures.comparisons.overlap import PERSISTENCE
-from permed_measures.comparisons.reranking import reranking
+from permed_measures.comparison.overlap import PERSISTENCE
+from permed_measures.comparison.reranking import reranking
 from permed_measures.measures.parsing import measures_of
 
 

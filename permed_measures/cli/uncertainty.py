@@ -20,8 +20,8 @@ from permed_measures.cli.arguments import (
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option
-from permed_measures.markup import counted
-from permed_measures.uncertainties.uncertainty import uncertainty
+from permed_measures.escaping import counted
+from permed_measures.uncertainty_sources.uncertainty import uncertainty
 
 
 def run(args: Namespace) -> None:

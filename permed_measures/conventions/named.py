@@ -22,7 +22,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.measures.parameters import Cutoff
 
 

@@ -19,7 +19,7 @@ from permed_measures.conventions.records import (
     GainTable,
     Value,
 )
-from permed_measures.markup import grouped, listed
+from permed_measures.escaping import grouped, listed
 from permed_measures.measures.parameters import Cutoff, both_of
 
 Options = Mapping[str, Any]

@@ -17,8 +17,8 @@ from typing import Any
 
 from permed_measures.datasets import load
 from permed_measures.errors import InputError, no_folder, reason_of, warn
+from permed_measures.escaping import counted
 from permed_measures.inputs.sources import cached
-from permed_measures.markup import counted
 from permed_measures.progress import AFTER
 
 _HUB = "https://huggingface.co"

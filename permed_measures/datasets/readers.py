@@ -13,7 +13,7 @@ from permed_measures.frames import pl
 from permed_measures.inputs.formats import Format, Layout
 from permed_measures.inputs.read import load
 from permed_measures.inputs.sources import Source, cached
-from permed_measures.inputs.text import TextFile
+from permed_measures.inputs.text_reader import TextFile
 
 
 class ConversationQuery(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.hits import SOME, RankedHits
 from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.engine.matching import SOME, RankedHits
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import location, missing_value, not_a_number, text_series
 from permed_measures.errors import InputError

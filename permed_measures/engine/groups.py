@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import Evaluation, aggregated
 from permed_measures.engine.tables import string_id
 from permed_measures.errors import InputError, nearest, shown
-from permed_measures.markup import counted, listed
+from permed_measures.escaping import counted, listed
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 

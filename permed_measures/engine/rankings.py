@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.hits import RankedHits, find_in_mapping, find_in_table
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query, sums
+from permed_measures.engine.matching import RankedHits, find_in_mapping, find_in_table
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import QRELS_FIRST, Rows, Table, file_of

@@ -61,20 +61,20 @@ def read(
 
             data = load(data, kind, **how)
     if not isinstance(data, Mapping):
-        from permed_measures.inputs.objects import rows_of
+        from permed_measures.inputs.conversion import rows_of
 
         data = rows_of(data, column)
     if rewriting is None:
         return data
     from permed_measures.engine.query_ids import renamed
-    from permed_measures.inputs.objects import in_memory
+    from permed_measures.inputs.conversion import in_memory
 
     return renamed(in_memory(data), qrels, rewriting)
 
 
 def read_nested(data: Any, column: str, **how: Any) -> Nested:
     """Return qrels or a run of any form as nested dicts, in the order of the rows; see `read`."""
-    from permed_measures.inputs.objects import in_memory
+    from permed_measures.inputs.conversion import in_memory
 
     rows = in_memory(read(data, column, **how))
     return rows.nested() if isinstance(rows, Table) else rows

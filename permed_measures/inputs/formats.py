@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from permed_measures.engine.tables import number, string_id
 from permed_measures.errors import InputError, shown
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import BEIR_COLUMNS, NAMES, called, columns_of
-from permed_measures.markup import counted
 
 Number = float | int | None
 """A relevance or score; None where there is none, as in a list without scores."""

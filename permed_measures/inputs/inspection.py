@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.tables import location, repeated_rows
+from permed_measures.escaping import counted
 from permed_measures.frames import pl
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
-from permed_measures.inputs.order import contradicted_rows
+from permed_measures.inputs.rank_check import contradicted_rows
 from permed_measures.inputs.read import kind_of
 from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.scan import as_one, parquet_rows, read_parquet_qrels, row_schema, text_frames
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import as_one, parquet_rows, read_parquet_qrels, row_schema, text_frames
-from permed_measures.markup import counted
 from permed_measures.terminal import paragraph, section
 
 _GRADES = 20

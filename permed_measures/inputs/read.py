@@ -21,10 +21,9 @@ from permed_measures.engine.tables import (
 from permed_measures.errors import InputError, check_choice, shown, warn
 from permed_measures.frames import pl
 from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, Kind, medcorpus
-from permed_measures.inputs.order import contradicted, note_of, scores_by_order
+from permed_measures.inputs.rank_check import contradicted, note_of, scores_by_order
 from permed_measures.inputs.recognition import recognised
-from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import (
+from permed_measures.inputs.scan import (
     as_one,
     parquet_header,
     parquet_rows,
@@ -35,7 +34,8 @@ from permed_measures.inputs.streams import (
     text_run,
     twice_in_parquet,
 )
-from permed_measures.inputs.text import TextFile, table_of
+from permed_measures.inputs.sources import Source
+from permed_measures.inputs.text_reader import TextFile, table_of
 from permed_measures.provenance import ORDERS
 
 Qrels = dict[str, dict[str, float | int]]

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from permed_measures.errors import InputError, shown
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import called
 from permed_measures.inputs.formats import (
     BLANKS,
@@ -30,7 +31,7 @@ from permed_measures.inputs.formats import (
     second_line,
 )
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.text import (
+from permed_measures.inputs.text_reader import (
     DELIMITERS,
     WRONG,
     TextFile,
@@ -43,7 +44,6 @@ from permed_measures.inputs.text import (
     return_error,
     two_lines_error,
 )
-from permed_measures.markup import counted
 from permed_measures.provenance import STDIN
 
 WANTED: dict[Kind | None, str] = {"qrels": "qrels", "run": "a run", None: "qrels or a run"}

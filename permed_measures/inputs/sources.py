@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.errors import InputError, shown
-from permed_measures.markup import counted
+from permed_measures.escaping import counted
 from permed_measures.progress import step
 from permed_measures.provenance import STDIN
 

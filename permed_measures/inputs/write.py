@@ -18,12 +18,12 @@ from typing import Any
 
 from permed_measures.engine.tables import Nested, location, number, string_id, with_string_ids
 from permed_measures.errors import InputError, shown, warn
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import BEIR_COLUMNS, QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
-from permed_measures.inputs.order import ranked
+from permed_measures.inputs.rank_check import ranked
 from permed_measures.inputs.sources import check_path
-from permed_measures.inputs.text import QUOTED
-from permed_measures.markup import counted
+from permed_measures.inputs.text_reader import QUOTED
 
 
 def write_run(

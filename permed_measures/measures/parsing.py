@@ -11,9 +11,9 @@ import ir_measures
 from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError, shown
+from permed_measures.measures.aliases import advice_for, known_advice, understood
 from permed_measures.measures.definitions import MEASURES, PRESETS
 from permed_measures.measures.headings import EXP_NDCG, SHORT
-from permed_measures.measures.names import advice_for, known_advice, understood
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
 MeasureLike = Measure | str

@@ -12,14 +12,14 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
+from permed_measures.escaping import counted, plural
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.intervals import Floats, Ints, check_level, measure_intervals, no_variance, percent
-from permed_measures.markup import counted, plural
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import check_given, check_named, naming
-from permed_measures.plots.drawing import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
+from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
+from permed_measures.run_notes import check_given, check_named, naming
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

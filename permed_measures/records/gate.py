@@ -17,15 +17,14 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, shown
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.intervals import Ints
-from permed_measures.markup import counted
 from permed_measures.measures.headings import name_of, renamed
 from permed_measures.measures.parsing import distinct, named_measure
-from permed_measures.named_runs import check_given
 from permed_measures.provenance import Origin, provenance
-from permed_measures.records.evidence import (
+from permed_measures.records.limit_intervals import (
     LEVEL,
     SEED,
     Evidence,
@@ -40,6 +39,7 @@ from permed_measures.records.evidence import (
 )
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table, as_text
+from permed_measures.run_notes import check_given
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 FLOOR, DROP = "minimum", "max_drop"

@@ -13,11 +13,11 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparisons.compare import compared
-from permed_measures.comparisons.paired import PairedRuns
-from permed_measures.comparisons.results import Comparison, ComparisonRow, Options, better_pairs
-from permed_measures.comparisons.tables import is_random, method_of, p_or_dash
-from permed_measures.comparisons.tests import MAX_T, least_p
+from permed_measures.comparison.compare import compared
+from permed_measures.comparison.paired import PairedRuns
+from permed_measures.comparison.results import Comparison, ComparisonRow, Options, better_pairs
+from permed_measures.comparison.tables import is_random, method_of, p_or_dash
+from permed_measures.comparison.tests import MAX_T, least_p
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
@@ -28,7 +28,6 @@ from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import check_level
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.named_runs import check_given, naming
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import highest
 from permed_measures.results.evaluations import (
@@ -42,6 +41,7 @@ from permed_measures.results.evaluations import (
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Style, Table, place_of
+from permed_measures.run_notes import check_given, naming
 
 
 class Entry(NamedTuple):

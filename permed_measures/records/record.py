@@ -19,17 +19,17 @@ from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, check_choice, nearest, shown
+from permed_measures.escaping import as_json, counted
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.inputs.write import write_whole
-from permed_measures.markup import as_json, counted
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.named_runs import check_given
 from permed_measures.provenance import ORDERS, Origin, provenance
 from permed_measures.results.evaluations import Evaluations, evaluate_all
+from permed_measures.run_notes import check_given
 
 FORM = "permed-measures record 4"
 """How a record begins; the number changes when other versions could not read it."""

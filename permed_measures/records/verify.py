@@ -16,9 +16,9 @@ from ir_measures.measures import Measure
 from permed_measures import __version__
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError, shown, warnings_about
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.markup import counted
 from permed_measures.measures.headings import renamed
 from permed_measures.provenance import Origin, provenance, stored
 from permed_measures.records.record import Record, as_record, recorded

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from permed_measures.markup import counted, listed
+from permed_measures.escaping import counted, listed
 from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import apart, best_of, highest

@@ -12,9 +12,9 @@ from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
+from permed_measures.escaping import grouped, listed
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.markup import grouped, listed
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import measures_of
 from permed_measures.provenance import Origin

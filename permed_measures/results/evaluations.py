@@ -15,15 +15,15 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
 from permed_measures.errors import InputError
+from permed_measures.escaping import counted
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read
-from permed_measures.markup import counted
 from permed_measures.measures.headings import ABOUT_JUDGED, check_headings, explained, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.named_runs import every_label_is_relevant, notes_of, run_notes, scored_without_results
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, ranked
+from permed_measures.run_notes import every_label_is_relevant, notes_of, run_notes, scored_without_results
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups

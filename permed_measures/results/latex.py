@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ir_measures.measures import registry
 
-from permed_measures.markup import as_latex, one_line
+from permed_measures.escaping import as_latex, one_line
 
 _NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
 _LATIN = r", \usepackage[T1]{fontenc}"

@@ -13,7 +13,7 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from permed_measures import __version__
-from permed_measures.markup import as_html, as_json, one_line
+from permed_measures.escaping import as_html, as_json, one_line
 from permed_measures.results.table import Cell, Table
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, PermedError, check_choice
+from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, counted, finite
 from permed_measures.frames import Tabular
-from permed_measures.markup import as_html, as_json, as_latex, as_markdown, counted, finite
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.page import html_section, page_of
@@ -84,7 +84,7 @@ class Report(NamedTuple):
     how : callable
         Returns how to make it again, for a page: command, versions, files with hashes.
     queries : callable
-        Returns what a page shows query by query, as `comparisons.queries` describes it.
+        Returns what a page shows query by query, as `comparison.queries` describes it.
     """
 
     title: str = ""

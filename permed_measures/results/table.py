@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from permed_measures.markup import Styled, as_cell, as_html, as_markdown, one_line
+from permed_measures.escaping import Styled, as_cell, as_html, as_markdown, one_line
 from permed_measures.terminal import paragraph, terminal_table
 
 NONE = "—"

@@ -10,14 +10,14 @@ from audit_loops import CLAIMS, Plain, convention_of, conversations, means_somet
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.audits.trials import Trial
+from permed_measures.auditing.measured_claims import Trial
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED
+from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.conventions.records import OPTIONS
-from permed_measures.conventions.runs import RunVariants, label_policies
-from permed_measures.conventions.spaces import Space
+from permed_measures.conventions.search_space import Space
 from permed_measures.engine.judgments import Judgments
-from permed_measures.papers.claims import parse_claims
+from permed_measures.published_tables.claims import parse_claims
 
 
 def trials_of(qrels, run, claims, common=None):

@@ -16,7 +16,7 @@ from hypothesis import assume, given, reject, settings
 from strategies import CASES, RANDOMS
 
 import permed_measures as pm
-from permed_measures.conventions import aggregate, evaluate, names
+from permed_measures.conventions import aggregate, describe, evaluate
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
     DEFAULT,
@@ -28,9 +28,9 @@ from permed_measures.conventions.options import (
     measures_by_value,
     with_value,
 )
+from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.conventions.records import OPTIONS, Value
-from permed_measures.conventions.runs import RunVariants, label_policies
-from permed_measures.conventions.spaces import Quantity, Space
+from permed_measures.conventions.search_space import Quantity, Space
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 
@@ -144,12 +144,12 @@ def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, label
 )
 def test_a_level_is_typed_where_the_measure_takes_it(measure, level, text):
     options = {each: DEFAULT[each] for each in OPTIONS_OF[measure]} | {"level": level}
-    assert names.typed(measure, 5, options, labelled(1, 1.5, 2)) == text
+    assert describe.typed(measure, 5, options, labelled(1, 1.5, 2)) == text
 
 
 def test_several_measures_are_listed():
-    assert names.in_a_paper(["P@1", "P@5"], {}) == "P@1 and P@5"
-    assert names.in_a_paper(["P@1", "P@5", "P@9"], {}) == "P@1, P@5 and P@9"
+    assert describe.in_a_paper(["P@1", "P@5"], {}) == "P@1 and P@5"
+    assert describe.in_a_paper(["P@1", "P@5", "P@9"], {}) == "P@1, P@5 and P@9"
 
 
 @pytest.mark.parametrize(("cutoffs", "value"), [((1, 2), np.nan), ((2, 1), 0)])
@@ -524,7 +524,7 @@ def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_p
 @pytest.mark.thorough
 def test_a_new_value_of_any_option_is_tried_by_identify(new_value, monkeypatch):
     """A function that computes it is named by it, and by the value of which it is a copy."""
-    monkeypatch.setattr("permed_measures.identities.cases.N_FRESH", 50)  # on which the answer is checked
+    monkeypatch.setattr("permed_measures.identification.cases.N_FRESH", 50)  # on which the answer is checked
     option, alias = new_value
     measure, cutoff, name = asked_of(option, alias)
     ideal = {"ideal": "cutoff"} if option == "pooling" else {}

@@ -20,7 +20,7 @@ OTHERS = {
 
 def test_the_name_of_an_option_is_written_once():
     found = []
-    for room in ("conventions", "audits", "identities", "limits"):
+    for room in ("conventions", "auditing", "identification", "feasibility"):
         for path in sorted((PACKAGE / room).glob("*.py")):
             if path not in (Path(records.__file__), Path(per_query.__file__)):
                 nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))

@@ -13,7 +13,7 @@ from ir_datasets.datasets.base import FilteredQrels
 import permed_measures as pm
 from permed_measures.datasets import NAMES, SAMPLE_FOLDER, SAMPLES, catalogue, load
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
-from permed_measures.identities.user_function import load_function
+from permed_measures.identification.user_function import load_function
 
 
 def nested(qrels):

@@ -10,7 +10,7 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.inputs.door import read
-from permed_measures.inputs.text import TextFile
+from permed_measures.inputs.text_reader import TextFile
 
 MEDICAL = SAMPLES[0]
 MEASURES = ["GradedAP@10", "nDCG@10"]

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from permed_measures.comparisons.queries import titles_of
+from permed_measures.comparison.queries import titles_of
 from permed_measures.datasets import load
 
 

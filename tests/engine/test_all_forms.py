@@ -10,8 +10,8 @@ from cases import rows_of
 
 import permed_measures as pm
 from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.scan import text_run
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import text_run
 
 NAMES = ["query_id", "doc_id", "score"]
 

@@ -22,7 +22,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, _sort_queries, scores_differ
 from permed_measures.engine.tables import Table
-from permed_measures.inputs import objects
+from permed_measures.inputs import conversion
 from permed_measures.inputs.door import read
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
@@ -138,7 +138,7 @@ _SOME = [TieBreak.INPUT, TieBreak.PESSIMISTIC]
 
 @pytest.mark.parametrize("ties", effort(_SOME, list(TieBreak)))
 def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkeypatch):
-    monkeypatch.setattr(objects, "_ROWS", 1000)  # of a batch of the lazy frame
+    monkeypatch.setattr(conversion, "_ROWS", 1000)  # of a batch of the lazy frame
     rng = random.Random(5)
     qrels, run = queries_of_all_kinds(rng)
     judgments = Judgments.of(qrels)

@@ -15,7 +15,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
-from permed_measures.inputs.objects import FORMS
+from permed_measures.inputs.conversion import FORMS
 
 QRELS = {"q1": {"a": 1, "b": 0, "1.0": 1}, "q2": {"c": 2}, "1.0": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}

@@ -21,7 +21,7 @@ from generator import changed, generated
 
 import permed_measures as pm
 from permed_measures.inputs import read as reading
-from permed_measures.inputs import sources, streams
+from permed_measures.inputs import scan, sources
 
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
 
@@ -110,8 +110,8 @@ class Check:
             (reading, "_LARGE", [0]),
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
             (sources, "_TEXT", [1, 40, 150, 10**6]),
-            (streams, "_ROWS", [2, 10, 40, 10**6]),
-            (streams, "_LINES", [1, 7, 10**6]),
+            (scan, "_ROWS", [2, 10, 40, 10**6]),
+            (scan, "_LINES", [1, 7, 10**6]),
         ):
             limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))
         return limits

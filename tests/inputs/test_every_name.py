@@ -17,7 +17,7 @@ import pytest
 from effort import THOROUGH
 
 import permed_measures as pm
-from permed_measures.inputs import columns, formats, sources, streams
+from permed_measures.inputs import columns, formats, scan, sources
 from permed_measures.inputs import read as reading
 
 QUERIES = (
@@ -268,7 +268,7 @@ FILES = {
 
 def in_chunks(rng):
     """Read a small file as a large one is, in chunks of any size."""
-    sizes = {(reading, "_LARGE"): [0], (streams, "_ROWS"): [1, 3], (streams, "_LINES"): [1, 2]}
+    sizes = {(reading, "_LARGE"): [0], (scan, "_ROWS"): [1, 3], (scan, "_LINES"): [1, 2]}
     sizes |= {(sources, "_CHUNK"): [1, 9, 40], (sources, "_TEXT"): [1, 9, 40]}
     limits = ExitStack()
     for (module, name), some in sizes.items():

@@ -14,7 +14,7 @@ from effort import THOROUGH, effort
 import permed_measures as pm
 from permed_measures.cli.collections import collections_of
 from permed_measures.inputs import read as reading
-from permed_measures.inputs import sources, streams
+from permed_measures.inputs import scan, sources
 
 RUN = "q1 Q0 a 1 2.0 t\n"
 JOINED = "two lines of a run in one, for a line end is missing, in"
@@ -167,7 +167,7 @@ def test_all_rows_of_real_runs_are_read():
         content = path.read_bytes()
         n_rows = (gzip.decompress(content) if path.suffix == ".gz" else content).count(b"\n")
         file = reading.recognised(sources.Source(path), "run")
-        assert sum(map(len, streams.text_frames(file))) == n_rows
+        assert sum(map(len, scan.text_frames(file))) == n_rows
         assert sum(1 for _ in file.rows()) == n_rows
 
 
@@ -300,7 +300,7 @@ def test_a_file_that_grows_or_is_cut_while_it_is_read_is_refused(change):
         list(reading)
     path = Path("run.parquet")
     pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(path)
-    rows = streams.parquet_rows(sources.Source(path))
+    rows = scan.parquet_rows(sources.Source(path))
     next(rows)
     change(path)
     with pytest.raises(pm.InputError, match=r"run\.parquet: the file has changed"):

@@ -14,11 +14,11 @@ import permed_measures as pm
 from permed_measures.engine.tables import Table
 from permed_measures.inputs import read as reading
 from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, rank_of, trec_run
-from permed_measures.inputs.order import contradicted, contradicted_rows
+from permed_measures.inputs.rank_check import contradicted, contradicted_rows
 from permed_measures.inputs.recognition import recognised
+from permed_measures.inputs.scan import parquet_rows, text_frames
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.streams import parquet_rows, text_frames
-from permed_measures.inputs.text import TextFile, table_of
+from permed_measures.inputs.text_reader import TextFile, table_of
 
 QUERIES = ("q1", "q2", "q3")
 DISTANCES = [(q, d, rank, rank / 10) for q in QUERIES for rank, d in enumerate("abc")]

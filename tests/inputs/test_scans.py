@@ -7,8 +7,8 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.inputs import read as reading
-from permed_measures.inputs import sources, streams
-from permed_measures.inputs.text import TextFile
+from permed_measures.inputs import scan, sources
+from permed_measures.inputs.text_reader import TextFile
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ ROWS = [(f"q{number % 3}", f"d{number}", float(number)) for number in range(60)]
 @pytest.mark.parametrize("chunk", [30, 10**6])
 def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, name, where, chunk):
     monkeypatch.setattr(sources, "_CHUNK", chunk)
-    monkeypatch.setattr(streams, "_ROWS", max(chunk // 10, 3))
+    monkeypatch.setattr(scan, "_ROWS", max(chunk // 10, 3))
     path = write_rows(tmp_path / name, [*ROWS, ("q1", "d13", 0.5)])
     with pytest.raises(pm.InputError) as error:
         pm.calc_aggregate(["P@1"], {"q0": {"d3": 1}}, path)

@@ -10,8 +10,8 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures.aliases import NOT_COMPUTED, ambiguities, understood
 from permed_measures.measures.definitions import PRESETS
-from permed_measures.measures.names import NOT_COMPUTED, ambiguities, understood
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import measures_of, named_measures
 

@@ -10,7 +10,7 @@ from commands import run_main
 
 import permed_measures as pm
 from permed_measures.intervals import proportion_interval
-from permed_measures.records.evidence import of_changes
+from permed_measures.records.limit_intervals import of_changes
 
 
 def labelled(n):

@@ -13,9 +13,9 @@ from ir_measures import ScoredDoc
 from reporting import HOSTILE
 
 import permed_measures as pm
-from permed_measures.comparisons.compare import compare
+from permed_measures.comparison.compare import compare
 from permed_measures.datasets import SAMPLES, load
-from permed_measures.markup import one_line
+from permed_measures.escaping import one_line
 from permed_measures.results.report import Report, Section
 from permed_measures.results.table import Cell, Table
 

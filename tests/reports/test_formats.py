@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from reporting import MARKUP, STYLES, Terminal, loaded, made, pair
 
-from permed_measures.comparisons.compare import compare
+from permed_measures.comparison.compare import compare
 from permed_measures.datasets import SAMPLES
-from permed_measures.markup import as_html, as_latex, as_markdown, one_line
+from permed_measures.escaping import as_html, as_latex, as_markdown, one_line
 
 # --- numbers -----------------------------------------------------------------------------------------
 

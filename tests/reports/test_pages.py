@@ -12,7 +12,7 @@ from commands import run_main
 from reporting import Page, assert_stands_alone, made
 
 import permed_measures as pm
-from permed_measures.markup import one_line
+from permed_measures.escaping import one_line
 from permed_measures.results.report import Plot, Report, Section
 from permed_measures.results.table import Cell, Table
 

@@ -10,8 +10,8 @@ import ir_measures
 import polars as pl
 from ir_measures import Qrel
 
-from permed_measures.comparisons.compare import compare
-from permed_measures.comparisons.queries import query_details
+from permed_measures.comparison.compare import compare
+from permed_measures.comparison.queries import query_details
 from permed_measures.datasets import SAMPLES, load
 from permed_measures.datasets.readers import ConversationQuery
 from permed_measures.inputs.write import write_run

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from reporting import Page
 
-from permed_measures.markup import as_cell, one_line
-from permed_measures.papers.read import read_tables
+from permed_measures.escaping import as_cell, one_line
+from permed_measures.published_tables.read import read_tables
 from permed_measures.results.table import FORMATS, Cell, Table, ranked
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import permed_measures as pm
-from permed_measures.audits.audit import audit_of
+from permed_measures.auditing.audit import audit_of
 
 NEAR = 0.03
 SIZES = (10, 20, 50, 100)

@@ -20,12 +20,12 @@ import library_scripts  # noqa: F401
 from evaluation_scripts import SCRIPTS
 
 import permed_measures as pm
-from permed_measures.audits.search import answers_to
-from permed_measures.audits.trials import Trial
-from permed_measures.conventions.runs import RunVariants, label_policies
+from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.search import answers_to
+from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
-from permed_measures.papers.claims import parse_claims
+from permed_measures.published_tables.claims import parse_claims
 
 SAME = 6e-6
 """What single precision, or five digits, may be off by."""

@@ -19,13 +19,13 @@ from pathlib import Path
 import numpy as np
 
 import permed_measures as pm
-from permed_measures.comparisons.tests import t_test
+from permed_measures.comparison.tests import t_test
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import factorized
 from permed_measures.engine.judgments import Judgments
-from permed_measures.limits.differences import ALPHA, SURELY, Differences, Units
-from permed_measures.papers.claims import parse_claims
+from permed_measures.feasibility.differences import ALPHA, SURELY, Differences, Units
+from permed_measures.published_tables.claims import parse_claims
 
 MEASURES = ["P@1", "nDCG@10", "R@20", "R@5", "AP@10"]
 PUBLISHED = ["P@10", "R@20"]

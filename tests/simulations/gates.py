@@ -14,7 +14,7 @@ import numpy as np
 from ir_measures import P
 from scipy.stats import nct, t
 
-from permed_measures.records.evidence import LEVEL, of_changes
+from permed_measures.records.limit_intervals import LEVEL, of_changes
 
 QUERIES = (60, 200, 600)
 SHARES = (0.06, 0.2, 0.5)

@@ -23,11 +23,11 @@ from evaluation_scripts import SCRIPTS, Lists, ap, hit, mean, ndcg, p, r, rr
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
-from permed_measures.identities.cases import Case, random_case
-from permed_measures.identities.elimination import Claimed, number
-from permed_measures.papers.names import meaning_of
+from permed_measures.identification.cases import Case, random_case
+from permed_measures.identification.elimination import Claimed, number
+from permed_measures.published_tables.measure_names import meaning_of
 
-sys.path.append(str(pathlib.Path(__file__).parents[1] / "identities"))
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "identification"))
 NAMES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10")
 FRESH = 30
 """On how many other collections what is named is compared once more."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from permed_measures.comparisons.tests import randomize
+from permed_measures.comparison.tests import randomize
 from permed_measures.intervals import mean_intervals, sums_of
 
 LEVEL = 0.95

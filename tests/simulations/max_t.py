@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from permed_measures.comparisons.tests import as_student, randomize, t_test
+from permed_measures.comparison.tests import as_student, randomize, t_test
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.intervals import mean_intervals, sums_of
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import permed_measures as pm
-from permed_measures.people.agreement import tau_b
+from permed_measures.human_labels.agreement import tau_b
 
 
 def by_query(qrels, run):

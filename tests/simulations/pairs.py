@@ -14,12 +14,12 @@ import numpy as np
 
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT
-from permed_measures.conventions.runs import may_be
-from permed_measures.conventions.spaces import Space
-from permed_measures.identities.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
-from permed_measures.identities.elimination import GRADES, Claimed
-from permed_measures.identities.forms import FORMS
-from permed_measures.papers.names import meaning_of
+from permed_measures.conventions.ranking_variants import may_be
+from permed_measures.conventions.search_space import Space
+from permed_measures.identification.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
+from permed_measures.identification.elimination import GRADES, Claimed
+from permed_measures.identification.forms import FORMS
+from permed_measures.published_tables.measure_names import meaning_of
 
 MEASURES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10", "nDCG@5")
 RANDOM = 400

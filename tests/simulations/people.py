@@ -28,9 +28,9 @@ import permed_measures as pm
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.human_labels.agreement import Agreement
+from permed_measures.human_labels.corrected import People, estimate
 from permed_measures.intervals import TIE, difference_range, range_of
-from permed_measures.people.agreement import Agreement
-from permed_measures.people.corrected import People, estimate
 
 LABELS = {"good": (0.03, 0.06), "biased": (0.05, 0.3), "bad": (0.4, 0.6), "blind": None}
 """How often the model lowers and raises a grade."""

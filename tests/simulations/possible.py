@@ -26,12 +26,12 @@ from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import CUTOFF, place
 from permed_measures.conventions.per_query import Ranked
-from permed_measures.conventions.runs import RunVariants, label_policies
+from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.limits.row_conventions import conventions_of, named_of, shared_by_all
-from permed_measures.limits.rows import Conventions, Row
-from permed_measures.papers.claims import parse_claims
+from permed_measures.feasibility.candidates import conventions_of, named_of, shared_by_all
+from permed_measures.feasibility.rows import Conventions, Row
+from permed_measures.published_tables.claims import parse_claims
 
 sys.path.append(str(Path(__file__).parents[1]))  # where this is not imported by a test
 from printing import texts_of

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.errors import PermedError
-from permed_measures.identities.identify import identify
-from permed_measures.identities.program import Program
+from permed_measures.identification.identify import identify
+from permed_measures.identification.program import Program
 
 FOLDER = Path(os.environ.get("PERMED_EVALUATORS", "evaluators"))
 

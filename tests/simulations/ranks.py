@@ -15,8 +15,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from permed_measures.comparisons.results import LEVEL
-from permed_measures.comparisons.tests import randomize
+from permed_measures.comparison.results import LEVEL
+from permed_measures.comparison.tests import randomize
 from permed_measures.intervals import sums_of
 from permed_measures.records.leaderboard import rank_ranges
 

@@ -19,9 +19,9 @@ import permed_measures as pm
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.human_labels.agreement import relabelled
 from permed_measures.intervals import measure_intervals
-from permed_measures.people.agreement import relabelled
-from permed_measures.uncertainties.labels import LabelErrors
+from permed_measures.uncertainty_sources.labels import LabelErrors
 
 MEASURES = list(map(pm.parse_measure, ["nDCG@10", "GradedAP@10", "P@1", "Coverage@3"]))
 DOCUMENTS = [f"d{number}" for number in range(20)]

@@ -12,8 +12,8 @@ from strategies import CASES
 
 import permed_measures as pm
 from permed_measures.engine import from_spark
-from permed_measures.engine.hits import find_in_mapping
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.matching import find_in_mapping
 from permed_measures.engine.ranks import TieBreak
 
 

@@ -8,7 +8,7 @@ from cases import rows_of
 from ir_measures import AP, NumQ, NumRel, NumRet, SetP, nDCG
 
 import permed_measures as pm
-from permed_measures.comparisons.compare import compare
+from permed_measures.comparison.compare import compare
 from permed_measures.datasets import SAMPLES
 
 with warnings.catch_warnings():

@@ -19,7 +19,7 @@ from permed_measures.engine.kernels import binary, graded
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.engine.tables import QRELS_FIRST
 from permed_measures.errors import MeasureError
-from permed_measures.markup import listed
+from permed_measures.escaping import listed
 from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.measures.parameters import values_of
 

@@ -1,0 +1,219 @@
+"""Which convention gives a published number: all of them are computed, and compared digit by digit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from permed_measures.auditing.answers import Answer
+from permed_measures.auditing.measured_claims import Trial, of_some_rows
+from permed_measures.auditing.messages import better_names, conflicts_of, within_ties
+from permed_measures.auditing.reports import Audit
+from permed_measures.auditing.search import answers_apart, answers_to, doubts_about, exceptions_to, swap_in
+from permed_measures.conventions.evaluate import sees_unjudged
+from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
+from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.ranking_variants import RunVariants, label_policies
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.judgments import Judgments
+from permed_measures.errors import InputError
+from permed_measures.escaping import grouped, listed
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
+from permed_measures.measures.parameters import both_of
+from permed_measures.provenance import Origin
+from permed_measures.published_tables.assignment import assigned
+from permed_measures.published_tables.claims import Claim, parse_claims, rows_of
+from permed_measures.published_tables.grim import changes_in, wholes_by_part
+from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
+from permed_measures.run_notes import no_deeper
+
+_ONE = "run"
+"""The name of a single run."""
+_NAMED = 10
+"""How many runs are named in a message."""
+
+
+def audit(
+    qrels: QrelsLike,
+    run: RunLike | Mapping[str, RunLike],
+    claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims,
+    *,
+    conventions: str | os.PathLike[str] | None = None,
+    columns: str | None = None,
+) -> Audit:
+    """Find the convention that gives published numbers, and where a table mixes conventions.
+
+    Parameters
+    ----------
+    qrels : any form of qrels
+    run : any form of a run, or mapping of str to runs
+        A run; with several rows of claims, the runs by name. A run without claims is left out.
+    claims : mapping of str to number or str, mapping of str to such mappings, or path
+        ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
+        are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
+        ``MAP ↑``); a measure that is written out with its parameters is taken as it is, as is one of ours
+        as it prints (``GradedAP@10``). A number is in percent if it is above 1, or if it or its name ends in
+        %; what stands beside it in a cell of a table (``0.5357*``, ``0.53 ± 0.01``) is left out. Numbers that
+        are no texts have as many digits as the longest of the table has. A number above 1 is also tried as
+        it stands where the measure may be above 1, and the others of a table with a number in percent are
+        also tried in percent.
+        A path is that of a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them: what is no
+        measure, and rows without a run, are left out, and ``notes`` of the result say so.
+    conventions : path, optional
+        A TOML file with conventions of one's own, which are tried besides those of the package.
+    columns : str, optional
+        What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
+
+    Returns
+    -------
+    Audit
+        ``best`` are the named conventions that explain the most claims, rounded half up or half to even, with
+        the fewest changes, ``ok`` says whether they explain all. What they leave open is in ``exceptions``,
+        by changes from the first of them, and ``conflicts`` says how the rows, or the claims of a row, were
+        made differently. ``print`` shows a report.
+
+    Raises
+    ------
+    MeasureError
+        For a name that means no measure, or one whose measure needs a cutoff.
+    InputError
+        For a claim that is no number, claims about a run that is not there, and as for an evaluation.
+
+    Notes
+    -----
+    Tried are the conventions with a name, and those that differ from one in at most two options. The options
+    are the tie rule, the query set, the label policy, which documents are ranked, whether means are rounded
+    to five digits before they are printed, and those of each measure: AP by weights, denominator and
+    relevance level; nDCG by gain, discount, ideal list, negative grades and tied scores; P, R, RR, Success
+    and F1 by relevance level, denominator and averaging. A claim of AP, nDCG or RR is tried without its
+    cutoff too.
+
+    Examples
+    --------
+    >>> import permed_measures as pm
+    >>> qrels = {"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"a": 1, "b": 0}}
+    >>> run = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}
+    >>> result = pm.audit(qrels, run, {"MAP@10": 0.3194})
+    >>> result.ok, result.answers[0].name
+    (True, 'PerMed standard')
+    >>> result.answers[0].sentence()
+    'AP@10 with weights g/2, divided by R; averaged over all 2 queries of the qrels'
+    """
+    claims = claims_of(claims, columns)
+    runs = _runs_of(claims, run)
+    origin = Origin.of(qrels, runs_by_name(runs))
+    judgments = Judgments.of(read(qrels, "relevance"))
+    if not judgments.n_queries:
+        raise InputError("the qrels have no query")
+    policies = label_policies(judgments)
+    tried = conventions_with(conventions)
+    if isinstance(claims, PrintedClaims):
+        table, rows, notes = assigned(claims, list(runs))
+        changes = list(changes_in(claims.rows))
+        printed = [(row.part, row.topics, row.claims) for row in rows]
+        notes = [*notes, *_of_others(rows, judgments.n_queries)]
+    else:
+        table, notes, changes = rows_of(claims, _ONE), [], []
+        printed = [("", None, row) for row in table.values()]
+    parsed = dict(zip(table, parse_claims(table.values()), strict=True))
+    variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
+    if len(variants) > 1:
+        in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
+        for each in variants.values():
+            each.in_all_runs = in_all
+    trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
+    result = audit_of(trials, tried)
+    counts = list(_counted(result, printed, judgments.n_queries))
+    notes = [*notes, *_cut_lists(variants, parsed)]
+    return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
+
+
+def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
+    """Find what explains all claims together, and what it leaves open."""
+    [main, *_] = best = answers_to(trials, conventions)
+    if not main.complete and (swap := swap_in(trials, _to_swap(main, conventions))):
+        [exchanged, *_] = again = answers_to(swap.trials, conventions)
+        if len(exchanged.explained) > len(main.explained) and exchanged.verdict in ("certain", "likely"):
+            return replace(_audit(again), swap=swap.text)
+    return _audit(answers_apart(best))
+
+
+def _to_swap(main: Answer, conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
+    """Return the conventions by which columns or rows may be swapped, in a large table the best."""
+    is_large = len(of_some_rows(main.trials)) < len(main.trials)
+    return [main.named] if is_large else conventions
+
+
+def _audit(best: list[Answer]) -> Audit:
+    [main, *_] = best
+    doubts = doubts_about(main)
+    typo = next((each for each in doubts if each.is_typo), None)
+    if typo is not None:
+        [main, *_] = best = typo.simple
+        exceptions, doubtful = [typo.other], []
+    else:
+        exceptions = [] if main.complete else exceptions_to(main)
+        doubtful = [each.other for each in doubts]
+    conflicts = conflicts_of(main, exceptions)
+    return Audit(best, exceptions, conflicts, doubtful, better_names(main), within_ties(main))
+
+
+def _counted(
+    result: Audit, printed: Sequence[tuple[str, int | None, Mapping[str, Any]]], n_queries: int
+) -> Iterator[str]:
+    """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
+    left = {trial.claim.name for trial in result.unclear}
+    parts, topics, rows = zip(*printed, strict=True)
+    for whole in wholes_by_part(zip(parts, topics, parse_claims(rows), strict=True), n_queries):
+        if whole.name in left and not whole.is_as_said:
+            yield str(whole)
+
+
+def _of_others(rows: list[ClaimRow], n_queries: int) -> Iterator[str]:
+    """Say which rows are over another number of queries than the qrels have."""
+    said = grouped((row.topics, row.label) for row in rows if row.topics not in (None, n_queries))
+    for topics, labels in said.items():
+        names = listed(dict.fromkeys(labels), _NAMED)
+        yield f"the table says {topics:,} queries of {names}; the qrels have {n_queries:,}"
+
+
+def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Claim]]) -> Iterator[str]:
+    """Say of which runs the lists end above the cutoffs of claims."""
+    for run, each in claims.items():
+        cutoffs = {claim.name: max(filter(None, both_of(claim.cutoffs[0])), default=0) for claim in each}
+        if found := no_deeper(variants[run].lengths, cutoffs):
+            yield f"run {run!r}: {found}" if run != _ONE else f"the run: {found}"
+
+
+def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
+    """Return the runs by name, after a check that each row of claims has one."""
+    if isinstance(claims, PrintedClaims):
+        return runs_by_name(run)
+    rows = rows_of(claims, _ONE)
+    return {_ONE: run} if rows.get(_ONE) is claims else _runs_named(list(rows), run)
+
+
+def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
+    """Return the runs as they are, after a check that each row of claims has one."""
+    if not isinstance(runs, Mapping):
+        problem = f"several rows of claims need a mapping of runs by name (found {type(runs).__name__})"
+        raise InputError(problem)
+    unknown = next((name for name in names if name not in runs), None)
+    if unknown is not None:
+        known = ", ".join(map(repr, islice(runs, _NAMED))) + (", ..." if len(runs) > _NAMED else "")
+        raise InputError(f"no run is named {unknown!r}, as a row of claims is; the runs are {known}")
+    return runs
+
+
+def _variants(policies: list[Labels], run: RunLike, claims: list[Claim]) -> RunVariants:
+    fixed = [claim.measure for claim in claims if claim.is_fixed]
+    for measure in fixed:
+        PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
+    return RunVariants(policies, run, all_ties=any(map(sees_unjudged, fixed)))

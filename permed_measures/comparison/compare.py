@@ -1,0 +1,335 @@
+"""Compare runs with a baseline or with each other, query by query, and report what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from functools import partial
+from typing import Any
+
+from permed_measures.comparison.findings import (
+    corrected_section,
+    findings,
+)
+from permed_measures.comparison.paired import PairedRuns
+from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
+from permed_measures.comparison.queries import query_details
+from permed_measures.comparison.results import LEVEL, Comparison, ComparisonRow, Options
+from permed_measures.comparison.rows import rows_of, with_people
+from permed_measures.comparison.tables import (
+    differences_table,
+    interval_method,
+    judged_notes,
+    judged_shares,
+    means_table,
+    why_no_differences,
+)
+from permed_measures.comparison.tests import MAX_T, least_p, n_patterns
+from permed_measures.engine.groups import By, Groups
+from permed_measures.engine.tables import dataset_of
+from permed_measures.errors import InputError, shown
+from permed_measures.escaping import counted, grouped, listed
+from permed_measures.human_labels.agreement import orders_json
+from permed_measures.human_labels.corrected import People
+from permed_measures.human_labels.tables import agreement_json, flat, orders_section
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
+from permed_measures.intervals import coverage_notes
+from permed_measures.measures.headings import check_headings, name_of
+from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.provenance import Origin, provenance
+from permed_measures.results.report import Report, Section, ends, how_made, titled
+
+
+def compare(
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measures: MeasuresLike,
+    baseline: str | None = None,
+    clusters: By | None = None,
+    correction: str | None = None,
+    tests: Iterable[str] | str = "randomization",
+    resamples: int = 50_000,
+    seed: int = 0,
+    level: float = 0.95,
+    by: By | None = None,
+    rel: float | None = None,
+    equivalence_margin: float | None = None,
+    detect: float | None = None,
+    human: QrelsLike | None = None,
+) -> Comparison:
+    """Compare runs with a baseline or with each other, query by query.
+
+    Parameters
+    ----------
+    qrels : QrelsLike
+        Judgments in any form. A data set of ir_datasets knows the conversation of each query.
+    runs : mapping of str to RunLike
+        At least two runs, by name.
+    measures : Measure or str, or an iterable of them, or a dict of name to measure
+    baseline : str, optional
+        The name of the run that all others are compared with. Without one every pair is compared, the later
+        run against the earlier.
+    clusters : str, mapping or callable, optional
+        Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
+        one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
+        field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
+        counts as its own.
+    correction : {'max-t', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
+        Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
+        of the randomization test by what random signs give to all differences at once, and has the intervals
+        from them too, which then hold for all differences at once; the other tests have Holm's correction.
+        If left out, ``max-t``, or ``holm`` without the randomization test.
+    tests : iterable of {'randomization', 't-test', 'wilcoxon'}, or one of these
+        The randomization test if left out.
+    resamples : int, at least 1
+        Number of resamples of the randomization test.
+    seed : int, at least 0
+        Seed of numpy.random.default_rng.
+    level : float, between 0 and 1
+        Level of the confidence intervals.
+    by : str, mapping or callable, optional
+        Compare on each group of queries too, as in `evaluate_by`: ``"turn_number"``. The p-values of all
+        groups are corrected together.
+    rel : number, optional
+        The lowest relevant grade, for each measure that takes one and does not name its own.
+    equivalence_margin : number above 0, optional
+        Also test whether the difference is within ± this, by two one-sided tests: ``equivalence``.
+    detect : number above 0, optional
+        A difference; `ComparisonRow.needed` says how many queries (or clusters) one uncorrected t-test needs
+        to find it.
+    human : QrelsLike, optional
+        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
+        queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
+        queries (see `human_labels.corrected`). Of three runs or more `Comparison.orders` says whether
+        both sets of labels rank them alike, on the queries of which people judged all documents.
+
+    Returns
+    -------
+    Comparison
+        A row for each pair and measure.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation, naming the run; for fewer than two runs, an unknown baseline, test or
+        correction, or clusters that `evaluate_by` could not group by.
+
+    Warns
+    -----
+    PermedWarning
+        As for an evaluation, naming the run.
+
+    Notes
+    -----
+    Every query of the qrels counts. On one that a run lacks it scores 0, and `Comparison.notes` says for how
+    many it does.
+
+    Turns of a conversation are not independent. With clusters the randomization test changes the sign of
+    whole clusters, and the t-test and the intervals are cluster-robust. Wilcoxon's test treats queries as
+    independent, and is marked ``naive``. Effect size, wins and losses are over queries.
+
+    Where all differences are 0, every p is 1 and the effect size 0. Whatever is undefined is None: a relative
+    difference to 0; an interval or a t-test of one query or of differences that do not vary, with a reason.
+    Without max-T intervals are not corrected for their number. An interval need not agree with p: max-T steps
+    down, and its intervals do not. With fewer than 20 clusters coverage may be lower, which the notes say.
+    `comparison.tests` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
+    other corrections.
+
+    Examples
+    --------
+    >>> from permed_measures.comparison.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
+    >>> [row] = compare(qrels, runs, ["RR"], baseline="old", tests="randomization").rows
+    >>> row.difference, row.relative, row.wins, row.tests["randomization"].p
+    (0.5, 1.0, 4, 0.125)
+    """
+    if not isinstance(tests, Iterable):
+        raise InputError(f"tests must be names of tests (found {shown(tests)})")
+    asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else map(str, tests)))
+    if correction is None:
+        correction = MAX_T if "randomization" in asked else "holm"
+    options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)
+    origin, qrels = Origin.of(qrels, runs_by_name(runs)), read(qrels, "relevance")
+    asked_measures = measures_of(measures, rel)
+    check_headings(["run", "measure"], asked_measures)
+    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
+    groups = None if by is None else Groups.of(paired.query_ids, by, dataset_of(qrels))
+    if groups and not groups.values:
+        raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
+    grouped = paired if groups is None else replace(paired, group=groups.group)
+    [whole] = compared([grouped], options, baseline)
+    notes = [*whole.notes, *judged_notes(paired)]
+    whole = replace(whole, origin=origin, notes=notes, dataset=dataset_of(qrels), runs=runs)
+    if human is not None:
+        judgments = next(iter(paired.rankings.values())).judgments
+        whole = with_people(whole, People.of(read(human, "relevance"), judgments))
+    if groups is None:
+        return whole
+    check_headings([groups.name], asked_measures)
+    parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
+    of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
+    notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
+    return replace(whole, by=groups.name, groups=of_groups, notes=notes)
+
+
+def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
+    """List each note of the groups once, with the groups it applies to."""
+    values = grouped((note, str(value)) for value, group in groups.items() for note in group.notes)
+    return [f"{name} {listed(each, 5)}: {note}" for note, each in values.items()]
+
+
+def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
+    """Compare on each set of queries, with one correction over all p-values."""
+    rows, families, critical = rows_of(parts, options)
+    return [
+        Comparison(
+            of_part,
+            paired.measures,
+            baseline,
+            options,
+            families,
+            [*paired.notes, *_cautions(paired, options, of_part)],
+            paired,
+            comparison_report,
+            critical=critical,
+        )
+        for of_part, paired in zip(rows, parts, strict=True)
+    ]
+
+
+def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
+    """Note where there are too few clusters for what was asked."""
+    units = counted(paired.n_clusters, paired.unit)
+    if "randomization" in options.tests and least_p(paired.n_clusters, options.resamples) >= LEVEL:
+        is_of_units = n_patterns(paired.n_clusters, options.resamples)
+        few = units if is_of_units else counted(options.resamples, "random sign pattern")
+        yield f"randomization: with {few} no p-value is below {LEVEL}, whatever the runs"
+    if any(row.interval for row in rows):
+        yield from coverage_notes(paired.n_clusters, paired.unit, options.level, "differences")
+
+
+def comparison_report(result: Comparison) -> Report:
+    """Report a comparison: on pages with plots and queries, and what weakens the finding right below it."""
+    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
+    return Report(
+        titled(result.origin, len(result.paired.values), result.n_queries),
+        findings(result),
+        [
+            *_forest(result),
+            Section(tables=[means_table(result)]),
+            _differences(result),
+            *corrected_section(result),
+            *orders_section(result.orders, [*result.headings.values()]),
+        ],
+        [note for note in result.notes if note not in cautions],
+        partial(_data, result),
+        partial(_records, result),
+        partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
+        cautions,
+        partial(query_details, result),
+    )
+
+
+def _differences(result: Comparison) -> Section:
+    """Return the differences; of many pairs only a page, which folds them, has them unasked."""
+    left_out = why_no_differences(result)
+    instead = Section(note=left_out) if left_out else None
+    return Section("Differences", tables=[differences_table(result)], folded=True, instead=instead)
+
+
+# --- other programs --------------------------------------------------------------------------------
+
+_HOW = ("correction", "level", "resamples", "seed")
+
+
+def _records(result: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
+    tests = list(result.tests)
+    how = {
+        "clusters": result.paired.clusters or None,
+        **{name: getattr(result.options, name) for name in _HOW},
+    }
+    for label, part in result.sections():
+        for row in part.rows:
+            numbers = _flat(row, tests, people=result.agreement is not None) | how
+            by = f"{result.by} (group)" if result.by in numbers else result.by
+            yield {**({by: label} if by else {}), **numbers}
+
+
+def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, Any]:
+    """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
+    expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "measure": lambda measure: {"measure": name_of(measure)},
+        "interval": lambda interval: ends("", interval),
+        "intervals": lambda found: (
+            ends("mean_", found["mean"]) | ends("baseline_mean_", found["baseline_mean"])
+        ),
+        "tests": lambda found: {
+            f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
+        },
+        "reasons": lambda _: {"reasons": "; ".join(f"{k}: {why}" for k, why in row.missing.items()) or None},
+        "people": lambda found: (
+            {f"people_{name}": each for name, each in flat(found).items()} if people else {}
+        ),
+    }
+    columns: dict[str, Any] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        columns |= expanded[each.name](value) if each.name in expanded else {each.name: value}
+    return columns
+
+
+_OF_TESTS = ("p", "adjusted", "statistic")
+
+
+def _data(result: Comparison) -> dict[str, Any]:
+    """Return what the JSON has."""
+    return {
+        "baseline": result.baseline,
+        "clusters": result.paired.clusters or None,
+        **{name: value for name, value in asdict(result.options).items() if name != "tests"},
+        "interval_method": interval_method(result) or None,
+        "deciding_test": result.test or None,
+        **_part(result),
+        "by": result.by or None,
+        "groups": [
+            {"group": value if type(value) in (int, str) else str(value), **_part(group)}
+            for value, group in result.groups.items()
+        ],
+        "agreement": agreement_json(result.agreement) if result.agreement else None,
+        "orders": orders_json(result.orders, [*map(name_of, result.measures)]),
+        "sentences": findings(result),
+        "notes": result.notes,
+        "provenance": provenance(result.measures, result.origin, result.options.seed, ["scipy"]),
+    }
+
+
+def _part(result: Comparison) -> dict[str, Any]:
+    """Return the part of the JSON that a group and the whole have alike."""
+    return {
+        "queries": result.n_queries,
+        "n_clusters": result.n_clusters,
+        "families": result.families,
+        "means": {
+            run: {name_of(m): float(each.mean()) for m, each in zip(result.measures, values, strict=True)}
+            for run, values in result.paired.values.items()
+        },
+        "judged": judged_shares(result),
+        "rows": [{**asdict(row), "measure": name_of(row.measure)} for row in result.rows],
+    }
+
+
+_MOST_RUNS = 50
+"""The number of runs of which a forest plot can be read, at most."""
+
+
+def _forest(result: Comparison) -> Iterator[Section]:
+    """Yield the forest plots, where they can be read."""
+    if len(result.paired.values) <= _MOST_RUNS:
+        shown = f"Differences to {result.baseline}" if result.baseline else "Means"
+        said = about_marks(result, panels_of(result, range(len(result.measures))))
+        note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+        yield Section(shown, note, plots=forest_plots(result))

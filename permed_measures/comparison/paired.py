@@ -1,0 +1,188 @@
+"""Runs on the same queries, and the differences of pairs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from ir_measures import Judged
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import By, clusters_of, factorized
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import dataset_of
+from permed_measures.errors import InputError, nearest
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.intervals import sums_of, zero_rounding_noise
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import MeasuresLike
+from permed_measures.progress import tracked
+from permed_measures.run_notes import (
+    check_given,
+    check_named,
+    every_label_is_relevant,
+    judged_within,
+    naming,
+    notes_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRuns:
+    """Runs on the same queries, and which of them are compared.
+
+    Attributes
+    ----------
+    measures : list of Measure
+    query_ids : list of str
+        All queries of the qrels.
+    values : dict of str to ndarray of float64, shape (n_measures, n_queries)
+        Of each run.
+    pairs : list of (str, str)
+        Run and baseline.
+    clusters : str
+        What the clusters are; empty without any.
+    cluster : ndarray of int64, shape (n_queries,)
+        The cluster of each query, from 0; without clusters each has its own.
+    notes : list of str
+        Notes on the runs and the clusters.
+    among : ndarray of int64, optional
+        Of some of the queries, the cluster of each among those of all queries.
+    judged : dict of str to dict of str to ndarray of float64, shape (n_queries,)
+        Judged@k of each run, by heading; NaN where it retrieves nothing. Empty where all documents within the
+        cutoffs are judged, and where every label is relevant: then Judged@k is P@k.
+    rankings : dict of str to JudgedRankings
+        Of each run; empty for some of the queries.
+    group : ndarray of int64, optional
+        The group of each query, from 0, where groups are compared too; -1 is in none.
+    """
+
+    measures: list[Measure]
+    query_ids: list[str]
+    values: dict[str, NDArray[np.float64]] = field(repr=False)
+    pairs: list[tuple[str, str]]
+    clusters: str
+    cluster: NDArray[np.int64] = field(repr=False)
+    notes: list[str]
+    among: NDArray[np.int64] | None = field(default=None, repr=False)
+    judged: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict, repr=False)
+    rankings: dict[str, JudgedRankings] = field(default_factory=dict, repr=False)
+    group: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike],
+        measures: MeasuresLike,
+        baseline: str | None,
+        clusters: By | None,
+    ) -> PairedRuns:
+        """Evaluate the runs; see `compare`."""
+        pairs = _pairs(runs, baseline)
+        evaluator = PermedEvaluator(measures, qrels)
+        query_ids = evaluator.judgments.query_ids
+        check_given(evaluator.judgments, evaluator.measures, "compare by")
+        name, cluster, notes = clusters_of(query_ids, clusters, dataset_of(qrels))
+        notes = [*notes, *evaluator.notes()]
+
+        values, rankings = {}, {}
+        for run_name in tracked(runs, "runs"):
+            run = runs[run_name]  # what reads it when it is asked for names the file alone
+            with naming(run_name):
+                evaluation = evaluator.evaluate(read(run, "score"))
+            del run  # before the next is read
+            values[run_name] = evaluation.values
+            rankings[run_name] = replace(evaluation.rankings)  # without what was kept for the measures
+            notes += notes_of(run_name, rankings[run_name], evaluator.measures)
+        asked = list(evaluator.measures)
+        judged = {} if every_label_is_relevant(asked, evaluator.judgments) else _judged(rankings, asked)
+        parts = asked, query_ids, values, pairs, name, cluster, notes
+        return cls(*parts, judged=judged, rankings=rankings)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters, or of queries where there are no clusters."""
+        return int(self.cluster.max()) + 1
+
+    @property
+    def unit(self) -> str:
+        """What is independent: a cluster, or a query where there are no clusters."""
+        return "cluster" if self.clusters else "query"
+
+    @property
+    def shared_cluster(self) -> NDArray[np.int64]:
+        """The cluster of each query, by numbers that groups of queries share."""
+        return self.cluster if self.among is None else self.among
+
+    def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
+        """Select some of the queries; the clusters keep their name, even if each has one query left."""
+        query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
+        values = {name: each[:, chosen] for name, each in self.values.items()}
+        cluster = factorized(self.cluster[chosen])
+        return replace(
+            self,
+            query_ids=query_ids,
+            values=values,
+            cluster=cluster,
+            notes=[],
+            among=self.shared_cluster[chosen],
+            judged={
+                heading: {name: each[chosen] for name, each in of_runs.items()}
+                for heading, of_runs in self.judged.items()
+            },
+            rankings={},
+            group=None,
+        )
+
+    def differences(self, measure: int) -> NDArray[np.float64]:
+        """Return run - baseline on a measure, by its number; shape (n_queries, n_pairs)."""
+        found = [self.values[run][measure] - self.values[baseline][measure] for run, baseline in self.pairs]
+        return zero_rounding_noise(np.stack(found, axis=1))
+
+    def sums(self, n_clusters: int) -> NDArray[np.float64]:
+        """Sum the values of each cluster; shape (n_clusters, n_measures * n_runs), by measure."""
+        values = np.concatenate(np.stack(list(self.values.values()), axis=1))
+        return sums_of(values.T, self.shared_cluster, n_clusters)
+
+    def places(self) -> NDArray[np.int64]:
+        """Return the columns of `sums` that are compared; shape (n_measures * n_pairs, 2)."""
+        place = {run: number for number, run in enumerate(self.values)}
+        pairs = np.array([[place[run], place[baseline]] for run, baseline in self.pairs])
+        return np.concatenate([pairs + len(place) * number for number in range(len(self.measures))])
+
+
+def _judged(
+    rankings: Mapping[str, JudgedRankings], measures: list[Measure]
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Return Judged@k for each cutoff of the measures, unless it is one of these; none if all is judged."""
+    cutoffs = {cutoff_of(each) for each in measures if "cutoff" in each.SUPPORTED_PARAMS}
+    names = {cutoff: Judged @ cutoff if cutoff else Judged for cutoff in cutoffs}
+    found = {
+        str(names[cutoff]): {run: judged_within(ranked, cutoff) for run, ranked in rankings.items()}
+        for cutoff in sorted(cutoffs, key=lambda cutoff: cutoff or np.inf)
+        if names[cutoff] not in measures
+    }
+    is_partly = any((each < 1).any() for of_runs in found.values() for each in of_runs.values())
+    return found if is_partly else {}
+
+
+def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
+    """List run and baseline of each comparison."""
+    check_named(runs)
+    if len(runs) < 2:
+        raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
+    if baseline is None:
+        return [(later, earlier) for earlier, later in combinations(runs, 2)]
+    if not isinstance(baseline, str) or baseline not in runs:
+        raise InputError(
+            f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
+            hint=nearest(str(baseline), runs),
+        )
+    return [(name, baseline) for name in runs if name != baseline]

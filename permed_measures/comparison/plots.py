@@ -1,0 +1,355 @@
+"""Plots of comparisons: differences and means with intervals, for papers and pages; query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.comparison.results import (
+    LEVEL,
+    Comparison,
+    ComparisonRow,
+    better_pairs,
+)
+from permed_measures.comparison.tables import letters_of
+from permed_measures.errors import InputError, check_choice
+from permed_measures.escaping import counted
+from permed_measures.intervals import no_variance
+from permed_measures.measures.headings import headings_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.plots.panels import (
+    COLUMN,
+    Chosen,
+    Point,
+    about_bars,
+    axes_of,
+    draw_panel,
+    explain,
+    labelled,
+    one_scale,
+    rows_axes,
+    sorted_panels,
+)
+from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, inline_svg, matplotlib, shown_name, wrapped
+from permed_measures.results.report import Plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_forest(
+    comparison: Comparison,
+    measures: Chosen = None,
+    ax: Axes | Iterable[Axes] | None = None,
+) -> list[Axes]:
+    """Plot the difference of each run to the baseline with its interval, the greatest on top.
+
+    Without a baseline it is the mean of each run, and beside it the letters of the runs that it is
+    significantly better than, where there are letters for all runs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    measures : Measure or str, or an iterable of them, optional
+        Of the comparison's; all if left out. Each has its own Axes; the runs are in the order of the first.
+    ax : matplotlib Axes, or an iterable of them, optional
+        Where to draw, one for each measure, with 0.15 inches and more for each row; a new Figure if left out.
+
+    Returns
+    -------
+    list of matplotlib Axes
+        One for each measure, of one figure. A filled point is a difference that is significant, as marked in
+        the table of the comparison; a hollow one is not, or was not tested.
+
+    Raises
+    ------
+    InputError
+        If the comparison does not have the measure, there are more or fewer Axes than measures, or matplotlib
+        is missing.
+
+    Notes
+    -----
+    The intervals are those of the comparison's rows: ``interval`` of a difference, ``intervals["mean"]`` of a
+    mean. With max-T those of the differences hold for all differences at once. Those of means are of each run
+    alone: that two of them overlap does not say that the runs do not differ.
+
+    References
+    ----------
+    Lewis & Clarke, Forest plots: trying to see the wood and the trees, BMJ 322, 2001.
+
+    Examples
+    --------
+    >>> from permed_measures.comparison.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
+    >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
+    >>> [ax] = plot_forest(compare(qrels, {**runs, "none": {}}, "RR", baseline="old"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['new', 'none']
+    """
+    found = measures_in(comparison, measures)
+    panels = panels_of(comparison, [index for index, _ in found])
+    axes = rows_axes(ax, panels)
+    for each, panel, (_, title) in zip(axes, panels, found, strict=True):
+        about = f"{'difference in' if comparison.baseline else 'mean'} {title}"
+        draw_panel(each, panel, labelled(axes, ax, about, comparison.paired.values))
+        if comparison.baseline:
+            each.axvline(0.0, color="black", linewidth=0.8, zorder=1)
+    minus = [f"minus {shown_name(comparison.baseline)}"] if comparison.baseline else []
+    explain(axes, ax, [*minus, *about_marks(comparison, panels)])
+    return axes
+
+
+def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
+    """Return the number and the heading of measures of the comparison; of all if none are named."""
+    if not isinstance(comparison, Comparison):
+        raise InputError(
+            f"the first argument must be the result of compare (found {type(comparison).__name__})",
+            hint="Pass compare(qrels, runs, measures)",
+        )
+    known = comparison.measures
+    headings, names = headings_of(known), [*map(str, known)]
+    is_one = isinstance(asked, (str, Measure)) or not isinstance(asked, Iterable | None)
+    chosen: Any = [asked] if is_one else asked
+    found = []
+    for measure in chosen or known:
+        if measure in headings:  # as the user named it
+            found.append(headings.index(str(measure)))
+        else:
+            name = str(parse_measure(measure))
+            check_choice("a measure of the comparison", name, names)
+            found.append(names.index(name))
+    return [(number, headings[number]) for number in found]
+
+
+# --- what is drawn -----------------------------------------------------------------------------------
+
+
+def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Point]]:
+    """Return the rows of each measure, in the order of the first."""
+    drawn = _differences if comparison.baseline else _means
+    return sorted_panels([[*drawn(comparison, index)] for index in measures], comparison.n_clusters)
+
+
+def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
+    """Yield the difference of each run to the baseline."""
+    for row in comparison.rows_of(index):
+        looks = {1: "better", -1: "worse", 0: "open"}[row.outcome]
+        yield Point(row.run, "", row.difference, row.interval, looks)
+
+
+def _means(comparison: Comparison, index: int) -> Iterator[Point]:
+    """Yield the mean of each run, and the runs that it is significantly better than."""
+    rows: list[ComparisonRow] = comparison.rows_of(index)
+    values, better = comparison.paired.values, better_pairs(rows)
+    intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
+    intervals |= {row.run: row.intervals["mean"] for row in rows}
+    letters = dict(zip(values, letters_of(comparison), strict=False))
+    for run in values:
+        worse = "".join(letter for other, letter in letters.items() if (run, other) in better)
+        mean = float(values[run][index].mean())
+        yield Point(run, letters.get(run, ""), mean, intervals[run], "mean", worse)
+
+
+def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
+    """Explain bars, points and letters, those that there are."""
+    n_units, unit = comparison.n_clusters, comparison.paired.unit
+    if comparison.baseline:
+        at_once = comparison.critical is not None and len(comparison.every_row) > 1
+        whose = ", for all differences at once" * at_once
+        reasons = (row.reasons["interval"] for row in comparison.rows if not row.interval)
+        missing = " or ".join(dict.fromkeys(reasons))
+    else:
+        whose, missing = " of the mean", no_variance(n_units, unit)
+    said = about_bars(panels, f"{comparison.level_in_percent} CI{whose}", n_units, unit, missing)
+    test = comparison.test
+    adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
+    if not test:
+        return [*said, "no significance test was run that is valid here"]
+    if comparison.baseline:
+        return [*said, f"filled: {adjusted}"]
+    letters = f"letters: significantly better than these runs, {adjusted}"
+    return [*said, *[letters] * bool(letters_of(comparison))]
+
+
+# --- drawing -----------------------------------------------------------------------------------------
+
+
+def forest_plots(comparison: Comparison) -> list[Plot]:
+    """Return a forest plot of each measure."""
+    panels = panels_of(comparison, range(len(comparison.measures)))
+    shown = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
+    low, high = min(shown), max(shown)
+    if comparison.baseline:
+        low, high = min(low, 0.0), max(high, 0.0)
+    room = 0.05 * ((high - low) or 1.0)
+    limits = (low - room, high + room) if one_scale(panels) else None
+    return [
+        Plot(_about(heading, panel), partial(_forest, comparison, heading, panel, limits))
+        for heading, panel in zip(comparison.headings.values(), panels, strict=True)
+    ]
+
+
+def _about(heading: str, panel: list[Point]) -> str:
+    """Say in words what a forest plot shows."""
+    rows = []
+    for point in panel[:_MOST_SAID]:
+        ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
+        rows.append(f"{point.label} {point.value:+.4f}{ends}")
+    rows += [counted(len(panel) - _MOST_SAID, "other run")] if len(panel) > _MOST_SAID else []
+    return f"{heading}: {'; '.join(rows)}"
+
+
+_MOST_SAID = 10
+"""Of so many runs the words have the numbers."""
+
+
+def _forest(
+    comparison: Comparison, heading: str, panel: list[Point], limits: tuple[float, float] | None
+) -> str:
+    """Draw a forest plot for a page, in a figure that pyplot does not know."""
+    size = COLUMN, 0.24 * len(panel) + 0.8  # letters of ten points then have the size of a page's
+    figure = matplotlib(".figure").Figure(figsize=size, layout="constrained")
+    ax = figure.subplots()
+    draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
+    if comparison.baseline:
+        ax.axvline(0.0, color="black", linewidth=0.8, linestyle=(0, (3, 3)), zorder=1)
+    if limits:
+        ax.set_xlim(*limits)
+    ax.set_title(wrapped(heading), loc="left", fontweight="bold", fontsize="medium", **AS_WRITTEN)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return inline_svg(figure)
+
+
+# --- query by query ----------------------------------------------------------------------------------
+
+
+def plot_queries(
+    comparison: Comparison, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
+) -> list[Axes]:
+    """Plot the difference of each query to the baseline, sorted from the greatest gain to the greatest loss.
+
+    Of one run they are areas above and below 0, with the numbers of queries; of several, a line for each run.
+    Of more than seven the seven with the highest means have names, and the others are thin grey lines.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With a baseline, or of two runs.
+    measures : Measure or str, or an iterable of them, optional
+        Of the comparison's; all if left out. Each has its own Axes.
+    ax : matplotlib Axes, or an iterable of them, optional
+        As in `plot_means`.
+
+    Returns
+    -------
+    list of matplotlib Axes
+        One for each measure, of one figure.
+
+    Raises
+    ------
+    InputError
+        If the comparison has no baseline or not the measure, there are more or fewer Axes than measures, or
+        matplotlib is missing.
+
+    Notes
+    -----
+    Each run and measure is sorted by itself: one place on the axis is not one query.
+
+    Examples
+    --------
+    >>> from permed_measures.comparison.compare import compare
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
+    >>> runs = {"old": {q: {"b": 2.0, "a": 1.0} for q in qrels}, "new": {q: {"a": 1.0} for q in qrels}}
+    >>> [ax] = plot_queries(compare(qrels, runs, "RR", baseline="old"))
+    >>> [text.get_text() for text in ax.texts]
+    ['8 above 0, 0 below']
+    """
+    found = measures_in(comparison, measures)
+    check_baseline(comparison.baseline, len(comparison.paired.values))
+    baseline = comparison.paired.pairs[0][1]
+    differences = [np.sort(comparison.paired.differences(number), axis=0)[::-1] for number, _ in found]
+    one = all(np.abs(each).max() <= 1 for each in differences)
+    axes = axes_of(ax, len(found), _HEIGHT, sharex=True, sharey=one)
+    runs = [run for run, _ in comparison.paired.pairs]
+    for each, values, (_, heading) in zip(axes, differences, found, strict=True):
+        _draw(each, runs, values, differences[0].mean(axis=0))
+        each.set_title(labelled(axes, ax, heading), loc="left", fontsize="small", **AS_WRITTEN)
+    _name_runs(axes, ax, runs)
+    n = counted(comparison.n_queries, "query")
+    what = f"{shown_name(runs[0])} minus" if len(runs) == 1 else "minus"
+    about = f"{what} {shown_name(baseline)}, each of {n}, sorted"
+    if ax is None:
+        explain(axes, ax, [about])
+    else:
+        axes[0].set_xlabel(about, fontsize="small", **AS_WRITTEN)
+    return axes
+
+
+def check_baseline(baseline: str | None, n_runs: int) -> None:
+    """Refuse a comparison of every pair of runs, unless there is one."""
+    if baseline is None and n_runs > 2:
+        raise InputError("a plot of queries has their differences to one run", hint="Name the baseline")
+
+
+_HEIGHT = 1.9  # inches of a panel
+_LINES: list[tuple[str, Any]] = [
+    ("black", "-"),
+    (WIN, (0, (5, 1.5))),
+    (LOSS, (0, (1, 1))),
+    ("0.6", "-"),
+    ("black", (0, (6, 1.5, 1, 1.5))),
+    (WIN, (0, (2, 1))),
+    ("0.6", (0, (4, 2))),
+]
+"""The colour and the style of the lines of runs, which differ in grey too."""
+
+
+def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
+    """Draw the sorted differences of a measure, an array of shape (n_queries, n_runs)."""
+    edges = np.arange(len(values) + 1)
+    if len(runs) == 1:
+        column = values[:, 0]
+        for colour, part in ((WIN, np.maximum(column, 0)), (LOSS, np.minimum(column, 0))):
+            ax.stairs(part, edges, fill=True, color=colour)
+        said = f"{(column > 0).sum():,} above 0, {(column < 0).sum():,} below"
+        ax.text(0.98, 0.95, said, transform=ax.transAxes, ha="right", va="top", fontsize="small")
+    named = np.argsort(-order.round(12), kind="stable")
+    for place, run in reversed([*enumerate(named.tolist())] if len(runs) > 1 else []):
+        colour, style = _LINES[place] if place < len(_LINES) else ("0.85", "-")
+        width = 1.2 if place < len(_LINES) else 0.5
+        look: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": width}
+        ax.stairs(values[:, run], edges, baseline=None, label=shown_name(runs[run]), **look)
+    ax.axhline(0.0, color="black", linewidth=0.8, zorder=1)
+    ax.set_xlim(0, len(values))
+    ax.tick_params(labelsize="small")
+    ax.locator_params(axis="x", integer=True)
+
+
+def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:
+    """Write the legend of several runs below a new figure, which grows by it, or into the first Axes."""
+    if len(runs) == 1:
+        return
+    handles, labels = axes[0].get_legend_handles_labels()
+    handles, labels = handles[::-1], labels[::-1]  # the first are drawn last
+    if len(runs) > len(_LINES):
+        handles, labels = handles[: len(_LINES) + 1], labels[: len(_LINES)]
+        labels += [counted(len(runs) - len(_LINES), "other run")]
+    look: dict[str, Any] = {"fontsize": "small", "frameon": False}
+    if ax is None:
+        figure: Any = axes[0].figure
+        columns = (1 if len(axes) == 1 else 2) * (1 if max(map(len, labels)) > _SHORT else 2)
+        figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(labels) // columns) + 0.1)
+        found = figure.legend(handles, labels, loc="outside lower left", ncols=columns, **look)
+    else:
+        found = axes[0].legend(handles, labels, **look)
+    for text in found.get_texts():
+        text.set(**AS_WRITTEN)
+
+
+_SHORT = 14
+"""Names of so many letters stand in twice as many columns."""

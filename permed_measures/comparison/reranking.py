@@ -1,0 +1,543 @@
+"""Before and after reranking: how relevant documents moved, which pairs were put right, who gained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, astuple, dataclass, field
+from functools import partial
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from ir_measures.measures import Measure
+from numpy.typing import NDArray
+
+from permed_measures.comparison.overlap import PERSISTENCE, check_persistence, overlaps_of
+from permed_measures.comparison.queries import texts_of
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.judgments import Judgments, offsets_of, segments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import Nested, dataset_of, with_string_ids
+from permed_measures.errors import InputError, shown, warnings_about, whole_number
+from permed_measures.escaping import counted, shortened
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read, read_nested
+from permed_measures.inputs.runs import runs_by_name
+from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.provenance import Origin, provenance
+from permed_measures.results.report import Report, Result, Section, how_made, titled
+from permed_measures.run_notes import check_given, naming, notes_of
+
+Ints = NDArray[np.int64]
+
+_BLOCK = 1_000_000
+"""Number of pairs of documents in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How far relevant documents moved.
+
+    Attributes
+    ----------
+    up, down, unchanged : int
+        Documents that both runs retrieve.
+    entered, left : int
+        Documents that only the run after, or only the run before retrieves.
+    absent : int
+        Documents that neither retrieves.
+    mean, median : float or None
+        Of the rank before minus the rank after (above 0 is up) of the documents that both retrieve; None
+        where there are none.
+    """
+
+    up: int
+    down: int
+    unchanged: int
+    entered: int
+    left: int
+    absent: int
+    mean: float | None
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a document with a higher and one with a lower grade, retrieved by both runs.
+
+    A pair is right if the higher grade has the better rank.
+
+    Attributes
+    ----------
+    put_right, broken : int
+        Wrong before and right after; right before and wrong after.
+    still_right, still_wrong : int
+    """
+
+    put_right: int
+    broken: int
+    still_right: int
+    still_wrong: int
+
+    @property
+    def total(self) -> int:
+        """Number of pairs."""
+        return self.put_right + self.broken + self.still_right + self.still_wrong
+
+    @property
+    def improvement(self) -> float | None:
+        """Put right minus broken, as a share of all pairs; None without pairs."""
+        return (self.put_right - self.broken) / self.total if self.total else None
+
+    @property
+    def share_put_right(self) -> float | None:
+        """Put right, as a share of all pairs; None without pairs."""
+        return self.put_right / self.total if self.total else None
+
+
+def rank_of_judgments(rankings: JudgedRankings) -> Ints:
+    """Return the rank of each judgment; 0 if its document was not retrieved."""
+    rank = np.zeros(len(rankings.judgments.grade), np.int64)
+    rank[rankings.row] = rankings.rank
+    return rank
+
+
+def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> Moves:
+    """Count how the ranks of relevant documents changed; rank 0 is not retrieved."""
+    before, after = before[relevant], after[relevant]
+    both = (before > 0) & (after > 0)
+    up = (before - after)[both]
+    return Moves(
+        up=int((up > 0).sum()),
+        down=int((up < 0).sum()),
+        unchanged=int((up == 0).sum()),
+        entered=int(((before == 0) & (after > 0)).sum()),
+        left=int(((before > 0) & (after == 0)).sum()),
+        absent=int(((before == 0) & (after == 0)).sum()),
+        mean=float(up.mean()) if len(up) else None,
+        median=float(np.median(up)) if len(up) else None,
+    )
+
+
+def count_pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
+    """Count the pairs of each query: put right, broken, still right, still wrong."""
+    both = np.flatnonzero((before > 0) & (after > 0))
+    query, grade = judgments.query[both], np.maximum(judgments.grade[both], 0)
+    counts = np.zeros((judgments.n_queries, 4), np.int64)
+    for higher, lower in _unequal(query, grade, judgments.n_queries):
+        right_before = before[both[higher]] < before[both[lower]]
+        right_after = after[both[higher]] < after[both[lower]]
+        kind = np.where(right_after, np.where(right_before, 2, 0), np.where(right_before, 1, 3))
+        cell = query[higher].astype(np.int64) * 4 + kind
+        counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+    return counts
+
+
+def _unequal(
+    query: NDArray[np.int32], grade: NDArray[np.float64], n_queries: int
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the pairs of rows of one query, the first with a higher grade, in blocks.
+
+    Rows are sorted by query and grade descending: those with a lower grade are the rest of the query, after
+    the rows with the same.
+    """
+    n = len(query)
+    changes = np.flatnonzero((np.diff(query) != 0) | (np.diff(grade) != 0)) + 1
+    bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
+    lower = np.repeat(bounds[1:], np.diff(bounds))
+    number = offsets_of(query, n_queries)[1:][query] - lower
+    block = np.cumsum(number) // _BLOCK
+    starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
+    for start, stop in pairwise(starts):
+        rows = np.arange(start, stop)
+        yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
+
+
+def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
+    """Return the judgments with the unjudged documents that both runs retrieve, as grade 0."""
+    documents, grades, qrels = judgments.documents, judgments.grade.tolist(), {}
+    for query_id, bounds in zip(judgments.query_ids, pairwise(judgments.offsets.tolist()), strict=True):
+        here = slice(*bounds)
+        theirs = after.get(query_id, {})
+        both = (doc for doc in before.get(query_id, {}) if doc in theirs)
+        judged = zip(documents[here], grades[here], strict=True)
+        qrels[query_id] = {**dict.fromkeys(map(str, both), 0.0), **dict(judged)}
+    return Judgments.of(qrels)
+
+
+# --- what it changed -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class QueryChange:
+    """What the reranking did to a query.
+
+    Attributes
+    ----------
+    query_id : str
+    text : str or None
+        None where no texts were given, or none for this query.
+    before, after : float
+        The measure.
+    """
+
+    query_id: str
+    text: str | None
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        """After minus before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, repr=False)
+class Reranking(Result):
+    """What a reranking changed; ``print`` shows it.
+
+    ``to_polars`` and ``to_pandas`` give a row for each query of the qrels, as do CSV and JSONL.
+
+    Attributes
+    ----------
+    measure : Measure
+    before, after : float
+        Its mean over all queries of the qrels.
+    moves : Moves
+    by_query : list of Pairs
+        The pairs of each query of the qrels, in ascending order of the ids.
+    early : Pairs
+        Those of all queries whose documents are both within the cutoff in both runs.
+    cutoff : int or None
+    queries : list of QueryChange
+        All queries of the qrels, in ascending order of the ids.
+    overlaps : list of float or None
+        The rank-biased overlap of the two rankings of each query, with `persistence`; None where both are
+        empty.
+    persistence : float
+    top : int
+        The number of queries in `gained` and `lost`, at most.
+    notes : list of str
+        Notes on the runs: queries that they lack, or that have no judgments.
+    names : (str, str)
+        What the two runs are called.
+    origin : Origin or None
+        Where the qrels and the runs come from.
+    """
+
+    measure: Measure
+    before: float
+    after: float
+    moves: Moves
+    by_query: list[Pairs]
+    early: Pairs
+    cutoff: int | None
+    queries: list[QueryChange]
+    overlaps: list[float | None]
+    persistence: float
+    top: int
+    notes: list[str]
+    names: tuple[str, str] = ("before", "after")
+    origin: Origin | None = field(default=None)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs of all queries."""
+        return Pairs(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
+
+    @property
+    def overlap(self) -> float | None:
+        """The mean of the overlaps; None if no query has documents."""
+        known = [each for each in self.overlaps if each is not None]
+        return sum(known) / len(known) if known else None
+
+    def _changed(self, sign: int) -> list[QueryChange]:
+        """Return the queries that gained, or lost, the largest change first; rounding orders nothing."""
+        changes = [(sign * round(query.difference, 12), query) for query in self.queries]
+        ordered = sorted(changes, key=lambda change: -change[0])
+        return [query for change, query in ordered if change > 0]
+
+    @property
+    def gained(self) -> list[QueryChange]:
+        """The queries that gained most, the largest change first."""
+        return self._changed(1)[: self.top]
+
+    @property
+    def lost(self) -> list[QueryChange]:
+        """The queries that lost most."""
+        return self._changed(-1)[: self.top]
+
+    @property
+    def n_gained(self) -> int:
+        """Number of queries on which the measure rose by more than 1e-12."""
+        return len(self._changed(1))
+
+    @property
+    def n_lost(self) -> int:
+        """Number of queries on which it fell."""
+        return len(self._changed(-1))
+
+    @property
+    def n_unchanged(self) -> int:
+        """Number of the others."""
+        return len(self.queries) - self.n_gained - self.n_lost
+
+    def __repr__(self) -> str:
+        """Name the measure and its values."""
+        return f"<Reranking: {_means(self)}, {counted(len(self.queries), 'query')}>"
+
+    def report(self) -> Report:
+        """Return what the reranking changed."""
+        return Report(
+            titled(self.origin, 2, len(self.queries)),
+            [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in explained([self.measure]))],
+            [
+                *_overlap(self),
+                Section("relevant documents", texts=_documents(self.moves)),
+                Section("pairs of documents with different grades", texts=[*_pairs(self)]),
+                *_most(self),
+            ],
+            self.notes,
+            self._content,
+            self._rows,
+            partial(how_made, [self.measure], self.origin),
+        )
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {**asdict(change), "difference": change.difference, **asdict(pairs), "overlap": overlap}
+            for change, pairs, overlap in zip(self.queries, self.by_query, self.overlaps, strict=True)
+        ]
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "measure": name_of(self.measure),
+            "names": self.names,
+            "before": self.before,
+            "after": self.after,
+            "gained": self.n_gained,
+            "lost": self.n_lost,
+            "unchanged": self.n_unchanged,
+            "moves": asdict(self.moves),
+            "pairs": asdict(self.pairs) | {"improvement": self.pairs.improvement},
+            "p_imp": {
+                "cutoff": self.cutoff,
+                "put_right": self.early.put_right,
+                "pairs": self.early.total,
+                "share": self.early.share_put_right,
+            },
+            "rank_biased_overlap": {"p": self.persistence, "mean": self.overlap},
+            "by_query": self._rows(),
+            "notes": self.notes,
+            "provenance": provenance([self.measure], self.origin),
+        }
+
+
+def _means(result: Reranking) -> str:
+    [heading], (before, after) = headings_of([result.measure]), result.names
+    difference = f"{result.after - result.before:+.4f}"
+    return f"{heading}: {result.before:.4f} {before}, {result.after:.4f} {after} ({difference})"
+
+
+def _queries(result: Reranking) -> str:
+    gained = counted(result.n_gained, "query")
+    return f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
+
+
+def _overlap(result: Reranking) -> Iterator[Section]:
+    """Yield how much the two rankings agree, if there are any."""
+    if result.overlap is not None:
+        text = f"rank-biased overlap: {result.overlap:.4f} on average (p = {result.persistence:g})"
+        yield Section("all documents", texts=[text])
+
+
+def _documents(moves: Moves) -> list[str]:
+    counts = (
+        f"{moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, {moves.entered:,} entered, "
+        f"{moves.left:,} left, {moves.absent:,} in neither"
+    )
+    if moves.mean is None:
+        return [counts, "no relevant document is in both runs"]
+    mean, median = _direction(moves.mean, ".2f"), _direction(moves.median or 0, "g")
+    return [counts, f"ranks: {mean} on average, {median} in the median"]
+
+
+def _direction(ranks_up: float, form: str) -> str:
+    if not float(f"{ranks_up:{form}}"):  # no direction for what is shown as 0
+        return "0"
+    return f"{abs(ranks_up):{form}} {'up' if ranks_up > 0 else 'down'}"
+
+
+def _pairs(result: Reranking) -> Iterator[str]:
+    """Count the pairs, and give P-imp@k where there is a k."""
+    pairs, early, k = result.pairs, result.early, result.cutoff
+    share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
+    yield (
+        f"{pairs.put_right:,} put right, {pairs.broken:,} broken, {pairs.still_right:,} still right, "
+        f"{pairs.still_wrong:,} still wrong{share}"
+    )
+    if k is not None and early.share_put_right is not None:
+        of = f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs"
+        yield f"P-imp@{k}: {early.share_put_right:.4f} ({of} put right)"
+
+
+def _most(result: Reranking) -> Iterator[Section]:
+    """Yield the queries that changed most, if there are any."""
+    lists = {"queries that gained most": result.gained, "queries that lost most": result.lost}
+    for heading, changes in lists.items():
+        if changes:
+            yield Section(heading, texts=[*map(_line, changes)])
+
+
+_SHOWN = 100
+"""How many characters of a query's text are shown; JSON and CSV have all."""
+
+
+def _line(change: QueryChange) -> str:
+    text = "" if change.text is None else f"  {shortened(' '.join(change.text.split()), _SHOWN)}"
+    return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
+
+
+# --- the whole -----------------------------------------------------------------------------------------
+
+
+def reranking(
+    qrels: QrelsLike | Judgments,
+    before: RunLike,
+    after: RunLike,
+    measure: MeasuresLike = "nDCG@10",
+    top: int = 5,
+    rel: float = 1,
+    judged_only: bool = False,
+    names: tuple[str, str] = ("before", "after"),
+    persistence: float = PERSISTENCE,
+) -> Reranking:
+    """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
+
+    Parameters
+    ----------
+    qrels : QrelsLike
+        Judgments in any form.
+    before, after : RunLike
+        The run that was reranked, and the result; in any form.
+    measure : Measure or str, or a dict of its name to it
+        The measure that queries gain and lose in.
+    top : int, at least 0
+        Number of queries to list with the largest gains, and with the largest losses.
+    rel : float
+        The grade from which a document is relevant, also for a measure that does not name its own.
+    judged_only : bool
+        Whether pairs are of judged documents only. Otherwise unjudged ones, which no measure takes as
+        relevant, are the lower ones of pairs too: where only relevant documents are judged, as in LitSearch,
+        there are no others.
+    names : (str, str)
+        What the two runs are called in texts and errors.
+    persistence : float, above 0 and below 1
+        The p of the rank-biased overlap of the two rankings: how surely one goes on to the next rank.
+
+    Returns
+    -------
+    Reranking
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation; also if the qrels have no query, `top` is no whole number from 0 on, or `rel` is
+        nan.
+
+    Notes
+    -----
+    Ranks are those among all documents retrieved, ties as in every evaluation. A grade below 0 is that of a
+    document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
+    their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
+    k ranks of both runs, k the cutoff of the measure: the measure of CLPR's memory ablation, in which pairs
+    that are right in both runs count below the line too. `comparison.overlap` has the formula of rank-biased
+    overlap, which is of all documents, judged or not. A query that a run lacks scores 0, and its relevant
+    documents are not retrieved; the notes say how many there are.
+
+    Examples
+    --------
+    >>> from permed_measures.comparison.reranking import reranking
+    >>> first = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
+    >>> second = {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}
+    >>> result = reranking({"q": {"a": 2, "b": 1, "c": 0}}, first, second, "RR")
+    >>> result.moves.up, result.moves.down, result.moves.mean
+    (1, 1, 0.5)
+    >>> result.pairs
+    Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
+    """
+    top, persistence = whole_number("top", top, 0), check_persistence(persistence)
+    are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
+    if not are_names or len(names) != 2:
+        raise InputError(f"names must be two names (found {shown(names)})")
+    if names[0] == names[1]:
+        raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
+    if not isinstance(rel, Real) or math.isnan(rel):
+        raise InputError(f"rel must be a number (found {rel!r})")
+    runs = dict(zip(names, (before, after), strict=True))
+    origin = Origin.of(qrels, runs_by_name({names[0]: before, names[1]: after}))
+    qrels = read(qrels, "relevance")
+    evaluator = _evaluator(measure, rel, qrels)
+    judgments, [asked] = evaluator.judgments, evaluator.measures
+    runs = {name: _nested(name, run) for name, run in runs.items()}
+    first, second = (_ranked(evaluator, name, run) for name, run in runs.items())
+    ranks, paired = [first.rank, second.rank], judgments
+    if not judged_only:
+        paired = with_unjudged(judgments, *runs.values())
+        with warnings_about(None):  # the user has seen it
+            ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
+    overlaps = overlaps_of(judgments.query_ids, *runs.values(), persistence)
+    k, texts = cutoff_of(asked), texts_of(dataset_of(qrels), judgments.query_ids)
+    early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
+    rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
+    return Reranking(
+        measure=asked,
+        before=float(first.values.mean()),
+        after=float(second.values.mean()),
+        moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
+        by_query=[Pairs(*counts) for counts in count_pairs(paired, *ranks).tolist()],
+        early=Pairs(*count_pairs(paired, *early).sum(axis=0).tolist()),
+        cutoff=k,
+        queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
+        overlaps=overlaps,
+        persistence=persistence,
+        top=top,
+        notes=[*evaluator.notes(), *first.notes, *second.notes],
+        names=names,
+        origin=origin,
+    )
+
+
+def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) -> PermedEvaluator:
+    """Return what evaluates the one measure on qrels that have a query."""
+    measures = measures_of(measure, None if rel == 1 else rel)
+    if len(measures) != 1:
+        raise InputError(f"reranking takes one measure (found {len(measures)})")
+    evaluator = PermedEvaluator(measures, qrels)
+    check_given(evaluator.judgments, measures, "compare by")
+    return evaluator
+
+
+class _Ranked(NamedTuple):
+    """A run: its value on each query, the rank of each judgment, and notes."""
+
+    values: NDArray[np.float64]
+    rank: Ints
+    notes: list[str]
+
+
+def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
+    with naming(name):
+        evaluation = evaluator.evaluate(read(run, "score"))
+    [values], rankings = evaluation.values, evaluation.rankings
+    return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
+
+
+def _nested(name: str, run: RunLike) -> Nested:
+    """Return a run as a mapping, which can be read twice."""
+    with naming(name):
+        return with_string_ids(read_nested(run, "score"), "query ids")

@@ -1,0 +1,279 @@
+"""The rows of a comparison: estimates, tests, their correction, intervals; also by people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from permed_measures.comparison.paired import PairedRuns
+from permed_measures.comparison.results import Comparison, ComparisonRow, Options
+from permed_measures.comparison.tests import (
+    MAX_T,
+    MOST_UNITS,
+    SignificanceTest,
+    as_student,
+    correction_of,
+    direction_of,
+    effect_sizes,
+    equivalence_tests,
+    n_patterns,
+    needed,
+    randomize,
+    sign_patterns,
+    t_test,
+    wilcoxon_test,
+)
+from permed_measures.corrections import CORRECTIONS
+from permed_measures.escaping import plural
+from permed_measures.human_labels.agreement import Order, Orders, too_few
+from permed_measures.human_labels.corrected import Labelled, People
+from permed_measures.intervals import (
+    Estimate,
+    Floats,
+    difference_range,
+    mean_and_error,
+    mean_intervals,
+    measure_intervals,
+    no_variance,
+)
+
+Tests = dict[str, list[SignificanceTest]]
+"""The outcomes of each test, by its name: a list with those of each row."""
+
+
+def rows_of(
+    parts: Sequence[PairedRuns], options: Options
+) -> tuple[list[list[ComparisonRow]], dict[str, int], float | None]:
+    """Compare on each set of queries, with one correction over the p-values of all.
+
+    Returns
+    -------
+    list of lists of ComparisonRow
+        For each set of queries: measures in their order, then pairs.
+    dict of str to int
+        The number of p-values that were corrected together by test.
+    float or None
+        The critical value of max-T, where that is the correction.
+    """
+    tests = [_tests(paired, options) for paired in parts]
+    critical = _randomize(parts, options, tests) if "randomization" in options.tests else None
+    sizes = {name: _adjust(name, options, tests) for name in tests[0]}
+    rows = [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)]
+    return rows, sizes, critical
+
+
+# --- tests -----------------------------------------------------------------------------------------------
+
+_TESTS: dict[str, Callable[[Floats, PairedRuns], list[SignificanceTest]]] = {
+    "t-test": lambda differences, paired: t_test(differences, paired.cluster),
+    "wilcoxon": lambda differences, paired: [
+        replace(each, naive=bool(paired.clusters)) for each in wilcoxon_test(differences)
+    ],
+}
+"""The tests that take the differences of one measure on one set of queries."""
+
+
+def _tests(paired: PairedRuns, options: Options) -> Tests:
+    """Run all tests but the randomization test; its place is kept."""
+    found: Tests = {name: [] for name in options.tests}
+    for number in range(len(paired.measures)):
+        differences = paired.differences(number)
+        for name in _TESTS.keys() & found.keys():
+            found[name] += _TESTS[name](differences, paired)
+        if options.equivalence_margin is not None:
+            for name, each in equivalence_tests(
+                differences, paired.cluster, options.equivalence_margin
+            ).items():
+                found.setdefault(name, []).extend(each)
+    return found
+
+
+def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Tests]) -> float | None:
+    """Run the randomization test on all sets of queries at once, since they may share clusters.
+
+    Return the critical value of max-T, where that is the correction.
+    """
+    n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
+    blocks = [paired.sums(n_clusters) for paired in parts]
+    sums, starts = np.concatenate(blocks, axis=1), blocks[0].shape[1] * np.arange(len(parts))
+    places = np.concatenate([parts[0].places() + start for start in starts])  # the same pairs in each part
+    used, columns = np.unique(places, return_inverse=True)
+    pairs = columns.reshape(places.shape)
+    outcome = randomize(sums[:, used], pairs, options.resamples, options.seed, options.level)
+    of_parts = zip(*(np.split(each, len(parts)) for each in outcome[:3]), strict=True)
+    draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
+    is_adjusted = options.correction == MAX_T
+    for paired, found, of_part in zip(parts, tests, of_parts, strict=True):
+        method = sign_patterns(n_clusters, paired.unit, options.resamples)
+        found["randomization"] = [
+            SignificanceTest(
+                p=p,
+                adjusted=adjusted if is_adjusted else None,
+                statistic=statistic,
+                direction=direction_of(statistic),
+                method=method,
+                draws=draws,
+            )
+            for p, adjusted, statistic in np.transpose(of_part).tolist()
+        ]
+    return outcome.critical if is_adjusted else None
+
+
+def _adjust(name: str, options: Options, tests: Sequence[Tests]) -> int:
+    """Adjust the p-values of a test, but those that max-T has adjusted; return how many there are."""
+    p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
+    known = ~np.isnan(p)
+    method = correction_of(options.correction, name)
+    if method != MAX_T:
+        p[known] = CORRECTIONS[method](p[known])
+        for found, adjusted in zip(tests, p.tolist(), strict=True):
+            found[name] = [
+                replace(each, adjusted=None if each.p is None else value)
+                for each, value in zip(found[name], adjusted, strict=True)
+            ]
+    return int(known.sum())
+
+
+# --- estimates -------------------------------------------------------------------------------------------
+
+
+class _Estimates(NamedTuple):
+    """What is estimated of a difference."""
+
+    interval: Estimate
+    std_error: float
+    effect_size: float | None
+
+
+def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: float | None) -> list[ComparisonRow]:
+    """Build the rows of a set of queries."""
+    means = {
+        run: measure_intervals(paired.measures, values.T, paired.cluster, options.level)
+        for run, values in paired.values.items()
+    }
+    simultaneous = None if critical is None else as_student(critical, paired.n_clusters)
+    rows: list[ComparisonRow] = []
+    for number, measure in enumerate(paired.measures):
+        differences = paired.differences(number)
+        within = [difference_range(measure)] * len(paired.pairs)
+        intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
+        errors = mean_and_error(differences, paired.cluster)[1].tolist()
+        for column, estimates in enumerate(zip(intervals, errors, effect_sizes(differences), strict=True)):
+            pair = paired.pairs[column]
+            of_means = [means[run][number].value for run in pair]
+            row = _row(paired, number, pair, differences[:, column], _Estimates(*estimates), options)
+            own = {name: each[len(rows)] for name, each in tests.items()}
+            rows.append(replace(row, tests=own, intervals=dict(zip(_MEANS, of_means, strict=True))))
+    return rows
+
+
+_MEANS = ("mean", "baseline_mean")
+
+
+def _row(
+    paired: PairedRuns,
+    number: int,
+    pair: tuple[str, str],
+    differences: Floats,
+    found: _Estimates,
+    options: Options,
+) -> ComparisonRow:
+    """Build a row, without its tests and the intervals of its means."""
+    mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
+    difference = float(differences.mean())
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    units, lacks = _needed(paired, found.std_error, options)
+    reasons = {"interval": found.interval.reason, "needed": lacks}
+    return ComparisonRow(
+        paired.measures[number],
+        *pair,
+        mean,
+        baseline_mean,
+        difference,
+        found.std_error,
+        relative=difference / abs(baseline_mean) if baseline_mean else None,
+        interval=found.interval.value,
+        wins=wins,
+        ties=len(differences) - wins - losses,
+        losses=losses,
+        effect_size=found.effect_size,
+        intervals={},
+        tests={},
+        needed=units,
+        reasons={name: reason for name, reason in reasons.items() if reason},
+    )
+
+
+def _needed(paired: PairedRuns, error: float, options: Options) -> tuple[int | None, str]:
+    """Return how many units the difference asked for needs, or why that is not known."""
+    if options.detect is None:
+        return None, ""
+    if not error:
+        return None, no_variance(paired.n_clusters, paired.unit)
+    units = needed(error, paired.n_clusters, options.detect, options.level)
+    return units, "" if units else f"more than {MOST_UNITS:,} {plural(paired.unit)}"
+
+
+# --- by people's labels --------------------------------------------------------------------------------
+
+_FEWEST_RUNS = 3
+"""Of two runs the corrected difference says all of their order."""
+
+
+def with_people(result: Comparison, people: People) -> Comparison:
+    """Return the comparison with differences corrected by people's labels, and the orders of the runs."""
+    paired = result.paired
+    runs = {
+        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
+    }
+    return replace(
+        result,
+        rows=_corrected(result, people, runs),
+        notes=[*result.notes, *people.notes],
+        agreement=people.agreement,
+        orders=_orders(result, people, runs) if len(runs) >= _FEWEST_RUNS else None,
+    )
+
+
+def _corrected(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> list[ComparisonRow]:
+    """Return the rows with corrected differences, with simultaneous intervals if p-values are corrected.
+
+    These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
+    """
+    n = 1 if result.options.correction == "none" else len(result.rows)
+    level = 1 - (1 - result.options.level) / n
+    of_pairs = [people.corrected(runs[run], level, runs[other]) for run, other in result.paired.pairs]
+    of_rows = chain.from_iterable(zip(*of_pairs, strict=True))  # by measure, as the rows
+    return [replace(row, people=each) for row, each in zip(result.rows, of_rows, strict=True)]
+
+
+def _orders(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> Orders:
+    """Compare the orders of the runs by both sets of labels, on the queries that people judged as a whole."""
+    queries, n = people.queries, int(people.queries.sum())
+    ours = result.paired.of_queries(queries)
+    if reason := too_few(n, ours.n_clusters if n else 0, ours.unit):
+        return Orders(n, len(runs), [], reason)
+    ours = replace(ours, among=None)  # these are all clusters that are tested
+    theirs = replace(ours, values={run: each.by_people[:, queries] for run, each in runs.items()})
+    verdicts = [_verdicts(each, result.options) for each in (ours, theirs)]
+    orders = []
+    for number in range(len(result.measures)):
+        before, after = (
+            {run: float(values[number].mean()) for run, values in each.values.items()}
+            for each in (ours, theirs)
+        )
+        orders.append(Order.of(before, after, *(each[number] for each in verdicts)))
+    return Orders(n, len(runs), orders)
+
+
+def _verdicts(paired: PairedRuns, options: Options) -> list[dict[tuple[str, str], int]]:
+    """Return the outcome of each pair, by measure; of none where no test decides."""
+    [rows], _, _ = rows_of([paired], options)
+    n = len(paired.pairs)
+    found = [rows[start : start + n] for start in range(0, len(rows), n)]
+    decided = any(row.test for row in rows)
+    return [{(row.run, row.baseline): row.outcome for row in each if decided} for each in found]

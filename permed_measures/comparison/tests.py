@@ -1,0 +1,449 @@
+"""Tests of differences by whole clusters, and how many queries they need.
+
+The arrays are those of `intervals`, with a column for each pair of runs and measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from permed_measures.escaping import counted
+from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
+from permed_measures.progress import tracked
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignificanceTest:
+    """The result of a significance test on a pair of runs.
+
+    Attributes
+    ----------
+    p : float or None
+        Two-sided, uncorrected; None where the test is undefined.
+    adjusted : float or None
+        Corrected for the number of p-values of the same test.
+    statistic : float or None
+        t; Wilcoxon's smaller rank sum; T of the randomization test, with its sign.
+    direction : {1, 0, -1}
+        The sign of what the test goes by: T, t, or W+ - W-. It need not be that of the mean difference: ranks
+        of many small differences may outweigh a few large ones.
+    naive : bool
+        Whether queries of one cluster were treated as independent: the p-value is too small where they are
+        correlated.
+    method : str
+        How it was computed, such as ``50,000 random sign patterns of 843 clusters``.
+    reason : str
+        Why there is no p-value, where there is none.
+    draws : int or None
+        The number of random draws; None where nothing is random.
+    """
+
+    p: float | None = None
+    adjusted: float | None = None
+    statistic: float | None = None
+    direction: int = 0
+    naive: bool = False
+    method: str
+    reason: str = ""
+    draws: int | None = None
+
+
+# --- randomization -------------------------------------------------------------------------------------
+
+_EQUAL = 1e-9
+"""Two statistics T that differ by no more count as equal: the difference is rounding."""
+
+_BLOCK = 2_000_000
+"""So many signs or statistics are in memory at a time: 16 MB."""
+
+
+class Randomized(NamedTuple):
+    """The outcome of `randomize`.
+
+    Attributes
+    ----------
+    p, adjusted : ndarray of float64, shape (n_columns,)
+    statistic : ndarray of float64, shape (n_columns,)
+        T with the sign of the sum.
+    critical : float
+        What the largest T* of all columns does not exceed, at the level.
+    """
+
+    p: Floats
+    adjusted: Floats
+    statistic: Floats
+    critical: float
+
+
+def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float = 0.95) -> Randomized:
+    r"""Compute the two-sided p-values of the paired randomization test, and adjust them by step-down max-T.
+
+    .. math:: T_i = \frac{|\sum_c S_{ic}|}{\sqrt{\sum_c S_{ic}^2}}
+
+    with S_ic the sum of the differences of column i in cluster c. Under the null hypothesis the two runs are
+    exchangeable, so that the differences of a whole cluster may change sign. Random signs give T* to all
+    columns at once, and p = (1 + #{T* >= T}) / (1 + resamples). If there are no more than `resamples`
+    patterns of signs, all are used, and p is the share of those with T* >= T: it is exact.
+
+    The adjusted p of the column with the largest T is the share of patterns in which the largest T* of all
+    columns is as large; that of the second, in which the largest T* of all but the first is; and so on, none
+    smaller than the one before. It holds the probability of any false rejection (the family-wise error rate),
+    as Holm's does, but knows how the columns depend on each other. Intervals of `as_student` of the critical
+    value are simultaneous.
+
+    Parameters
+    ----------
+    sums : ndarray of float64, shape (n_clusters, n_values)
+        The sum of the values of each cluster; of many runs there are far fewer than pairs.
+    pairs : ndarray of int64, shape (n_columns, 2)
+        The differences are ``sums[:, pairs[i, 0]] - sums[:, pairs[i, 1]]``.
+    resamples, seed : int
+    level : float
+        Of the critical value.
+
+    References
+    ----------
+    Smucker, Allan & Carterette, A Comparison of Statistical Significance Tests for Information Retrieval
+    Evaluation, CIKM 2007. Adding 1: Phipson & Smyth 2010. Max-T: Westfall & Young, Resampling-Based Multiple
+    Testing, 1993, algorithm 2.8; in retrieval: Boytsov, Belova & Westfall, Deciding on an Adjustment for
+    Multiplicity in IR Experiments, SIGIR 2013.
+
+    Examples
+    --------
+    >>> sums = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 0.0], [2.0, -1.0, 0.0], [1.0, 3.0, 0.0]])
+    >>> found = randomize(sums, np.array([[0, 2], [1, 2]]), resamples=10_000, seed=0)
+    >>> found.p, found.adjusted, round(found.critical, 4)
+    (array([0.125, 0.375]), array([0.125, 0.375]), 1.8898)
+    """
+    differences = sums[:, pairs[:, 0]] - sums[:, pairs[:, 1]]
+    scale = np.sqrt((differences**2).sum(axis=0))
+    scale[scale <= TIE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
+    statistic = differences.sum(axis=0) / scale
+    observed = np.abs(statistic)
+    order = np.argsort(observed, kind="stable")  # the last is the most extreme
+    (first, second), scale, least = pairs[order].T, scale[order], observed[order] - _EQUAL
+    alone, together, largest = np.zeros(len(order), int), np.zeros(len(order), int), []
+    for signs in _signs(len(sums), len(order), resamples, seed):
+        totals = signs @ sums
+        drawn = np.abs(totals[:, first] - totals[:, second]) / scale
+        alone += (drawn >= least).sum(axis=0)
+        np.maximum.accumulate(drawn, axis=1, out=drawn)
+        together += (drawn >= least).sum(axis=0)
+        largest.append(drawn[:, -1].copy())  # a view would keep all that was drawn
+    added = 0 if n_patterns(len(sums), resamples) else 1
+    n = sum(map(len, largest)) + added
+    p, adjusted = (added + alone) / n, np.maximum.accumulate(((added + together) / n)[::-1])[::-1]
+    back = np.argsort(order)
+    critical = critical_value(np.concatenate(largest), added, level)
+    return Randomized(p[back], adjusted[back], statistic, critical)
+
+
+def direction_of(statistic: float) -> int:
+    """Return the sign of a statistic; 0 where there is nothing but rounding.
+
+    >>> direction_of(-2.5), direction_of(1e-12), direction_of(1e-9)
+    (-1, 0, 0)
+    """
+    return 0 if abs(statistic) <= _EQUAL else int(math.copysign(1, statistic))
+
+
+def n_patterns(n_units: int, resamples: int) -> int | None:
+    """Count the sign patterns if there are no more than `resamples`; all of them are then used."""
+    return 2**n_units if n_units < resamples.bit_length() else None
+
+
+def _signs(n_units: int, n_columns: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
+    number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
+    total = number or resamples
+    step = 4 * max(_BLOCK // max(n_units, n_columns) // 4, 1)  # of 32 bits, as the generator draws them
+    for start in tracked(range(0, total, step), "sign patterns"):
+        rows = min(step, total - start)
+        if number:
+            bits = ((np.arange(start, start + rows)[:, None] >> np.arange(n_units)) & 1).astype(np.int8)
+        else:
+            packed = rng.integers(0, 256, size=(rows, -(-n_units // 8)), dtype=np.uint8)
+            bits = np.unpackbits(packed, axis=1, count=n_units).view(np.int8)
+        yield (1 - 2 * bits).astype(np.float64)
+
+
+def critical_value(largest: Floats, added: int, level: float) -> float:
+    """Return the value that T exceeds where its p, by the largest T* of all columns, is below 1 - level.
+
+    It is infinite where no p can be as small; `added` is the 1 of random patterns.
+    """
+    allowed = math.ceil(round(1 - level, 12) * (len(largest) + added) - TIE) - 1 - added
+    return math.inf if allowed < 0 else float(np.sort(largest)[::-1][allowed])
+
+
+def as_student(critical: float, n_units: int) -> float:
+    """Return the t of so many units that a critical value of T stands for.
+
+    Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)); no t is as large where c² is n or more.
+
+    >>> round(as_student(2.0, 50), 4)
+    2.0642
+    """
+    left = n_units - critical**2
+    return critical * math.sqrt((n_units - 1) / left) if left > TIE else math.inf
+
+
+def least_p(n_units: int, resamples: int) -> float:
+    """Return the smallest two-sided p-value that the randomization test of so many clusters can give.
+
+    It is that of 2 of 2^n patterns of signs, or with random patterns of 1 of 1 + `resamples`.
+
+    Examples
+    --------
+    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9), least_p(5, 20) == 1 / 21
+    (0.0625, 0.03125, 0.1, True)
+    """
+    number = n_patterns(n_units, resamples)
+    return 2 / number if number else 1 / (1 + resamples)
+
+
+def sign_patterns(n_units: int, unit: str, resamples: int) -> str:
+    """Say which sign patterns are used.
+
+    >>> sign_patterns(4, "query", 50_000)
+    'all 16 sign patterns of 4 queries'
+    """
+    number = n_patterns(n_units, resamples)
+    tried = f"all {counted(number, 'sign pattern')}" if number else counted(resamples, "random sign pattern")
+    return f"{tried} of {counted(n_units, unit)}"
+
+
+# --- Student's t ---------------------------------------------------------------------------------------
+
+
+def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
+    r"""Compute the two-sided p-values of the cluster-robust t-test.
+
+    .. math:: t = \frac{\bar d}{\sqrt{\frac{C}{C-1} \sum_c u_c^2 / n^2}}, \quad
+        u_c = \sum_{i \in c} (d_i - \bar d)
+
+    with C - 1 degrees of freedom, C clusters and n queries. Where each query is its own cluster, this is the
+    paired t-test. There is no p for a single unit, and where the units have no variance; it is 1 where all
+    differences are 0.
+
+    References
+    ----------
+    Cameron & Miller, A Practitioner's Guide to Cluster-Robust Inference, Journal of Human Resources 50(2),
+    2015: the sandwich estimator for an intercept alone, with the factor C / (C - 1). It needs many clusters:
+    with fewer than some 30, the randomization test is the one to trust.
+
+    Examples
+    --------
+    >>> [outcome] = t_test(np.array([[1.0], [2.0], [3.0]]), np.arange(3))
+    >>> round(outcome.statistic, 4), round(outcome.p, 4)
+    (3.4641, 0.0742)
+    """
+    from scipy.special import stdtr
+
+    n_units, unit = units_of(differences, cluster)
+    mean, error = mean_and_error(differences, cluster)
+    kind = "paired" if unit == "query" else "cluster-robust"
+    method = f"{kind}, {counted(n_units - 1, 'degree')} of freedom"
+    t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 0)
+    p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
+    is_known = (error > 0) | ~differences.any(axis=0)
+    found = _outcomes(t, p, is_known, method, no_variance(n_units, unit))
+    return [replace(each, direction=direction_of(each.statistic or 0.0)) for each in found]
+
+
+def _outcomes(t: Floats, p: Floats, is_known: Bools, method: str, reason: str) -> list[SignificanceTest]:
+    """Return the outcome of a test for each column, where there is one."""
+    return [
+        SignificanceTest(p=each_p, statistic=each_t, method=method)
+        if known
+        else SignificanceTest(method=method, reason=reason)
+        for each_t, each_p, known in zip(t.tolist(), p.tolist(), is_known.tolist(), strict=True)
+    ]
+
+
+EQUIVALENCE = {
+    "non-inferiority": "that Δ is -{0} or below, by a one-sided t-test",
+    "non-superiority": "that Δ is +{0} or above, by a one-sided t-test",
+    "equivalence": "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
+}
+"""The tests of a margin, and what a small p speaks against."""
+
+
+def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict[str, list[SignificanceTest]]:
+    """Compute the p-values of two one-sided tests: whether the mean difference is within ± `margin`.
+
+    These are the cluster-robust t-tests that the mean is above -margin (non-inferiority) and that it is below
+    margin (non-superiority); equivalence has the larger p of both, below alpha where Student's interval of
+    level 1 - 2 alpha is within the range. Where the differences do not vary there is none: nothing is known
+    of how others vary.
+
+    References
+    ----------
+    Schuirmann, A comparison of the two one-sided tests procedure and the power approach, Journal of
+    Pharmacokinetics and Biopharmaceutics 15, 1987.
+    """
+    from scipy.special import stdtr
+
+    n_units, unit = units_of(differences, cluster)
+    mean, error = mean_and_error(differences, cluster)
+    above, below = (
+        np.divide(each, error, out=np.zeros_like(mean), where=error > 0)
+        for each in (margin + mean, margin - mean)
+    )
+    degrees = f"{counted(n_units - 1, 'degree')} of freedom"
+    one, two = f"a one-sided test, {degrees}", f"two one-sided tests of ±{margin:g}, {degrees}"
+    statistics = above, below, np.minimum(above, below)
+    return {
+        name: _outcomes(t, stdtr(n_units - 1, -t), error > 0, method, no_variance(n_units, unit))
+        for name, t, method in zip(EQUIVALENCE, statistics, (one, one, two), strict=True)
+    }
+
+
+def effect_sizes(differences: Floats) -> list[float | None]:
+    """Compute Cohen's d_z: the mean difference over the standard deviation of the differences.
+
+    The standard deviation is that over queries, with n - 1. It is 0 where all differences are 0, and None
+    where they are all equal to something else, or there is one alone.
+
+    Examples
+    --------
+    >>> effect_sizes(np.array([[1.0, 0.0, 1.0], [3.0, 0.0, 1.0]]))
+    [1.414213562373095, 0.0, None]
+    """
+    mean, error = mean_and_error(differences, np.arange(len(differences)))
+    deviation = error * math.sqrt(len(differences))
+    return [
+        float(m / s) if s > 0 else None if is_nonzero else 0.0
+        for m, s, is_nonzero in zip(mean, deviation, (differences != 0).any(axis=0), strict=True)
+    ]
+
+
+# --- Wilcoxon ------------------------------------------------------------------------------------------
+
+
+_MOST = 300
+"""The p of more differences is approximated: exact, it would take more than a few hundredths of a second."""
+
+
+def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
+    """Compute the two-sided p-values of Wilcoxon's signed-rank test.
+
+    Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
+    12 decimals before they are ranked, so that those that differ by rounding share a rank.
+
+    The p-value is exact, ties or not, of up to 300 differences, and scipy's normal approximation beyond.
+
+    Notes
+    -----
+    scipy is exact without ties up to 50 differences, and with ties up to 13; beyond, its normal approximation
+    is too small: 14 gains and 5 losses of the same size have p = 0.0389 by it, and 0.0636 in truth.
+
+    References
+    ----------
+    Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1(6), 1945. The exact
+    distribution with ties: Streitberg & Röhmel, Exact Distributions for Permutation and Rank Tests,
+    Statistical Software Newsletter 12(1), 1986.
+
+    Examples
+    --------
+    >>> wilcoxon_test(np.array([[1.0], [2.0], [3.0], [0.0]]))[0].p
+    0.25
+    """
+    return [_wilcoxon(values[values != 0]) for values in np.round(differences, 12).T]
+
+
+def _wilcoxon(values: Floats) -> SignificanceTest:
+    """Test differences that are not 0."""
+    from scipy import stats
+
+    n = len(values)
+    ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)  # doubled, so that all are whole
+    positive = int(ranks[values > 0].sum())
+    smaller = min(positive, n * (n + 1) - positive)
+    is_exact = n <= _MOST
+    p = _exact(ranks, smaller) if is_exact else stats.wilcoxon(values, method="asymptotic").pvalue
+    how = "exact" if is_exact else "normal approximation"
+    method = f"signed ranks of {counted(n, 'non-zero difference')}, {how}"
+    direction = direction_of(2 * positive - n * (n + 1))
+    return SignificanceTest(p=float(p), statistic=smaller / 2, direction=direction, method=method)
+
+
+def _exact(ranks: Ints, smaller: int) -> float:
+    """Return p of the smaller sum of doubled ranks: the chance of each sum up to it, rank by rank."""
+    chance = np.zeros(smaller + 1)
+    chance[0] = 1.0
+    for rank in ranks.tolist():
+        moved = np.zeros_like(chance)
+        moved[rank:] = chance[: len(moved[rank:])]
+        chance = (chance + moved) / 2
+    return min(2 * float(chance.sum()), 1.0)
+
+
+# --- which correction ----------------------------------------------------------------------------------
+
+MAX_T = "max-t"
+"""The correction of the randomization test by itself."""
+
+
+def correction_of(correction: str, test: str) -> str:
+    """Return how the p-values of a test are adjusted: where others have max-T's, by Holm's correction."""
+    return "holm" if correction == MAX_T and test != "randomization" else correction
+
+
+# --- how many queries a difference needs ---------------------------------------------------------------
+
+POWER = 0.8
+"""How often a difference is to be found, as Sakai and most textbooks have it."""
+
+MOST_UNITS = 10**15
+"""Of more there is no number: they are as good as infinitely many."""
+
+_LARGE = 100_000
+"""Student's t of so many units is normal."""
+
+
+def needed(error: float, n_units: int, difference: float, level: float) -> int | None:
+    """Return how many units a t-test needs to find a difference with a power of 0.8.
+
+    The standard deviation of a unit is that of these: the standard error, above 0, times the root of their
+    number.
+    None where it would be more than `MOST_UNITS`.
+
+    References
+    ----------
+    Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988; in retrieval: Sakai, Topic Set Size
+    Design, Information Retrieval Journal 19, 2016: the t-test's method, by the noncentral t distribution
+    rather than its approximation.
+
+    Examples
+    --------
+    >>> needed(0.02, 100, 0.1, 0.95)  # an effect size of 0.5
+    34
+    """
+    from scipy.special import ndtri
+
+    deviation = error * math.sqrt(n_units)
+    of_normal = float(ndtri((1 + level) / 2) + ndtri(POWER)) * (deviation / difference)
+    effect = difference / deviation
+    if of_normal > math.sqrt(MOST_UNITS):
+        return None
+    n = max(math.ceil(of_normal**2), 2)
+    while n < _LARGE and _power(effect, n, level) < POWER:
+        n += 1
+    return n
+
+
+def _power(effect: float, n_units: int, level: float) -> float:
+    """Return how often t of so many units is beyond its critical value."""
+    from scipy.special import nctdtr, stdtrit
+
+    degrees, shift = n_units - 1, min(effect * math.sqrt(n_units), 30)  # nctdtr fails far away
+    return float(1 - nctdtr(degrees, shift, stdtrit(degrees, (1 + level) / 2)))

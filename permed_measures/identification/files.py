@@ -1,0 +1,121 @@
+"""The files of qrels and of a run that a program is given, written as its users have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from permed_measures.identification.forms import Qrels, Run
+from permed_measures.inputs.write import write_qrels, write_run
+
+
+class Files(NamedTuple):
+    """The files of qrels and of a run.
+
+    Attributes
+    ----------
+    qrels, run : str
+        Their names; the endings name the formats, as for `write_qrels` and `write_run`.
+    described : str
+        What they hold, in words.
+    grades : bool
+        Whether the qrels hold grades; otherwise they list the relevant documents.
+    empty_lists : bool
+        Whether the run can hold a query without documents.
+    labels : bool
+        Whether the qrels are MedCorpus labels, which no other command writes.
+    """
+
+    qrels: str
+    run: str
+    described: str
+    grades: bool = True
+    empty_lists: bool = False
+    labels: bool = False
+
+    def write(self, qrels: Qrels, run: Run, folder: str) -> tuple[Path, Path]:
+        """Write both into a folder; documents stay in the order of the lists, also those with equal scores.
+
+        Raises
+        ------
+        InputError
+            For what the files cannot hold, such as a run without any document.
+        """
+        of_qrels, of_run = Path(folder, self.qrels), Path(folder, self.run)
+        if self.labels:
+            _write_lines(map(json.dumps, _labels(qrels)), of_qrels)
+        else:
+            write_qrels(qrels if self.grades else _relevant(qrels), of_qrels)
+        lines = _LINES.get(of_run.suffix)
+        if lines is None or not run:
+            write_run(run, of_run)
+        else:  # `write_run` would put equal scores in trec_eval's order
+            _write_lines(lines(run), of_run)
+        return of_qrels, of_run
+
+
+_JSON_RUN = "{query: {document: score}}"
+_RESULTS = '{"query_id", "ranked_results": [{"text_id", "score"}, ...]}'
+
+FILES = {
+    "trec": Files("qrels.txt", "run.txt", "as TREC has them"),
+    "jsonl": Files(
+        "ground_truth.jsonl",
+        "results.jsonl",
+        f'lines of {{"query_id", "relevant_texts": [...]}}, and of {_RESULTS}',
+        grades=False,
+        empty_lists=True,
+    ),
+    "json": Files(
+        "qrels.json", "run.json", f"{{query: {{document: grade}}}}, and {_JSON_RUN}", empty_lists=True
+    ),
+    "csv": Files("qrels.csv", "run.csv", "CSV with query_id, doc_id, and relevance or score"),
+    "tsv": Files("qrels.tsv", "run.tsv", "TSV with query-id, corpus-id, score, and query_id, doc_id, score"),
+    "beir": Files(
+        "qrels.tsv", "run.json", f"TSV with query-id, corpus-id, score, and {_JSON_RUN}", empty_lists=True
+    ),
+    "medcorpus": Files(
+        "query_to_texts.jsonl",
+        "results.jsonl",
+        f'lines of {{"conversation_id", "turn_id", "doc_id", "rel"}}, and of {_RESULTS}',
+        empty_lists=True,
+        labels=True,
+    ),
+}
+"""The files that a program can be given: each format that can be written, and those of BEIR and MedCorpus."""
+
+
+def _relevant(qrels: Qrels) -> Qrels:
+    """Return the relevant documents of each query with the grade 1."""
+    return {query: {doc: 1 for doc in docs if docs[doc] >= 1} for query, docs in qrels.items()}
+
+
+def _labels(qrels: Qrels) -> Iterable[dict[str, Any]]:
+    """Yield the labels of MedCorpus, whose query ids are those of a conversation and of a turn."""
+    for query, docs in qrels.items():
+        conversation, _, turn = query.rpartition("_")
+        for doc, grade in docs.items():
+            rel = int(grade) if grade == int(grade) else grade
+            yield {"conversation_id": conversation, "turn_id": int(turn), "doc_id": doc, "rel": rel}
+
+
+def _trec_lines(run: Run) -> Iterable[str]:
+    for query, docs in run.items():
+        for rank, (doc, score) in enumerate(docs.items(), start=1):
+            yield f"{query} Q0 {doc} {rank} {score!r} cases"
+
+
+def _results_lines(run: Run) -> Iterable[str]:
+    for query, docs in run.items():
+        results: list[Mapping[str, Any]] = [{"text_id": doc, "score": score} for doc, score in docs.items()]
+        yield json.dumps({"query_id": query, "ranked_results": results})
+
+
+_LINES = {".txt": _trec_lines, ".jsonl": _results_lines}
+"""What writes a run line by line, by the ending of the file."""
+
+
+def _write_lines(lines: Iterable[str], path: Path) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -1,0 +1,245 @@
+"""The cases as JSON files, with the value by each named convention, to test an evaluator in any language."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from permed_measures import __version__
+from permed_measures.conventions.named import NamedConvention, conventions_with
+from permed_measures.conventions.options import MEASURES
+from permed_measures.conventions.search_space import Space
+from permed_measures.errors import InputError, warnings_about
+from permed_measures.identification.cases import FRACTIONS, Case, cases, described
+from permed_measures.identification.elimination import GRADES, Claimed, Floats, number
+from permed_measures.identification.forms import FORMS, USUAL
+from permed_measures.identification.identify import Answer
+from permed_measures.inputs.write import write_whole
+from permed_measures.published_tables.measure_names import heading_of, meaning_of
+
+VERSION = 1
+"""The version of the format: it grows where a reader of the files would have to change."""
+INDEX = "index.json"
+TOLERANCE = 1e-9
+"""How far from a value of a file an evaluator may be, which computes in double precision."""
+USUAL_MEASURES = tuple(f"{measure}@{USUAL}" for measure in MEASURES)
+"""The measures whose cases are written where none is named: each that has options."""
+
+_FORMAT = {
+    "required": "Cases with the value by ir_measures' default, which trec_eval -c has too.",
+    "required[].qrels": "{query: {document: grade}}: grades are whole numbers, negative ones too. A document "
+    "is relevant from grade 1 on.",
+    "required[].run": "{query: [{document, score}, ...]}: the order of a list matters where scores are "
+    "equal. A query with an empty list is in the run, without results.",
+    "required[].value": "The mean over the queries; null where it is not defined, and any answer is right.",
+    "required[].traits": "What is unusual in the case; an evaluator that does not take it may skip the case.",
+    "default": "The named conventions that the required values are by, and how they compute the measure.",
+    "alternatives": "Other conventions; those with the same values on all cases share an entry.",
+    "alternatives[].values": "{id: value} of the cases where these are not the required ones; null where "
+    "the convention is not defined. On all other cases the required value holds.",
+    "tolerance": "How far from the value the number of an evaluator may be.",
+}
+"""What the index says of the keys of a file."""
+
+
+class Suite(NamedTuple):
+    """The cases of a measure, and what each convention gives on them.
+
+    Attributes
+    ----------
+    claimed : Claimed
+    cases : list of Case
+    default : ndarray of float64, shape (n_cases,)
+        The values by ir_measures' default; NaN where it is not defined.
+    same : list of Answer
+        The named conventions that give these values, ir_measures' first.
+    alternatives : list of (list of Answer, ndarray)
+        Other conventions, those with the same values together, and the values.
+    """
+
+    claimed: Claimed
+    cases: list[Case]
+    default: Floats
+    same: list[Answer]
+    alternatives: list[tuple[list[Answer], Floats]]
+
+    @classmethod
+    def of(cls, name: str, named: Sequence[NamedConvention]) -> Suite:
+        """Compute a measure by each convention on the cases whose grades are whole numbers."""
+        claimed = Claimed(name, *meaning_of(heading_of(name)[0]))
+        every = cases(FORMS["dicts"], claimed.cutoffs)
+        kept = [each for each in every if FRACTIONS not in each.traits]
+        with warnings_about(None):
+            quantities = [claimed.of(each) for each in kept]
+            space = Space([claimed.of(GRADES)], named)
+            default = np.array([number(each, claimed.default) for each in quantities])
+            groups: list[tuple[list[Answer], Floats]] = [([], default)]
+            for convention, options in space.bases:
+                values = np.array([number(each, options) for each in quantities])
+                answer = Answer(convention, options, [], claimed, True)
+                group = next((group for group, known in groups if _are_same(values, known)), None)
+                if group is None:
+                    groups.append(([answer], values))
+                else:
+                    group.append(answer)
+        return cls(claimed, kept, default, groups[0][0], groups[1:])
+
+    def text(self) -> str:
+        """Write the file: JSON with a line for each case and for each convention."""
+        head = {
+            "version": VERSION,
+            "measure": self.claimed.name,
+            "tolerance": TOLERANCE,
+            "default": {"conventions": _names(self.same), "definition": self.same[0].sentence()},
+        }
+        lines = [f"  {json.dumps(key)}: {_json(value)}," for key, value in head.items()]
+        required = ",\n".join(f"    {_json(each)}" for each in self._required())
+        others = ",\n".join(f"    {_json(each)}" for each in self._alternatives())
+        parts = [*lines, f'  "required": [\n{required}\n  ],', f'  "alternatives": [\n{others}\n  ]']
+        return "{{\n{}\n}}\n".format("\n".join(parts))
+
+    def _required(self) -> Iterator[dict[str, Any]]:
+        for place, (case, value) in enumerate(zip(self.cases, self.default, strict=True)):
+            yield {
+                "id": _id(place),
+                "description": described(case),
+                "traits": [*case.traits],
+                "qrels": {query: _whole(grades) for query, grades in case.qrels.items()},
+                "run": {query: _ranked(docs) for query, docs in case.run.items()},
+                "value": _or_null(value),
+            }
+
+    def _alternatives(self) -> Iterator[dict[str, Any]]:
+        for answers, values in self.alternatives:
+            apart = np.flatnonzero(~_same(values, self.default))
+            yield {
+                "conventions": _names(answers),
+                "definition": answers[0].sentence(),
+                "values": {_id(place): _or_null(values[place]) for place in apart.tolist()},
+            }
+
+
+def _same(values: Floats, others: Floats) -> np.typing.NDArray[np.bool_]:
+    return np.isclose(values, others, rtol=0, atol=TOLERANCE, equal_nan=True)
+
+
+def _are_same(values: Floats, others: Floats) -> bool:
+    return bool(_same(values, others).all())
+
+
+def _names(answers: Sequence[Answer]) -> list[dict[str, str]]:
+    return [{"name": each.named.name, "source": each.named.source} for each in answers]
+
+
+def _id(place: int) -> str:
+    return str(place + 1)
+
+
+def _or_null(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _whole(grades: Mapping[str, float]) -> dict[str, int]:
+    return {document: int(grade) for document, grade in grades.items()}
+
+
+def _ranked(docs: Mapping[str, float]) -> list[dict[str, Any]]:
+    return [{"document": document, "score": float(score)} for document, score in docs.items()]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def write_cases(
+    folder: str | os.PathLike[str],
+    measures: Sequence[str] = (),
+    conventions: str | os.PathLike[str] | None = None,
+) -> list[Path]:
+    """Write the cases on which conventions differ, with their values, as JSON: a file for each measure.
+
+    The files are the same each time. A folder is made if need be; in one that is there, files of these names
+    are replaced.
+
+    Parameters
+    ----------
+    folder : path
+    measures : sequence of str
+        Named as for `identify`; `USUAL_MEASURES` if empty.
+    conventions : path, optional
+        A TOML file of one's own conventions, as for `audit`.
+
+    Returns
+    -------
+    list of Path
+        The files, last the index, which says what their keys mean.
+
+    Raises
+    ------
+    InputError
+        For a folder with other files, whose cases would stand beside these.
+    """
+    place, measures = Path(folder), [*dict.fromkeys(measures or USUAL_MEASURES)]
+    named = conventions_with(conventions)
+    files = [_file_of(measure) for measure in measures]
+    _check_names(measures, files)
+    _check_folder(place, [*files, INDEX])
+    suites = [Suite.of(measure, named) for measure in measures]
+    texts = {file: each.text() for file, each in zip(files, suites, strict=True)}
+    index = {
+        "version": VERSION,
+        "made_by": f"permed-measures {__version__}",
+        "format": _FORMAT,
+        "files": [
+            {
+                "file": file,
+                "measure": each.claimed.name,
+                "n_required": len(each.cases),
+                "n_alternatives": len(each.alternatives),
+            }
+            for file, each in zip(files, suites, strict=True)
+        ],
+    }
+    texts[INDEX] = json.dumps(index, indent=2, ensure_ascii=False) + "\n"
+    place.mkdir(exist_ok=True)
+    for file, text in texts.items():
+        write_whole(place / file, text.encode())
+    return [place / file for file in texts]
+
+
+def _file_of(measure: str) -> str:
+    """Return the name of a measure's file; what a file cannot be called on some systems is replaced."""
+    return re.sub(r"[^\w@.,=()'-]", "_", measure) + ".json"
+
+
+def _check_names(measures: Sequence[str], files: Sequence[str]) -> None:
+    """Refuse measures whose files would have one name, on systems where the case of letters is none."""
+    known: dict[str, str] = {INDEX: "the index"}
+    for measure, file in zip(measures, files, strict=True):
+        if (other := known.setdefault(file.lower(), measure)) != measure:
+            problem = f"{measure} and {other} would have the same file"
+            raise InputError(problem, where=file, hint="Write their cases into two folders")
+
+
+def _check_folder(folder: Path, files: Sequence[str]) -> None:
+    """Refuse what is not a folder, has no folder above it, or holds files that are not written now."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, and the cases need a folder", where=str(folder), hint="Name another")
+    if not folder.is_dir():
+        with suppress(FileNotFoundError):
+            folder.stat()  # an error for links in a circle
+        if not folder.resolve().parent.is_dir():
+            raise InputError(f"there is no folder {str(folder.parent)!r} to make it in", where=str(folder))
+        return
+    others = sorted(each.name for each in folder.iterdir() if each.name not in files)
+    if others:
+        problem = f"the folder has other files ({others[0]}), and the cases need one of their own"
+        raise InputError(problem, where=str(folder), hint="Name a new folder, or empty this one")

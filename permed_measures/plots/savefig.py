@@ -1,0 +1,227 @@
+"""What plots are drawn with: names as they are written, files, and SVG within a page."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import textwrap
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from permed_measures.errors import InputError, warn
+from permed_measures.escaping import listed, one_line
+from permed_measures.inputs.write import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+WIN, LOSS = "#0b57a4", "#b3440b"
+"""The colours of gains and losses, in plots and on pages."""
+
+AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
+"""Properties of a matplotlib Text in which $ and backslash mean nothing."""
+
+_LONGEST = 34
+
+
+def matplotlib(name: str = "") -> Any:
+    """Import matplotlib or a module of it, or raise an error that says how to install it."""
+    try:
+        return import_module(f"matplotlib{name}")
+    except ImportError:
+        raise InputError(
+            "matplotlib is not installed, which plots need",
+            hint="pip install matplotlib (in a checkout of permed-measures: pip install '.[plot]')",
+        ) from None
+
+
+def shown_name(text: str) -> str:
+    """Return a name as plots show it: on one line; of a long one the beginning and the end."""
+    line = " ".join(one_line(text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 13]}…{line[-12:]}"
+
+
+def wrapped(text: str, width: int | None = None) -> str:
+    """Break the heading of a measure with many parameters into lines."""
+    after_commas = re.sub(r",(?=\S)", ", ", one_line(text))
+    return "\n".join(textwrap.wrap(after_commas, width or _LONGEST))
+
+
+PLOT_ENDINGS = (".pdf", ".svg", ".png")
+"""The kinds of files that a plot can be saved as."""
+
+
+def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
+    """Save the figure of a plot as a file; the file is written whole or not at all.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, or an iterable of them
+        What a plot returns, or one of these, of any one figure: it is saved with all it holds.
+    path : str or path-like
+        Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
+
+    Raises
+    ------
+    InputError
+        For another ending, what is no Axes, or Axes of several figures.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    The same plot gives the same bytes: no file has a date in it. Letters are embedded in a PDF as TrueType
+    fonts where the font allows it, as publishers ask, and are outlines in an SVG. Several threads may save
+    plots: one waits for the other. Afterwards matplotlib's settings are what they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from permed_measures import compare, plot_forest
+    >>> qrels, runs = {"q": {"a": 1}}, {"old": {}, "new": {"q": {"a": 1.0}}}
+    >>> axes = plot_forest(compare(qrels, runs, "P@1", baseline="old"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_plot(axes, f"{folder}/precision.pdf")
+    ...     Path(f"{folder}/precision.pdf").read_bytes()[:5]
+    b'%PDF-'
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in PLOT_ENDINGS:
+        raise InputError(
+            f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
+        )
+    figures: set[Any] = {each.figure.figure for each in axes_in(ax)}  # of a part of a figure, the whole
+    if len(figures) != 1:
+        raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
+    [figure] = figures
+    with _DRAWING, _last_resort(figure) as missing:
+        if missing:
+            letters = listed(map(repr, missing), 5)
+            hint = "Set matplotlib's font.family to one that has them"
+            warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
+        content = _drawn(figure, ending[1:])
+    write_whole(path, content)
+
+
+def axes_in(ax: Any) -> list[Axes]:
+    """Return the Axes that are given: one, or all of an iterable, such as the rows of ``plt.subplots``."""
+    given: list[Axes] = np.array([*ax] if isinstance(ax, Iterable) else [ax], object).ravel().tolist()
+    for each in given:
+        if not isinstance(each, matplotlib(".axes").Axes):
+            raise InputError(f"ax must be a matplotlib Axes (found {type(each).__name__})")
+    return given
+
+
+@contextmanager
+def _last_resort(figure: Figure) -> Iterator[list[str]]:
+    """Yield the letters of a figure that none of its fonts has, and have them drawn as boxes meanwhile.
+
+    With a font that has boxes for all letters, matplotlib itself warns of none.
+    """
+    for ax in figure.axes:
+        ax.get_xticklabels(), ax.get_yticklabels()  # which matplotlib writes only then
+    fonts, missing, before = matplotlib(".font_manager"), set(), []
+    for text in figure.findobj(matplotlib(".text").Text):
+        letters = {letter for letter in text.get_text() if not letter.isascii()}
+        for family in text.get_fontfamily() if letters else ():
+            properties = text.get_fontproperties().copy()
+            properties.set_family(family)
+            letters -= set(map(chr, fonts.get_font(fonts.findfont(properties)).get_charmap()))
+        if letters:
+            before.append((text, text.get_fontfamily()))
+            text.set_fontfamily([*text.get_fontfamily(), _LAST_RESORT])
+            missing |= letters
+    try:
+        yield sorted(missing)
+    finally:
+        for text, families in before:
+            text.set_fontfamily(families)
+
+
+_LAST_RESORT = "Last Resort High-Efficiency"
+"""A font that comes with matplotlib."""
+
+
+_TIGHT = {"bbox_inches": "tight", "pad_inches": 0.05}
+_KEYWORDS: dict[str, dict[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None}, **_TIGHT},
+    "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}, **_TIGHT},
+    "png": {"dpi": 200, **_TIGHT},
+}
+_SETTINGS = {"svg.hashsalt": "permed-measures", "pdf.fonttype": 42}
+_DRAWING = RLock()
+"""Held while a figure is drawn: matplotlib's settings are those of all threads."""
+
+
+def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
+    """Draw a figure into the bytes of a file; `_DRAWING` is held."""
+    content, of_process = io.BytesIO(), matplotlib().rcParams
+    settings = {**_SETTINGS, **settings}
+    before = {name: of_process[name] for name in settings}  # rc_context would put back those of others too
+    of_process.update(settings)
+    try:
+        figure.savefig(content, format=ending, **_KEYWORDS[ending])
+    finally:
+        of_process.update(before)
+    return content.getvalue()
+
+
+# --- in pages ----------------------------------------------------------------------------------------
+
+
+_INK, _PAPER = "var(--ink, currentColor)", "var(--paper, transparent)"
+_ON_PAGES = {
+    "#000000": _INK,
+    "#262626": _INK,
+    "#404040": _INK,
+    "#595959": _INK,
+    "#999999": _INK,
+    "#ebebeb": "var(--grid, #8884)",
+    "#ffffff": _PAPER,
+    WIN: f"var(--win, {WIN})",
+    LOSS: f"var(--loss, {LOSS})",
+}
+"""What the colours of plots are on a page, which may be dark."""
+_SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+
+
+def inline_svg(figure: Figure) -> str:
+    """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
+    from xml.etree import ElementTree
+
+    with _DRAWING, _last_resort(figure):  # the browser has fonts of its own
+        drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
+    root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
+    for parent in list(root.iter()):
+        parent.tag = parent.tag.removeprefix(f"{{{_SVG}}}")  # names of the page's own
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)  # a style would be one of the whole page
+    for each in root.iter():
+        found = each.attrib
+        links = {"href": found.pop(_LINK, ""), "clip-path": found.pop("clip-path", "")}
+        found |= {name: link.replace("#", f"#{prefix}") for name, link in links.items() if link}
+        if "id" in found and each.tag in ("path", "clipPath"):
+            found["id"] = prefix + found["id"]  # a page has several plots
+        else:
+            found.pop("id", None)
+        style = re.sub(
+            r"#[0-9a-f]{6}", lambda colour: _ON_PAGES.get(colour[0], colour[0]), found.get("style", "")
+        )
+        if style:
+            found["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
+    root.set("xmlns", _SVG)
+    root.set("style", f"fill: {_INK}")  # what is black has no colour of its own
+    del root.attrib["width"], root.attrib["height"]
+    return ElementTree.tostring(root, encoding="unicode")

@@ -1,0 +1,129 @@
+"""Which run each row of a printed table is about, by its name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+from permed_measures.errors import InputError
+from permed_measures.escaping import counted, listed
+from permed_measures.published_tables.cells import letters_of
+from permed_measures.published_tables.tables import SHOWN, ClaimRow, PrintedClaims
+
+_MOST_BRACKETS = 4
+_CHOOSE = "Choose the columns about these qrels: --columns NAME, or columns='NAME' in Python"
+_RENAME = "Give one of the rows another name"
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
+class Assigned(NamedTuple):
+    """The claims of a printed table by run, the rows of its parts, and what was left out, each in a line.
+
+    Attributes
+    ----------
+    claims : dict of str to dict of str to str
+    rows : list of ClaimRow
+        Those of the parts that are about any run, also those without one.
+    notes : list of str
+    """
+
+    claims: dict[str, dict[str, str]]
+    rows: list[ClaimRow]
+    notes: list[str]
+
+
+def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
+    """Find the run of each row by its name: case, punctuation and what stands in brackets do not count.
+
+    Raises
+    ------
+    InputError
+        If no row is about a run, or if rows have different numbers for one.
+    """
+    rows = [row for row in printed.rows if row.claims]
+    run_of = runs_of([row.labels for row in rows], runs)
+    found: dict[str, dict[str, str]] = {}
+    names: dict[str, set[str]] = {}
+    for row, run in zip(rows, run_of, strict=True):
+        if run is not None:
+            claims = found.setdefault(run, {})
+            _check_same(claims, row, run, names.setdefault(run, set()))
+            claims.update(row.claims)
+            names[run].update(row.names)
+    left = [row.label for row, run in zip(rows, run_of, strict=True) if run is None]
+    if not found:
+        raise InputError(
+            f"no row is about one of the runs {listed(runs, SHOWN)} (found {listed(left, SHOWN)})",
+            where=printed.path,
+            hint="Name the runs as the table does: NAME=FILE",
+        )
+    parts = {row.part for row, run in zip(rows, run_of, strict=True) if run is not None}
+    notes = [*printed.notes, *_left_out(left, [run for run in runs if run not in found])]
+    return Assigned(found, [row for row in rows if row.part in parts], notes)
+
+
+def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
+    """Return the run of each row, None without one; the rows that write it most alike are its rows.
+
+    Examples
+    --------
+    >>> runs_of([["ScholarLoop A"], ["BM25 (ours)"], ["RM3"]], ["bm25", "scholarloop_a"])
+    ['scholarloop_a', 'bm25', None]
+    >>> runs_of([["BM25 (ours)"], ["BM25"]], ["bm25"])
+    [None, 'bm25']
+    """
+    rows = list(rows)
+    found: list[str | None] = [None] * len(rows)
+    for written, written_in_row in _WRITTEN:
+        taken = set(filter(None, found))
+        names = Counter(map(written, runs))
+        known = {name: run for run in runs if names[name := written(run)] == 1 and name and run not in taken}
+        for number, labels in enumerate(rows):
+            names_of_row = (name for label in labels for name in written_in_row(label))
+            same = next(filter(None, map(known.get, names_of_row)), None)
+            found[number] = found[number] or same
+    return found
+
+
+def _without_brackets(name: str, n: int) -> Iterator[str]:
+    """Yield the letters of a name without n of the texts in its brackets."""
+    spans = [found.span() for found in _IN_BRACKETS.finditer(name)][-_MOST_BRACKETS:]
+    for chosen in combinations(spans, n):
+        ends = [0, *(end for span in chosen for end in span), len(name)]
+        yield letters_of("".join(name[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)))
+
+
+def _without_any(name: str) -> str:
+    return letters_of(_IN_BRACKETS.sub("", name))
+
+
+_WRITTEN: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[str]]], ...] = (
+    (str, lambda label: [label]),
+    *((letters_of, partial(_without_brackets, n=n)) for n in range(_MOST_BRACKETS + 1)),
+    (_without_any, lambda label: [_without_any(label)]),
+)
+"""How the names of runs and of rows are compared, the strictest way first."""
+
+
+def _check_same(claims: dict[str, str], row: ClaimRow, run: str, known: set[str]) -> None:
+    other = next((name for name, text in row.claims.items() if claims.get(name, text) != text), None)
+    if other is not None:
+        part = f" of {row.part}" if row.part else ""
+        raise InputError(
+            f"the run {run} has two numbers for {other}: {claims[other]} and, in the row "
+            f"{row.label!r}{part}, {row.claims[other]}",
+            where=row.where,
+            hint=_CHOOSE if {*row.names} - known else _RENAME,
+        )
+
+
+def _left_out(rows: list[str], runs: list[str]) -> Iterator[str]:
+    """Say which rows have no run, and which runs no row."""
+    for names, noun, other in ((rows, "row", "run"), (runs, "run", "row")):
+        if names:
+            named = listed(dict.fromkeys(names), SHOWN)
+            yield f"{counted(len(names), noun)} without a {other} left out: {named}"

@@ -1,0 +1,181 @@
+"""Headings of a printed table: which measure the titles above and beside a number name."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.errors import MeasureError
+from permed_measures.published_tables.measure_names import (
+    MEANT,
+    heading_of,
+    meaning_of,
+    split,
+    without_cutoff,
+)
+
+_DEVIATION = re.compile(
+    r"(?:std\.?(?: *dev\w*\.?)?|stdev|s\.?[de]\.?|var(?:iance)?|median|min|max)", re.IGNORECASE
+)
+_NO_MEASURE = re.compile(
+    r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)"
+    rf"|(?i:{_DEVIATION.pattern})"
+)
+_INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
+_CHANGED = r"delta|diff(?:erence)?|impr(?:ov)?\w*|gains?|lift|change", r"[Δ∆δ]|提升|提高|增幅|变化|差值|差异"
+"""Words and signs of changes."""
+_CHANGE = re.compile(rf"\b(?:{_CHANGED[0]})\b|{_CHANGED[1]}", re.IGNORECASE)
+_CHANGE_ROW = re.compile(
+    rf"(?:(?:abs|rel)\w*\.? *)?(?:{'|'.join(_CHANGED)})\.? *"
+    r"(?:%|[(\[].*|(?:vs|over|to|from|against|相对|比|对).*)?",
+    re.IGNORECASE,
+)
+_BASE = re.compile(
+    r"\b(?:vs|versus|over|against|from|to)\b\.? *.*|\b(?:rel|abs)(?:ative|olute)?\b\.?|[%+-]", re.IGNORECASE
+)
+_SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
+_ANY_CUTOFF = re.compile(r"@ *(?:[kK]|\{?[0-9]+(?: *[,/] *[0-9]+)+\}?)$")
+_LIKE_A_CUTOFF = re.compile(r"@|\bk *[=<>≤≥]|\btop[- ]?[0-9k]|cut-?off", re.IGNORECASE)
+_GROUPED = re.compile(r"(?P<first>[^/:()]+?) *(?:/|: ?|\()(?P<last>[^/:()]*[^\W\d_][^/:()]*)\)?")
+_EDGES = " .,:;_/"
+_YEAR = re.compile(r"(?:19[5-9]|20[0-4])[0-9]")
+
+
+BESIDE = "a p-value, an interval or a deviation is no measure"
+"""Why what stands beside measures is none."""
+
+
+class Heading(NamedTuple):
+    """What heads a number.
+
+    Attributes
+    ----------
+    title : str
+        All that does.
+    name : str
+        The measure; of a change the one that it is about. Empty if none is named.
+    group : str
+        What else the titles say, such as a data set.
+    why : str
+        Why it is no measure.
+    is_change : bool
+    """
+
+    title: str
+    name: str = ""
+    group: str = ""
+    why: str = ""
+    is_change: bool = False
+
+
+@cache
+def heading_in(titles: tuple[str, ...]) -> Heading:
+    """Return what titles say, the highest first."""
+    title = " ".join(titles)
+    titles = tuple(part for each in titles for part in _with_group_apart(each))
+    last = titles[-1] if titles else ""
+    if _is_beside(last) or any(map(_DEVIATION.fullmatch, titles)):
+        return Heading(title, why=BESIDE)
+    if any(map(_is_change, titles)):
+        name, group, _ = measure_in(tuple(map(_without_change, titles)))
+        return Heading(title, name, group, is_change=True)
+    in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)
+    name, group, why = measure_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
+    if name and in_percent and not heading_of(name)[1]:
+        name += " (%)"
+    return Heading(title, name, group, why)
+
+
+def _with_group_apart(title: str) -> list[str]:
+    """Split ``LitSearch/NDCG@10`` into data set and measure; what is beside one comes last."""
+    found = _GROUPED.fullmatch(title)
+    for name, group in ((found["last"], found["first"]), (found["first"], found["last"])) if found else ():
+        if _has_cutoff(name) and not why_no_measure(name) and not names_a_measure(group):
+            if _is_beside(group) or is_change_row(group):
+                return [name, group]
+            return [title] if title.endswith(")") or is_cutoff(group) else [group, name]
+    return [title]
+
+
+def _is_beside(title: str) -> bool:
+    """Return whether a title is that of p-values, intervals or deviations."""
+    return bool(_NO_MEASURE.fullmatch(title) or _INTERVAL.search(title))
+
+
+def _is_change(title: str) -> bool:
+    """Return whether a title means a difference from another row."""
+    return bool(_CHANGE.search(title)) and why_no_measure(title) != ""
+
+
+def is_change_row(label: str) -> bool:
+    """Return whether the name of a row means differences of others."""
+    return bool(_CHANGE_ROW.fullmatch(label.strip()))
+
+
+def _without_change(title: str) -> str:
+    """Return what is left of a title such as ``Δ nDCG@10 vs BM25 (%)``."""
+    return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if _is_change(title) else title
+
+
+def measure_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
+    """Return the measure that titles name, what else they say, and, if they name none, why.
+
+    The name is all of them, or the lowest measure: with its own cutoff, or the one that another title is.
+    """
+    titles = tuple(filter(None, (each if not why_no_measure(each) else bare(each) for each in titles)))
+    if not titles:
+        return "", "", "the column has no title"
+    cutoffs = {each: without_cutoff(each)[1] or each for each in titles if is_cutoff(each)}
+    named = {
+        each for each in titles if each not in cutoffs and _has_cutoff(each) and not why_no_measure(each)
+    }
+    joined = " ".join(titles)
+    if not why_no_measure(joined) and not (cutoffs and named):
+        return joined, "", ""
+    for title in (each for each in reversed(titles) if each not in cutoffs):
+        others = [each for each in titles if each not in (title, *cutoffs)]
+        if title in named:
+            return title, " ".join(each for each in titles if each != title), ""
+        name = f"{bare(title)}@{next(iter(cutoffs.values()), '')}"
+        if len(set(cutoffs.values())) == 1 and not why_no_measure(name):
+            return name, " ".join(others), ""
+        if not why_no_measure(title):
+            unread = [*cutoffs, *filter(_LIKE_A_CUTOFF.search, others)]
+            why = f"what {title} has to do with {' and '.join(unread)} is not understood"
+            return ("", "", why) if unread else (title, " ".join(others), "")
+    return "", "", why_no_measure(titles[-1])
+
+
+def _has_cutoff(title: str) -> bool:
+    return "@" in title or bool(without_cutoff(title)[1] or split(title)[1])
+
+
+def is_cutoff(title: str) -> bool:
+    """Return whether a title is a cutoff alone, such as ``k = 5``, ``Top-5`` or ``5``; ``2019`` is a year."""
+    if title.isdecimal():
+        return not _YEAR.fullmatch(title)
+    return title != "" and not without_cutoff(title)[0]
+
+
+def bare(title: str) -> str:
+    """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
+    return _ANY_CUTOFF.sub("", heading_of(title)[0].strip(_EDGES))
+
+
+@cache
+def why_no_measure(title: str) -> str:
+    """Return why a title names no measure that is computed; empty if it names one."""
+    try:
+        measure = meaning_of(heading_of(title)[0])[0]
+        if measure not in MEANT:
+            PermedEvaluator([measure], {})
+    except MeasureError as error:
+        return str(error)
+    return ""
+
+
+def names_a_measure(title: str) -> bool:
+    """Return whether a title is that of a measure, perhaps but for its cutoff."""
+    return not (why_no_measure(title) and why_no_measure(f"{bare(title)}@1"))

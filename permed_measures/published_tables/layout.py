@@ -1,0 +1,165 @@
+"""The layout of a printed table: turned so that its runs are rows, with one number in each cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from permed_measures.published_tables.cells import Entry, PrintedTable, Row, numbers_in, title_of
+from permed_measures.published_tables.columns import (
+    Columns,
+    has_measures,
+    has_run_heading,
+    heads_of,
+    is_of_groups,
+    is_text,
+    is_value,
+    lowest,
+)
+from permed_measures.published_tables.headings import is_cutoff, names_a_measure
+from permed_measures.published_tables.measure_names import heading_of, split, without_cutoff
+
+
+def oriented(table: PrintedTable) -> PrintedTable:
+    """Return a table with its runs as rows; what stands between these only where it tells them apart."""
+    table = _filled_down(_with_sections(_with_cutoffs_apart(table)))
+    heads = heads_of(table)
+    if not has_measures(table, heads):
+        return max(table, _turned(table, 1), key=_n_measures)
+    rest = [n for n in range(len(table.titles)) if n not in heads]
+    text = [n for n in rest if is_text(n, table)]
+    numbers = [n for n in rest if n not in text]
+    titles = [lowest(table, n) for n in numbers]
+    of_values = any(is_value(title) or is_cutoff(title) or names_a_measure(title) for title in titles)
+    if any(has_run_heading(table, n) for n in text) or (text and of_values):
+        return table
+    first = min(numbers, default=0)
+    before = [n for n in text if n < first and (is_of_groups(table, n) or not lowest(table, n))]
+    leading = [*before, *heads]
+    return _turned(table.arranged([*leading, *(n for n in rest if n not in before)]), len(leading))
+
+
+def _turned(table: PrintedTable, n: int) -> PrintedTable:
+    """Return a table with its rows as columns; cutoffs above them, or measures of cutoffs, head rows."""
+    turned = table.transposed(n)
+    are_cutoffs = all(titles and all(map(is_cutoff, titles)) for titles in turned.titles[1:])
+    is_head = names_a_measure if are_cutoffs else is_cutoff
+    rows = []
+    for titles, row in zip(table.titles[n:], turned.rows, strict=True):
+        heads = [title for title in titles if is_head(title)]
+        name = " ".join(title for title in titles if title not in heads)
+        cells = [Entry.of(name), *row.cells[1:]]
+        rows.append(row._replace(cells=cells, sections=tuple(heads)) if name and heads else row)
+    return turned._replace(rows=rows)
+
+
+def _n_measures(table: PrintedTable) -> int:
+    """Count the measures of the first row, if it has a name."""
+    columns = Columns.of(table)
+    headings = [each.heading for each in columns.cells(table._replace(rows=table.rows[:1]))]
+    return sum(bool(each.name) and not each.is_change for each in headings) if columns.labels else 0
+
+
+def _filled_down(table: PrintedTable) -> PrintedTable:
+    """Write names and headings into the rows below that leave them out, but have another one."""
+    heads = heads_of(table)
+    rows = [row._replace(cells=list(row.cells)) for row in table.rows]
+    names = [n for n in range(len(table.titles)) if is_text(n, table)]
+    first = next((n for n in range(len(table.titles)) if n not in (*heads, *names)), len(table.titles))
+    columns = [*heads, *(n for n in names if n not in heads and (n < first or has_run_heading(table, n)))]
+    for above, row in pairwise(rows):
+        if heads or any(row.cells[n].text.strip() for n in columns):
+            for n in columns:
+                row.cells[n] = row.cells[n] if row.cells[n].text.strip() else above.cells[n]
+    return table._replace(rows=rows)
+
+
+def _with_sections(table: PrintedTable) -> PrintedTable:
+    """Return the rows with the cutoff or measure above each; with a data set, if names repeat below it."""
+    block = measure = ""
+    rows = []
+    for row in table.rows:
+        for title in row.sections:
+            if is_cutoff(title) or names_a_measure(title):
+                measure = title
+            else:
+                block = title
+        rows.append(row._replace(sections=(measure,) if measure else (), block=block))
+    if _repeat(table, rows):
+        rows = [row._replace(sections=tuple(filter(None, (row.block, *row.sections)))) for row in rows]
+    return table._replace(rows=rows)
+
+
+def _repeat(table: PrintedTable, rows: list[Row]) -> bool:
+    """Return whether rows of the same name stand below different headings."""
+    text = [n for n in range(len(table.titles)) if is_text(n, table)]
+    names = [tuple(row.cells[n].text for n in text) for row in rows]
+    with_block = {(row.block, row.sections, *name) for row, name in zip(rows, names, strict=True)}
+    with_measure = {(row.sections, *name) for row, name in zip(rows, names, strict=True)}
+    return len(with_measure) < len(with_block)
+
+
+# --- several cutoffs in a cell ---------------------------------------------------------------------
+
+_BETWEEN = re.compile(r" *[/|;,] *")
+
+
+def _with_cutoffs_apart(table: PrintedTable) -> PrintedTable:
+    """Make ``MAP@{1,3}`` two columns, or two rows, where each of its cells holds two numbers."""
+    rows = [part for row in table.rows for part in _rows_of(row)]
+    titles: list[tuple[str, ...]] = []
+    columns: list[list[Entry]] = []
+    for above, column in zip(table.titles, zip(*(row.cells for row in rows), strict=True), strict=True):
+        names = _names_in(above[-1]) if above else []
+        if names and (parts := _in_parts(column, len(names))):
+            titles += [(*above[:-1], name) for name in names]
+            columns += map(list, zip(*parts, strict=True))
+        else:
+            titles.append(above)
+            columns.append(list(column))
+    cells = map(list, zip(*columns, strict=True))
+    return table._replace(
+        titles=titles, rows=[row._replace(cells=each) for row, each in zip(rows, cells, strict=True)]
+    )
+
+
+def _rows_of(row: Row) -> Iterator[Row]:
+    """Yield a row, or one for each of the measures that one of its cells names."""
+    for place, entry in enumerate(row.cells[:-1]):
+        names = _names_in(title_of(entry.text)) if entry.number is None else []
+        if names and (parts := _in_parts(row.cells[place + 1 :], len(names))):
+            for name, *cells in zip(names, *parts, strict=True):
+                yield row._replace(cells=[*row.cells[:place], Entry(name), *cells])
+            return
+    yield row
+
+
+def _names_in(title: str) -> list[str]:
+    """Return the measures, or cutoffs, of a title that has several.
+
+    >>> _names_in("MAP@{1,3,5}"), _names_in("P@1/5 (%)"), _names_in("@1 / @3"), _names_in("P@1")
+    (['MAP@1', 'MAP@3', 'MAP@5'], ['P@1 (%)', 'P@5 (%)'], ['@1', '@3'], [])
+    """
+    name, in_percent = heading_of(title)
+    first, *others = _BETWEEN.split(re.sub(r"[][{}()]", "", name))
+    word = without_cutoff(first)[0] if without_cutoff(first)[1] else split(first)[0]
+    names = [first]
+    for other in others:
+        digits = other.lstrip("@kK= ")
+        names.append(f"{word}@{digits}" if digits.isdecimal() else other)
+    if not others or not all(is_cutoff(each) or names_a_measure(each) for each in names):
+        return []
+    return [f"{each} (%)" if in_percent else each for each in names]
+
+
+def _in_parts(entries: Sequence[Entry], n: int) -> list[list[Entry]]:
+    """Return the n numbers of each cell; what has another number of them is none. Empty if no cell has n."""
+    if not any(numbers_in(entry.text, n) for entry in entries):
+        return []
+    return [_parts_of(entry, n) for entry in entries]
+
+
+def _parts_of(entry: Entry, n: int) -> list[Entry]:
+    parts = numbers_in(entry.text, n)
+    return [Entry.of(part) for part in parts] if parts else [Entry(entry.text)] * n

@@ -1,0 +1,273 @@
+"""Claims as a paper prints them in a file, or as one types them: of which measure and run each number is."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from permed_measures.errors import InputError, MeasureError
+from permed_measures.escaping import listed
+from permed_measures.measures.aliases import share_of_list
+from permed_measures.published_tables.cells import Number, PrintedTable, letters_of
+from permed_measures.published_tables.claims import parse_claims
+from permed_measures.published_tables.columns import Columns, HeadedNumber
+from permed_measures.published_tables.headings import is_change_row
+from permed_measures.published_tables.layout import oriented
+from permed_measures.published_tables.read import read_tables
+
+_OF_TREC_EVAL = "all"
+"""What trec_eval writes in the place of a query, beside a mean."""
+SHOWN = 10
+"""How many names a message has."""
+_WITH_UNIT = re.compile(r"\W*[0-9].*")
+"""A number that is more than that, such as ``110M``, and several numbers."""
+_NAMES = 'Write them with letters, such as "run 40", or write run above the column of their names'
+
+
+class Change(NamedTuple):
+    """A number that is a change from another row.
+
+    Attributes
+    ----------
+    title : str
+        What heads it.
+    name : str
+        The measure that it is about.
+    number : Number
+        As printed.
+    """
+
+    title: str
+    name: str
+    number: Number
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A row of a printed table, or the part of it below one heading such as a data set.
+
+    Attributes
+    ----------
+    labels : list of str
+        What the row may be called, the whole of it last.
+    where : str
+        File and line.
+    part : str
+        The table and the heading, where there are several.
+    claims : dict of str to str
+        The numbers by the name of the measure.
+    changes : list of Change
+    section : str
+        What stands above the row and those below it, such as a data set.
+    topics : int or None
+        Over how many queries the means are, if the table says so.
+    """
+
+    labels: list[str]
+    where: str
+    part: str
+    claims: dict[str, str] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    section: str = ""
+    topics: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name of the row."""
+        return self.labels[0]
+
+    @property
+    def names(self) -> list[str]:
+        """What the row may be chosen by: its part, what stands above it, and its own names."""
+        return [self.part, self.section, *self.labels]
+
+
+@dataclass(frozen=True)
+class PrintedClaims:
+    """The claims of a file: its rows, and what was left out, each in a line."""
+
+    path: str
+    rows: list[ClaimRow]
+    notes: list[str]
+
+
+def read_claims(
+    path: Path | None, texts: list[str], runs: list[str], columns: str | None = None
+) -> PrintedClaims | dict[str, dict[str, str]]:
+    """Read the claims about runs: the tables of a file, or ``NAME=VALUE`` for a single run."""
+    if bool(texts) == bool(path):
+        raise InputError("give the published numbers with either --claim or --claims")
+    if path is not None:
+        return read_claims_file(path, columns)
+    if columns is not None:
+        raise InputError("--columns chooses those of --claims FILE (found --claim)")
+    if len(runs) > 1:
+        raise InputError(
+            f"--claim is for one run, but there are {len(runs)}",
+            hint="Use --claims with a row for each run",
+        )
+    return {runs[0]: _one_by_one(texts)}
+
+
+def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -> PrintedClaims:
+    """Read the claims in the tables of a Markdown, LaTeX, HTML or CSV file.
+
+    Parameters
+    ----------
+    path : path
+    columns : str, optional
+        What stands above the columns that are meant, such as a data set, or the name of a table.
+
+    Raises
+    ------
+    MeasureError
+        If no column of any table is a measure.
+    InputError
+        If there is no table or no such column, or a number is beyond what its measure can be.
+    """
+    path = os.fspath(path)
+    readers = [_Reader(table, path, columns is not None) for table in read_tables(Path(path))]
+    rows = [row for reader in readers for row in reader.rows]
+    if columns is not None and rows:
+        rows = _chosen(rows, columns, path)
+    notes = [note for reader in readers for note in reader.notes()]
+    if not rows:
+        raise _why_none(readers, path, notes)
+    return PrintedClaims(path, rows, notes)
+
+
+def _why_none(readers: list[_Reader], path: str, notes: list[str]) -> InputError | MeasureError:
+    """Return the error that says why no row of a file is read."""
+    if not readers:
+        what = "there is no table whose header names the runs and then the measures, with a row below"
+        return InputError(what, where=path)
+    if not any(reader.measures for reader in readers):
+        why = next((each.why for each in readers[0].left_out if each.why), "the headings name no measure")
+        return MeasureError(why, where=f"{path}:{readers[0].table.line}")
+    nameless = next((each.table for each in readers if each.measures and not each.has_names), None)
+    if nameless is None:
+        return InputError("; ".join(["no row has a claim", *notes]), where=path)
+    first = listed((row.cells[0].text for row in nameless.rows), SHOWN)
+    problem = f"no text names the rows, and numbers and cutoffs are no names (found {first})"
+    return InputError(problem, where=f"{path}:{nameless.line}", hint=_NAMES)
+
+
+def claims_of(
+    claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims, columns: str | None = None
+) -> Mapping[str, Any] | PrintedClaims:
+    """Return claims, those of a file if they are its path; `columns` chooses some of them."""
+    if isinstance(claims, (str, os.PathLike)):
+        return read_claims_file(claims, columns)
+    if columns is not None:
+        raise InputError(f"columns chooses those of a file (found {type(claims).__name__} for claims)")
+    return claims
+
+
+def _one_by_one(texts: list[str]) -> dict[str, str]:
+    claims: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or name in claims:
+            raise InputError(f"a claim must be NAME=VALUE, each name once (found {text!r})")
+        claims[name] = value
+    return claims
+
+
+def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
+    """Return the rows below or beside a heading; those that have it as a part of theirs if none has it."""
+    wanted = letters_of(columns)
+    for parts_only in (True, False):
+        headings = [
+            [letters_of(each) for each in ([row.part, *row.part.split(", ")] if parts_only else row.names)]
+            for row in rows
+        ]
+        same = [row for row, names in zip(rows, headings, strict=True) if wanted in names]
+        within = (any(wanted in each for each in names) for names in headings)
+        chosen = same or [row for row, is_within in zip(rows, within, strict=True) if is_within]
+        if wanted and chosen:
+            return chosen
+    found = listed(dict.fromkeys(filter(None, (each.part or each.section for each in rows))), SHOWN)
+    above = found or "nothing above the measures"
+    raise InputError(f"no columns are below {columns!r} (found {above})", where=path)
+
+
+class _Reader:
+    """Reads the rows of a table; what it leaves out is kept by what it is."""
+
+    def __init__(self, table: PrintedTable, path: str, with_groups: bool) -> None:
+        self.table, self.path = oriented(table), path
+        columns = Columns.of(self.table)
+        cells = list(columns.cells(self.table))
+        self.rows: list[ClaimRow] = []
+        self.texts: list[str] = []
+        self.measures = {cell.heading for cell in cells if cell.heading.name}
+        self.has_names = bool(columns.labels)
+        self.left_out = [
+            cell.heading
+            for cell in sorted(cells, key=lambda cell: cell.column)
+            if not cell.heading.name and (cell.entry.number or _WITH_UNIT.fullmatch(cell.entry.text))
+        ]
+        groups = {each.group for each in self.measures if not each.is_change}
+        self.has_groups = with_groups or len(groups) > 1
+        last: dict[tuple[str, ...], ClaimRow] = {}
+        for cell in cells if self.has_names else ():
+            if cell.heading.name and not cell.entry.is_blank:
+                self._add(cell, last)
+
+    def _add(self, cell: HeadedNumber, last: dict[tuple[str, ...], ClaimRow]) -> None:
+        """Add a number to the row of its name; that of a measure it has already begins another one."""
+        labels, heading, (text, printed) = cell.labels, cell.heading, cell.entry
+        group = heading.group if self.has_groups else ""
+        part = ", ".join(filter(None, [self.table.name, group]))
+        name, is_claim = heading.name, not heading.is_change
+        if labels[0].lower() == text.lower() == _OF_TREC_EVAL:
+            return
+        is_change = printed is not None and (printed.signed or is_change_row(labels[0]))
+        if printed is None or not printed.number or (is_claim and is_change):
+            self.texts.append(f"{text} ({labels[0]}, {name if is_claim else heading.title})")
+            return
+        found = last.get((part, *labels))
+        if found is None or (is_claim and (name in found.claims or found.topics != cell.topics)):
+            where = f"{self.path}:{cell.line}"
+            found = ClaimRow(labels, where, part, section=cell.section, topics=cell.topics)
+            last[part, *labels] = found
+            self.rows.append(found)
+        if is_claim:
+            _check(name, printed.number, found.where)
+            found.claims[name] = printed.number
+        else:
+            found.changes.append(Change(heading.title, name, printed))
+
+    @property
+    def why(self) -> str:
+        """Why no row is read; empty if rows may be read."""
+        if not self.measures:
+            return "its headings name no measure"
+        return "" if self.has_names else "no text names its rows"
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be said of what was left out."""
+        start = f"{self.table.name}: " if self.table.name else ""
+        if self.why:
+            yield f"{self.table.name} is left out: {self.why}"
+            return
+        if titles := list(dict.fromkeys(each.title or "(no title)" for each in self.left_out)):
+            n = len(titles)
+            what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
+            yield f"{start}{what} left out: {', '.join(titles)}"
+        asked = dict.fromkeys(each.why for each in self.left_out if share_of_list(each.title))
+        yield from (f"{start}{why}" for why in asked)
+        if self.texts:
+            more = ", ..." if len(self.texts) > SHOWN else ""
+            yield f"{start}no value, left out: {', '.join(self.texts[:SHOWN])}{more}"
+
+
+def _check(name: str, text: str, where: str) -> None:
+    try:
+        parse_claims([{name: text}])
+    except InputError as error:
+        raise InputError(error.problem, where=f"{where}, {error.where}", hint=error.hint) from None

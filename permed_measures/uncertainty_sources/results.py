@@ -1,0 +1,359 @@
+"""The uncertainty of means: a row for each run and measure, and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from ir_measures.measures import Measure
+
+from permed_measures.engine.ties import ALL_ORDERS
+from permed_measures.escaping import counted, listed
+from permed_measures.human_labels.agreement import Agreement
+from permed_measures.human_labels.corrected import Corrected
+from permed_measures.human_labels.tables import MEANS, Line, agreement_json, flat, section_of
+from permed_measures.intervals import percent, queries_in_clusters
+from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.provenance import Origin, provenance
+from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
+from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
+from permed_measures.uncertainty_sources.labels import Floats, LabelErrors
+
+Range = tuple[float, float] | None
+
+SOURCES = {"interval": "topics", "ties": "ties", "unjudged": "unjudged", "labels": "labels"}
+"""Where the uncertainty of a number comes from, by the name of the pair: the heading of its column."""
+
+INTERVAL = "Student's t; where all values are 0 or 1, Clopper-Pearson"
+"""How the intervals of the means are computed, and with clusters."""
+BY_CLUSTERS = "cluster-robust Student's t; where all values are 0 or 1, Korn-Graubard"
+
+
+@dataclass(frozen=True)
+class UncertaintyRow:
+    """How sure a number is.
+
+    Attributes
+    ----------
+    run : str
+    measure : Measure
+    value : float
+        The mean over all queries of the qrels; of counts such as NumRet too, not their sum.
+    interval : (float, float) or None
+        What it could be on other topics: a confidence interval by queries, or by whole clusters.
+    ties : (float, float)
+        The least and the most over orders of equal scores.
+    unjudged : (float, float) or None
+        The least and the most over ways to grade the unjudged documents within the cutoff. It need not hold
+        the value: with `judged_only`, a level of 0 or `grades` without 0 no grade counts as no label does.
+    labels : (float, float) or None
+        What it could be if labels are wrong as often as was said; None unless that was said.
+    exact : mapping of str to bool
+        Whether no order of ties, and no grading of unjudged documents, gives a value beyond ``ties`` and
+        ``unjudged``. Some order, some grading gives both ends in any case.
+    judged : float or None
+        Judged@k, the share of the retrieved documents within the cutoff that are judged: its mean over the
+        queries for which something was retrieved; None without any.
+    reasons : mapping of str to str
+        Why a pair is None, by its name.
+    people : Corrected or None
+        What it would be by people's labels, if a sample of these was given.
+    """
+
+    run: str
+    measure: Measure
+    value: float
+    interval: Range
+    ties: Range
+    unjudged: Range
+    labels: Range
+    exact: Mapping[str, bool]
+    judged: float | None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    people: Corrected | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty(Result):
+    """The uncertainty of the means of some runs; ``print`` shows it as a table.
+
+    ``to_polars`` and ``to_pandas`` give a row for each run and measure.
+
+    Attributes
+    ----------
+    rows : list of UncertaintyRow
+        Runs in their order, then measures.
+    measures : list of Measure
+    n_queries, n_clusters : int
+        Queries of the qrels; independent units: clusters, or queries without clusters.
+    clusters : str
+        What the clusters are; empty without any.
+    level : float
+        Of `interval` and `labels`.
+    draws, seed : int
+        Of the labels.
+    scale : ndarray
+        The grades that an unjudged document may have.
+    label_errors : LabelErrors or None
+    notes : list of str
+    origin : Origin or None
+    agreement : Agreement or None
+        Of the qrels and people's labels.
+    all_relevant : bool
+        Whether each label is relevant to each measure: then Judged@k is P@k.
+    """
+
+    rows: list[UncertaintyRow]
+    measures: list[Measure]
+    n_queries: int
+    n_clusters: int
+    clusters: str
+    level: float
+    draws: int
+    seed: int
+    scale: Floats
+    label_errors: LabelErrors | None
+    notes: list[str]
+    origin: Origin | None = field(default=None, repr=False)
+    agreement: Agreement | None = None
+    all_relevant: bool = False
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return list(dict.fromkeys(row.run for row in self.rows))
+
+    @property
+    def headings(self) -> dict[Measure, str]:
+        """The heading of each measure."""
+        return dict(zip(self.measures, headings_of(self.measures), strict=True))
+
+    @property
+    def sources(self) -> list[str]:
+        """The sources of uncertainty that were asked for."""
+        return [name for name in SOURCES if name != "labels" or self.label_errors]
+
+    def __repr__(self) -> str:
+        """Name the runs and the measures."""
+        return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(self.headings.values())}>"
+
+    def report(self, digits: int | None = None) -> Report:
+        """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
+        digits = 4 if digits is None else digits
+        return Report(
+            titled(self.origin, len(self.runs), self.n_queries),
+            [*_finding(self, digits), *_corrected(self, digits)],
+            [Section(tables=[_table(self, digits)]), *self._of_people(digits)],
+            notes=self.notes,
+            data=partial(_content, self),
+            rows=partial(_records, self),
+            how=partial(how_made, self.measures, self.origin, self.seed),
+        )
+
+    def _of_people(self, digits: int) -> list[Section]:
+        if self.agreement is None:
+            return []
+        short, several = self.headings, len(self.runs) > 1
+        lines = [
+            Line(({"run": row.run} if several else {}) | {MEASURE: short[row.measure]}, row.value, row.people)
+            for row in self.rows
+            if row.people
+        ]
+        interval = [f"{percent(self.level)} CI"]
+        return [section_of(self.agreement, MEANS, lines, interval, Style(digits))]
+
+
+# --- the answer ------------------------------------------------------------------------------------------
+
+_LEAST = 1e-12  # a range that is not wider is rounding
+_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
+_BEYOND = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
+"""Of which numbers a range is that does not hold the value, by the sources that may have such a range."""
+
+
+def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
+    """Say which source leaves a mean most open, and how wide the ranges of the others are."""
+    known = {name: [row for row in result.rows if getattr(row, name)] for name in result.sources}
+    order = sorted(filter(known.get, known), key=lambda name: -max(_open(row, name) for row in known[name]))
+    if not order:
+        return
+    first = order[0]
+    row = max(known[first], key=lambda row: _open(row, first))
+    if _open(row, first) <= _LEAST:
+        yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
+        return
+    ends = [_shown(bound, digits) for bound in getattr(row, first)]
+    is_inside = _open(row, first) - _width(row, first) <= _LEAST
+    value = f"{_about(result, row)} is {_shown(row.value, digits)}"
+    beyond = " to ".join(dict.fromkeys(ends))
+    found = f"between {' and '.join(ends)}" if is_inside else f"{_BEYOND[first]} {beyond}"
+    yield f"Of all sources, {_WORDS[first]} leave most open: {value}, and {found}."
+    if len(order) > 1:
+        yield f"Widest {'; '.join(_widest(result, name, known[name], digits) for name in order[1:])}."
+
+
+def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digits: int) -> str:
+    """Say how wide the widest range of a source is; of one number, how far it is from the value."""
+    row = max(rows, key=lambda row: (_width(row, name), _open(row, name)))
+    width = _width(row, name)
+    width = width if width > _LEAST else _open(row, name)
+    found = f"{_shown(width, digits)} ({_about(result, row)})" if width > _LEAST else "none"
+    return f"by {_WORDS[name]}: {found}"
+
+
+def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
+    """Say which mean people's labels change most, where one prints otherwise by them."""
+    known = [
+        (abs(row.people.value - row.value), row, row.people.value)
+        for row in result.rows
+        if row.people and row.people.value is not None
+    ]
+    if known:
+        _, row, corrected = max(known, key=itemgetter(0))
+        before, after = (_shown(value, digits) for value in (row.value, corrected))
+        if before != after:
+            changed = f"{_about(result, row)} changes most: from {before} to {after}"
+            yield f"Corrected by people's labels, {changed}."
+
+
+def _about(result: Uncertainty, row: UncertaintyRow) -> str:
+    """Name the number of a row."""
+    return f"{result.headings[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
+
+
+def _width(row: UncertaintyRow, name: str) -> float:
+    low, high = getattr(row, name)
+    return float(high - low)
+
+
+def _open(row: UncertaintyRow, name: str) -> float:
+    """Return how wide a range is with the value, which may be outside.
+
+    Wrong labels may mostly err to one side, and labels of all documents may be more or less than none: a list
+    of judged documents alone, or a level of 0, then has others.
+    """
+    low, high = getattr(row, name)
+    return float(max(high, row.value) - min(low, row.value))
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+def _table(result: Uncertainty, digits: int) -> Table:
+    several, judged, short = len(result.runs) > 1, not result.all_relevant, result.headings
+    rows: list[list[str | Cell]] = [
+        [
+            *([row.run] if several else []),
+            short[row.measure],
+            *([Cell(_shown(row.judged, 2), value=row.judged)] if judged else []),
+            Cell(_shown(row.value, digits), value=row.value),
+            *(_range(row, name, digits) for name in result.sources),
+        ]
+        for row in result.rows
+    ]
+    headings = ["measure", *(["judged"] if judged else []), "value"]
+    units = queries_in_clusters(result.n_queries, result.n_clusters, result.clusters)
+    return Table.of(
+        [*(["run"] if several else []), *headings, *(SOURCES[name] for name in result.sources)],
+        rows,
+        1 + several,
+        caption=f"Means over {units}",
+        notes=list(_explanations(result)),
+        spare=["judged"],
+        label="uncertainty",
+    )
+
+
+def _shown(value: float | None, digits: int) -> str:
+    return as_text(value, f".{digits}f")
+
+
+def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
+    """Write a pair; a star says that others may go beyond. Pairs are ordered by the lower end."""
+    found: Range = getattr(row, name)
+    if found is None:
+        return Cell(NONE)
+    low, high = (_shown(bound, digits) for bound in found)
+    text = "same" if low == high == _shown(row.value, digits) else f"{low} {high}"
+    return Cell(text, mark="" if row.exact.get(name, True) else "*", value=found[0])
+
+
+def _explanations(result: Uncertainty) -> Iterator[str]:
+    """Explain the columns."""
+    level, scale = percent(result.level), ", ".join(f"{grade:g}" for grade in result.scale)
+    yield from explained(result.measures)
+    yield f"Topics: {level} CI ({_method(result)})"
+    yield f"Ties: {ALL_ORDERS}"
+    yield f"Unjudged: the least and the most over grades ({scale}) of unjudged documents within the cutoff"
+    if not all(exact for row in result.rows for exact in row.exact.values()):
+        yield "*: only some orders or gradings were tried, and others may go beyond"
+    if result.label_errors:
+        drawn = f"{level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+        yield f"Labels: {result.label_errors.about}; {drawn}"
+    if result.all_relevant:
+        yield "Judged@k is left out: all labels are relevant"
+    else:
+        yield "Judged: Judged@k, over queries with an answer"
+    reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
+    yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
+
+
+def _method(result: Uncertainty) -> str:
+    return BY_CLUSTERS if result.clusters else INTERVAL
+
+
+# --- other programs --------------------------------------------------------------------------------------
+
+
+def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of each row."""
+    errors = result.label_errors
+    for row in result.rows:
+        bounds = (ends(f"{name}_", getattr(row, name)).items() for name in SOURCES)
+        yield {
+            "run": row.run,
+            "measure": name_of(row.measure),
+            "value": row.value,
+            **dict(chain.from_iterable(bounds)),
+            **{f"{name}_exact": row.exact.get(name) for name in ("ties", "unjudged")},
+            "judged": row.judged,
+            "level": result.level,
+            "draws": result.draws,
+            "seed": result.seed,
+            "clusters": result.clusters or None,
+            "label_error": errors.about if errors else None,
+            "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
+            **({f"people_{k}": each for k, each in flat(row.people).items()} if result.agreement else {}),
+        }
+
+
+def _content(result: Uncertainty) -> dict[str, Any]:
+    """Return what the JSON holds."""
+    errors = result.label_errors
+    return {
+        "queries": result.n_queries,
+        "clusters": result.clusters or None,
+        "n_clusters": result.n_clusters,
+        "level": result.level,
+        "interval_method": _method(result),
+        "draws": result.draws,
+        "seed": result.seed,
+        "grades": result.scale.tolist(),
+        "label_errors": errors
+        and {"about": errors.about, "grades": errors.levels.tolist(), "rates": errors.rates.tolist()},
+        **({"agreement": agreement_json(result.agreement)} if result.agreement else {}),
+        "rows": [
+            {name: each for name, each in _fields(row).items() if name != "people" or row.people}
+            for row in result.rows
+        ],
+        "notes": result.notes,
+        "provenance": provenance(result.measures, result.origin, result.seed),
+    }
+
+
+def _fields(row: UncertaintyRow) -> dict[str, Any]:
+    return {**asdict(row), "measure": name_of(row.measure)}

@@ -1,0 +1,262 @@
+"""How sure a number is: `uncertainty`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from permed_measures.engine.evaluator import PermedEvaluator, evaluated
+from permed_measures.engine.groups import By, clusters_of
+from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.rankings import JudgedRankings
+from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.ties import over_ties
+from permed_measures.errors import InputError, whole_number
+from permed_measures.human_labels.agreement import relabelled
+from permed_measures.human_labels.corrected import Corrected, People
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
+from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
+from permed_measures.measures.headings import check_headings
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.provenance import Origin
+from permed_measures.run_notes import (
+    check_given,
+    every_label_is_relevant,
+    judged_within,
+    mean_judged,
+    naming,
+    notes_of,
+)
+from permed_measures.uncertainty_sources.labels import (
+    Floats,
+    LabelErrors,
+    check_scale,
+    over_gradings,
+    scale_of,
+)
+from permed_measures.uncertainty_sources.results import Range, Uncertainty, UncertaintyRow
+
+
+def uncertainty(
+    qrels: QrelsLike,
+    run: RunLike | Mapping[str, RunLike],
+    measures: MeasuresLike,
+    clusters: By | None = None,
+    label_error: float | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    grades: Iterable[float] | None = None,
+    level: float = 0.95,
+    rel: float | None = None,
+    human: QrelsLike | None = None,
+) -> Uncertainty:
+    r"""Say how sure a number is: the topics, ties, unjudged documents and wrong labels it depends on.
+
+    Parameters
+    ----------
+    qrels : QrelsLike
+        Judgments in any form. A data set of ir_datasets knows the conversation of each query.
+    run : RunLike, or mapping of str to RunLike
+        A run in any form, or several by name.
+    measures : Measure or str, or an iterable of them, or a dict of name to measure
+    clusters : str, mapping or callable, optional
+        Which queries belong together, as in `compare`: by default the conversations of a data set that has
+        them.
+    label_error : float, optional
+        The probability that a label is wrong: the document then has a neighbouring grade.
+    draws : int, at least 1
+        How often the labels are drawn; each draw evaluates all runs again.
+    seed : int, at least 0
+        Seed of numpy.random.default_rng.
+    grades : iterable of number, optional
+        The grades that an unjudged document may have; the whole numbers from 0 to the highest if left out.
+    level : float, between 0 and 1
+        Level of the intervals of `interval` and `labels`.
+    rel : number, optional
+        The lowest relevant grade, for each measure that takes one and does not name its own.
+    human : QrelsLike, optional
+        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
+        queries, or of documents.
+
+    Returns
+    -------
+    Uncertainty
+        A row for each run and measure, with ``value`` and four pairs (low, high).
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation, naming the run; also for a label_error or grades that cannot be.
+
+    Warns
+    -----
+    PermedWarning
+        As for an evaluation, naming the run.
+
+    Notes
+    -----
+    ``interval``: other topics, by queries or by whole clusters: Student's t with a
+    cluster-robust standard error, cut to what the measure can be; where all values are 0 or 1, as of P@1,
+    Clopper and Pearson's, with clusters Korn and Graubard's (see `intervals.proportion_interval`). There is
+    none where other values are all the same.
+
+    ``ties``: the least and the most over the orders of equal scores. ``unjudged``: the same over the grades
+    of the unjudged documents within the cutoff (without one, all that were retrieved); what becomes relevant
+    counts in R and the ideal list too. Of RBP its length is the residual, :math:`(1-p) \sum_i p^{i-1}`
+    over their ranks. Some order, some grading gives both ends. That none goes beyond is known where
+    ``exact`` says so: of most measures, as the better document first is the most, but not of GradedAP and
+    others (`engine.ties.best_first_is_most`). Nothing is said of how likely any of it is, and the grades of
+    one run say nothing of another's: `compare` tests pairs of runs.
+
+    ``labels``: the labels are drawn anew, each document by itself, by the rates, which are taken as those of
+    the true grade given the label. It is the interval of the values on these labels, and need not hold the
+    value itself: errors lower a ranking that is nearly ideal more often than they raise it.
+
+    ``people``, with `human`: what the mean over the same queries would be if people had judged all that the
+    qrels judge, with its interval, by prediction-powered inference. If of each query people judged all
+    documents or none, they are assumed to have judged a simple random sample of the queries, and this holds
+    for every measure. Otherwise they are assumed to have judged a simple random sample of the documents, and
+    only P@k can be estimated without bias. `human_labels.corrected` has the formula.
+
+    References
+    ----------
+    Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008 (the
+    residual).
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}
+    >>> run = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"b": 1.0, "y": 1.0}}
+    >>> [row] = uncertainty(qrels, run, "AP@2").rows
+    >>> row.value, row.ties, row.unjudged
+    (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
+    """
+    draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
+    _check(level, label_error, human)
+    runs: Mapping[str, Any] = runs_by_name(run)
+    origin, qrels = Origin.of(qrels, runs), read(qrels, "relevance")
+    evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
+    judgments, asked = evaluator.judgments, list(evaluator.measures)
+    check_headings(["run", "measure"], asked)
+    check_given(judgments, asked, "look at", runs)
+    scale = scale_of(judgments, grades)
+    people = None if human is None else People.of(read(human, "relevance"), judgments)
+    errors = _label_errors(label_error, judgments, asked, scale)
+    clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, dataset_of(qrels))
+    notes += [*evaluator.notes(), *(people.notes if people else ())]
+    rows: list[UncertaintyRow] = []
+    for name in runs:
+        with naming(name):
+            found = _Evaluated.of(asked, judgments, runs[name])
+        intervals = measure_intervals(asked, found.values.T, cluster, level)
+        labels = _labels(found, errors, draws, seed, level)
+        rows += _rows(name, found, intervals, scale, labels, _by_people(found, people, level))
+        notes += notes_of(name, found.rankings, asked)
+    n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
+    if any(row.interval for row in rows):
+        notes += coverage_notes(n_clusters, "cluster" if clustered_by else "query", level, "values")
+    how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
+    return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))
+
+
+def _check(level: float, label_error: Any, human: Any) -> None:
+    """Raise InputError for options that cannot be."""
+    check_level(level)
+    if human is not None and label_error is not None:
+        raise InputError(
+            "give human or label_error, not both: people's labels say how often labels are wrong"
+        )
+
+
+def _label_errors(
+    label_error: Any, judgments: Judgments, measures: list[Measure], scale: Floats
+) -> LabelErrors | None:
+    """Return how often labels are wrong, if asked for; measures must take each grade that may come."""
+    errors = None if label_error is None else LabelErrors.of(label_error, judgments, scale)
+    for measure in measures:
+        for each in (scale, *([errors.levels] if errors else [])):
+            check_scale(measure, each)
+    return errors
+
+
+# --- the numbers of a run ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """The values of a run and their range over ties: arrays of shape (n_measures, n_queries)."""
+
+    measures: list[Measure]
+    rankings: JudgedRankings
+    values: Floats
+    least: Floats
+    most: Floats
+    exact: list[bool]
+
+    @classmethod
+    def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
+        """Evaluate a run."""
+        table = read(run, "score")
+        rankings = JudgedRankings.of(judgments, table)
+        values = evaluated(measures, rankings).values
+        return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))
+
+
+def _labels(
+    found: _Evaluated, errors: LabelErrors | None, draws: int, seed: int, level: float
+) -> list[Range]:
+    """Return the middle of the means on redrawn labels, if asked for; each run has the same draws."""
+    if errors is None:
+        return [None] * len(found.measures)
+    means = [
+        evaluated(found.measures, relabelled(found.rankings, grade)).values.mean(axis=1)
+        for grade in errors.draws(found.rankings.judgments, draws, seed)
+    ]
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
+    return [*zip(low, high, strict=True)]
+
+
+def _by_people(found: _Evaluated, people: People | None, level: float) -> Iterable[Corrected | None]:
+    """Return what each mean would be by people's labels, if there are any."""
+    if people is None:
+        return [None] * len(found.measures)
+    return people.corrected(people.on(found.measures, found.rankings, found.values), level)
+
+
+def _rows(
+    name: str,
+    found: _Evaluated,
+    intervals: list[Estimate],
+    scale: Floats,
+    labels: list[Range],
+    by_people: Iterable[Corrected | None],
+) -> Iterator[UncertaintyRow]:
+    """Yield a row for each measure."""
+    for i, (measure, corrected) in enumerate(zip(found.measures, by_people, strict=True)):
+        reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
+        exact, unjudged = {"ties": found.exact[i]}, None
+        if measure.NAME == "Judged":
+            reasons["unjudged"] = "Judged says itself what is judged"
+        else:
+            low, high, exact["unjudged"] = over_gradings(measure, found.rankings, scale)
+            unjudged = float(low.mean()), float(high.mean())
+        yield UncertaintyRow(
+            name,
+            measure,
+            float(found.values[i].mean()),
+            intervals[i].value,
+            (float(found.least[i].mean()), float(found.most[i].mean())),
+            unjudged,
+            labels[i],
+            exact,
+            mean_judged(judged_within(found.rankings, cutoff_of(measure))),
+            reasons,
+            corrected,
+        )

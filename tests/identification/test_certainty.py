@@ -1,0 +1,237 @@
+"""What identify is certain of: each pair of conventions has a case, hard functions are not named falsely."""
+
+import random
+
+import hard_functions
+import numpy as np
+import pytest
+from audit_loops import convention_of
+from effort import effort
+from hard_functions import HARD
+from simulations.pairs import Alike, different, random_cases
+
+import permed_measures as pm
+from permed_measures.errors import InputError
+from permed_measures.identification.cases import Case, cases, fresh_cases
+from permed_measures.identification.elimination import Claimed, number
+from permed_measures.identification.forms import FORMS
+from permed_measures.published_tables.measure_names import meaning_of
+
+# --- functions that are easily taken for a measure ------------------------------------------------------
+
+
+def by_name(name):
+    return next(each for each in HARD if each.function.__name__ == name)
+
+
+QUICK = ["raises_on_every_list", "hit_of_grade_1_only"]
+
+
+def check(each):
+    """Ask for a hard function; what is named must be right on random collections of another kind."""
+    if each.expected == "error":
+        with pytest.raises(InputError):
+            pm.identify(each.function, each.name, form=each.form)
+        return
+    result = pm.identify(each.function, each.name, form=each.form)
+    assert result.ok == (each.expected is not None), str(result)
+    if result.ok:
+        assert each.expected in result.nearest.sentence()
+        assert result.n_agree == result.n_cases > 200
+    else:
+        assert result.measure is None
+        assert result.n_agree < result.n_cases
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_functions_that_are_easily_taken_for_a_measure_are_not_named_falsely(name):
+    check(by_name(name))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", range(0, len(HARD), 8))
+def test_no_hard_function_is_named_falsely(number):
+    check(HARD[number])
+
+
+def test_a_function_that_raises_on_most_cases_is_an_error_that_says_where_and_how_it_was_called():
+    with pytest.raises(InputError) as caught:
+        pm.identify(hard_functions.raises_on_every_list, "nDCG@10", form="query")
+    text = str(caught.value)
+    assert "hard_functions.py:" in text
+    assert "TypeError: wrong shape" in text
+    assert "the function gives no number on " in text
+    assert "It was called as raises_on_every_list({'d" in text
+
+
+def test_the_remedy_for_a_function_of_another_form_is_its_form_or_a_function_of_three_lines():
+    def takes_pairs(pairs):
+        return sum(grade >= 1 for _, grade in sorted(pairs, key=lambda pair: -pair[0])[:5]) / 5
+
+    remedy = (
+        r"If it takes something else, name its form \(dicts, ranked, .*\), or call it in a function of three"
+    )
+    with pytest.raises(InputError, match=remedy):
+        pm.identify(takes_pairs, "P@5")
+
+    def wrapped(grades, scores):
+        return takes_pairs([*zip(scores, grades, strict=True)])
+
+    assert pm.identify(wrapped, "P@5").measure == "P@5"
+    assert pm.identify(precision, "P@5", form="query").measure == "P@5"
+
+
+def test_errors_of_many_lines_are_counted():
+    """Each length of a list raises on a line of its own."""
+    lines = "".join(f"    if len(documents) == {n}:\n        raise ValueError('{n}')\n" for n in range(3, 11))
+    namespace = {"precision": precision}
+    exec(f"def fails(grades, documents):\n{lines}    return precision(grades, documents)\n", namespace)
+    result = pm.identify(namespace["fails"], "P@5", form="query")
+    assert (result.measure, len(result.left_out)) == ("P@5", 5)
+    [note] = result.notes
+    assert note.endswith(" further cases left out raise other errors")
+    assert 0 < int(note.partition(" ")[0]) < 60
+
+
+def test_a_constant_is_no_evidence():
+    result = pm.identify(lambda grades, documents: 1.0, "P@1", form="query")  # noqa: ARG005
+    assert (result.ok, result.measure) == (False, None)
+    assert result.notes == ["the function gives 1 on every case, which is no evidence"]
+    assert not any("no evidence" in note for note in pm.identify(precision, "P@5", form="query").notes)
+
+
+def precision(grades, documents):
+    return sum(grades.get(doc, 0) >= 1 for doc in documents[:5]) / 5
+
+
+def test_what_is_named_is_checked_on_random_cases_and_one_difference_is_said():
+    """A function that differs on lists of a length which only random cases have."""
+    form = FORMS["query"]
+    known, others = (
+        {len(docs) for case in some for docs in case.run.values()}
+        for some in (cases(form, (5,)), fresh_cases(form, (5,)))
+    )
+    length = min(others - known)
+
+    def almost(grades, documents):
+        return precision(grades, documents) + 0.01 * (len(documents) == length)
+
+    result = pm.identify(almost, "P@5", form="query")
+    assert (result.ok, result.measure, result.nearest.measure) == (False, None, "P@5")
+    assert result.counterexample.value == pytest.approx(result.counterexample.nearest + 0.01)
+    assert [len(docs) for docs in result.counterexample.run.values()] == [length]
+    assert 0 < result.n_cases - result.n_agree < 100
+
+
+@pytest.mark.thorough
+def test_cases_with_ties_are_left_out_where_only_these_differ():
+    """An order of ties that no convention has: by the length of the id, then its end."""
+
+    def odd_order(qrels, run):
+        values = []
+        for query, grades in qrels.items():
+            docs = run.get(query, {})
+            ranked = sorted(docs, key=lambda doc: (-docs[doc], len(doc), doc[::-1]))
+            values.append(precision(grades, ranked))
+        return sum(values) / len(values)
+
+    result = pm.identify(odd_order, "P@5")
+    assert (result.ok, result.measure) == (True, "P@5")
+    [note] = result.notes
+    assert note.startswith("not so on ")
+    assert note.endswith(" cases with tied scores, which are left out")
+    assert result.open["ties"] == "none of those known; the cases on which they differ are left out"
+    assert "ties" not in result.nearest.sentence()
+    assert any(name.startswith("ir_measures (") for name in result.names)  # it is so but for ties
+
+
+# --- a case for each pair --------------------------------------------------------------------------------
+
+WHY_ALIKE = {
+    "ties": "no tied documents have different grades: unjudged ones are removed, or the judged are alike",
+    "tied": "no tied documents have different grades, or they are in the order of a rule without ties",
+    "queries": "the queries of one set only add nothing: to a micro average, or as the labels leave none",
+    "averaged": "micro averages, or groups that all have one query",
+    "labels": "the measure sees the grades of retrieved documents alone, or labels of one grade",
+    "self_match": "the query's own document is removed as an unjudged one",
+    "documents": "no documents are without a grade, or the lists are cut so",
+    "depth": "the lists are cut behind the last rank that the measure sees",
+    "level": "labels of one grade are relevant from any level, or from none",
+    "weights": "labels of one grade, or grades from a level on that all weigh 1",
+    "gain": "labels of one grade",
+    "negative": "gains of 0 and 1 have no negative ones, and pooled labels no negative grades",
+    "denominator": "weights of 1 make sums of weights numbers of documents, and known labels are found ones",
+    "per_hit": "weights of 1 make sums of weights numbers of documents",
+    "ideal": "the lists that are compared hold the same documents: labels of what was retrieved, or one gain",
+    "discount": "one document gains, and it is the first",
+    "pooling": "the denominators of all queries are the same",
+    "averaging": "the denominators of all queries are the same",
+    "ranks": "labels of one grade, or one relevant document",
+    "precision": "numbers of documents that are the same where the lists are cut",
+    "recall": "numbers of documents that are the same where the labels are those of the list",
+    "success": "one relevant document",
+    "f1": "one number",
+}
+"""By option, why two of its values may give the same number whatever is ranked."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10"])
+def test_each_pair_of_conventions_has_a_case_that_tells_them_apart_or_a_reason(name):
+    """Each is within two changes of a named one: what a random collection tells apart, a case does too.
+
+    The simulation takes ten times as many random collections.
+    """
+    alike = Alike(name, different(name), [*random_cases(random.Random(name), 40)])
+    assert alike.told_apart() == []
+    assert alike.n_near > alike.n_same > 500
+    for option in alike.differing:
+        assert option.startswith("cutoff of ") or option in WHY_ALIKE
+
+
+def test_relevance_levels_gains_and_cutoffs_are_told_apart():
+    """The pairs that were not: a cap, a list and an ideal that is not cut, from each relevance level on."""
+    pairs = [
+        ("R@10", {"level": level, "recall": "num_rel"}, {"level": level, "recall": "min"})
+        for level in (1.0, 2.0, 3.0)
+    ]
+    pairs += [
+        ("MAP@10", {"level": level, "denominator": "num_rel"}, {"level": level, "denominator": "min"})
+        for level in (1.0, 2.0, 3.0)
+    ]
+    pairs += [
+        (
+            "nDCG@10",
+            {"gain": gain, "ideal": one, "labels": labels},
+            {"gain": gain, "ideal": other, "labels": labels},
+        )
+        for gain in ("linear", "binary", "exp")
+        for labels in effort(("strict",), ("grades", "strict"))
+        for one, other in (("qrels", "uncut"), ("run", "cutoff"), ("qrels", "returned"), ("full", "uncut"))
+    ]
+    for name, one, other in pairs:
+        claimed = Claimed(name, *meaning_of(name))
+        quantities = [claimed.of(case) for case in cases(FORMS["query"], claimed.cutoffs) if not case.traits]
+        ways = [convention_of([claimed], options) for options in (one, other)]
+        assert any(np.ptp([each.value(way) for way in ways]) > 1e-6 for each in quantities), (
+            name,
+            one,
+            other,
+        )
+
+
+def test_what_the_engine_computes_is_defined():
+    """Levels above the highest grade, strict labels without grade 2 and single turns have a number."""
+    for name, changed, value in [
+        ("MAP@10", {"level": 2.0}, 0.0),
+        ("MAP@10", {"labels": "strict"}, 0.0),
+        ("MAP@10", {"weights": "capped"}, 0.5),
+        ("P@1", {"averaged": "conversations"}, 1.0),
+        ("P@1", {"queries": "with_hit"}, 1.0),
+    ]:
+        claimed = Claimed(name, *meaning_of(name))
+        quantity = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
+        assert number(quantity, convention_of([claimed], changed)) == value
+    claimed = Claimed("P@1", *meaning_of("P@1"))
+    nothing = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
+    assert number(nothing, convention_of([claimed], {"queries": "with_hit"})) == 0.0

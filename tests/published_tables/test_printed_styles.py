@@ -1,0 +1,155 @@
+"""Tables in the styles of papers give each number under its run, data set and measure, or say why not."""
+
+import random
+from collections import Counter
+
+import pytest
+from effort import effort
+from printed_styles import FORMATS, STYLES, written
+
+import permed_measures as pm
+from permed_measures.published_tables.measure_names import heading_of, meaning_of
+from permed_measures.published_tables.tables import read_claims_file
+
+
+def measure_of(name):
+    measure, cutoffs = meaning_of(heading_of(name)[0])
+    return measure, cutoffs[0]
+
+
+def counted(path, known):
+    """Count the cells of a file that are read right, refused with a reason, wrong, or left out in silence."""
+    expected = {(run, at, measure_of(name)): number for (run, at, name), number in known.items()}
+    try:
+        claims = read_claims_file(path)
+    except pm.PermedError as error:
+        return Counter(refused=len(expected)) if error.problem else Counter(silent=len(expected))
+    read = {
+        (row.label, row.part, measure_of(name)): number
+        for row in claims.rows
+        for name, number in row.claims.items()
+    }
+    columns = " ".join(note for note in claims.notes if "no measure" in note)
+    cells = " ".join(note for note in claims.notes if "no value" in note)
+    count = Counter("right" if expected.get(key) == number else "wrong" for key, number in read.items())
+    for run, _, name in (key for key in known if (*key[:2], measure_of(key[2])) not in read):
+        count["refused" if name in columns or f"({run}, {name})" in cells else "silent"] += 1
+    return count
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("style", STYLES)
+def test_each_cell_is_read(tmp_path, style, form):
+    path = tmp_path / f"paper.{form}"
+    for seed in range(effort(2, 20)):
+        table = STYLES[style](random.Random(seed))
+        path.write_text(written(table, form))
+        assert counted(path, table.known) == Counter(right=len(table.known)), path.read_text()
+
+
+def test_the_count_of_cells_sees_each_kind(tmp_path):
+    """Two numbers are swapped, one is no number, one is not there, and a run has no row."""
+    path = tmp_path / "paper.csv"
+    path.write_text("run,P@1,R@5,MAP@5\na,0.2,0.1,0.3\nb,0.4,n.s.,\n")
+    measures = {"P@1": "0.1", "R@5": "0.2", "MAP@5": "0.3"}
+    known = {("a", "", name): number for name, number in measures.items()}
+    known |= {("b", "", "P@1"): "0.4", ("b", "", "R@5"): "0.5", ("b", "", "MAP@5"): "0.6"}
+    assert counted(path, known | {("c", "", "P@1"): "0.7"}) == Counter(right=2, wrong=2, refused=1, silent=2)
+
+
+CUT = {
+    "another number of them": (
+        "Model;MAP@1/3/5\na;0.5 / 0.4\nb;0.1/0.2/0.3\n",
+        {"b": {"MAP@1": "0.1", "MAP@3": "0.2", "MAP@5": "0.3"}},
+        "no value, left out: 0.5 / 0.4 (a, MAP@1), 0.5 / 0.4 (a, MAP@3), 0.5 / 0.4 (a, MAP@5)",
+    ),
+    "one number": (
+        "Model;P@1/5\na;0.5\nb;0.1/0.2\n",
+        {"b": {"P@1": "0.1", "P@5": "0.2"}},
+        "no value, left out: 0.5 (a, P@1), 0.5 (a, P@5)",
+    ),
+    "one missing": ("Model;P@{1,5}\na;0.5 / -\nb;\n", {"a": {"P@1": "0.5"}}, None),
+    "measures": ("Model;P@1/R@5 (%)\na;50 / 40\n", {"a": {"P@1 (%)": "50", "R@5 (%)": "40"}}, None),
+    "two cutoffs of F1": ("Model;F1@10/20\na;0.5\n", {"a": {"F1@10/20": "0.5"}}, None),
+    "names with a stroke": ("Model;P@{1;5}\n".replace(";5", ",5") + "a / b;0.5 / 0.4\n",
+        {"a / b": {"P@1": "0.5", "P@5": "0.4"}}, None),
+    "rows": ("Metric;a;b\nMAP@{1,3};0.5 / 0.4;0.3/0.2\n",
+        {"a": {"MAP@1": "0.5", "MAP@3": "0.4"}, "b": {"MAP@1": "0.3", "MAP@3": "0.2"}}, None),
+    "decimal commas": ("Model;P@{1,5}\na;0,5 / 0,4\n", {"a": {"P@1": "0.5", "P@5": "0.4"}}, None),
+    "below the measure": ("Model;MAP\n;@{1,5}\na;0.5 / 0.4\n",
+        {"a": {"MAP @1": "0.5", "MAP @5": "0.4"}}, None),
+    "more commas than columns": ("Model;P@{1,2,3,4,5}\na;.1/.2/.3/.4/.5\n",
+        {"a": {"P@1": ".1", "P@2": ".2", "P@3": ".3", "P@4": ".4", "P@5": ".5"}}, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rows", "note"), CUT.values(), ids=CUT)
+def test_several_numbers_in_a_cell_are_those_of_its_title(tmp_path, text, rows, note):
+    (tmp_path / "paper.csv").write_text(text)
+    claims = read_claims_file(tmp_path / "paper.csv")
+    assert {row.label: row.claims for row in claims.rows} == rows
+    assert claims.notes == ([note] if note else [])
+
+
+TURNED = {
+    "cutoffs below runs": ",BM25,,DPR,\n,@1,@3,@1,@3\nMAP,.1,.2,.3,.4\nP,.5,.6,.7,.8\n",
+    "cutoffs below measures": ",MAP,,P,\n,BM25,DPR,BM25,DPR\n@1,.1,.3,.5,.7\n@3,.2,.4,.6,.8\n",
+    "cutoffs beside measures": ",,BM25,DPR\nMAP,@1,.1,.3\n,@3,.2,.4\nP,@1,.5,.7\n,@3,.6,.8\n",
+    "measures beside runs": ",,@1,@3\nBM25,MAP,.1,.2\n,P,.5,.6\nDPR,MAP,.3,.4\n,P,.7,.8\n",
+    "runs beside measures": ",,@1,@3\nMAP,BM25,.1,.2\n,DPR,.3,.4\nP,BM25,.5,.6\n,DPR,.7,.8\n",
+}
+
+
+@pytest.mark.parametrize("text", TURNED.values(), ids=TURNED)
+def test_runs_measures_and_cutoffs_may_stand_anywhere(tmp_path, text):
+    (tmp_path / "paper.csv").write_text(text)
+    rows = {row.label: row.claims for row in read_claims_file(tmp_path / "paper.csv").rows}
+    rows = {run: {measure_of(name): text for name, text in claims.items()} for run, claims in rows.items()}
+    measures = [measure_of(name) for name in ("MAP@1", "MAP@3", "P@1", "P@3")]
+    assert rows == {
+        "BM25": dict(zip(measures, (".1", ".2", ".5", ".6"), strict=True)),
+        "DPR": dict(zip(measures, (".3", ".4", ".7", ".8"), strict=True)),
+    }
+
+
+def test_q1_is_a_query_and_q_at_1_a_measure(tmp_path):
+    (tmp_path / "paper.csv").write_text("query_id,P@1,Q@1\nq1,0.1,0.3\nq2,0.2,0.4\n")
+    rows = read_claims_file(tmp_path / "paper.csv").rows
+    assert {row.label: row.claims for row in rows} == {
+        "q1": {"P@1": "0.1", "Q@1": "0.3"},
+        "q2": {"P@1": "0.2", "Q@1": "0.4"},
+    }
+
+
+def test_what_is_left_out_of_blocks_is_said_once(tmp_path):
+    (tmp_path / "paper.csv").write_text("Rank,Team,Run,MAP\n1,A,a,.1\n2,A,b,.2\n3,B,a,.3\n")
+    claims = read_claims_file(tmp_path / "paper.csv")
+    assert [(row.label, row.part) for row in claims.rows] == [("a", "A"), ("b", "A"), ("a", "B")]
+    assert claims.notes == ["a column that is no measure left out: Rank"]
+
+
+@pytest.mark.parametrize("cell", ["0,41 (±0,02)", "0,41 ± 0,02", "0,41 (+0,02)", "0,41 (0,02)"])
+def test_decimal_commas_may_have_deviations_beside(tmp_path, cell):
+    (tmp_path / "paper.csv").write_text(f"run\tP@1\na\t{cell}\n")
+    claims = read_claims_file(tmp_path / "paper.csv")
+    assert [row.claims for row in claims.rows] == [{"P@1": "0.41"}]
+
+
+BESIDE = ["P@1 (std)", "std/P@1", "P@1/std", "P@1 (p-value)", "P@1 (95% CI)", "P@1 (SD)", "P@1: median"]
+
+
+@pytest.mark.parametrize("title", BESIDE)
+def test_what_is_beside_a_measure_is_not_read_as_it(tmp_path, title):
+    (tmp_path / "paper.csv").write_text(f"run,MAP@5,{title}\na,0.1,0.2\n")
+    claims = read_claims_file(tmp_path / "paper.csv")
+    assert [row.claims for row in claims.rows] == [{"MAP@5": "0.1"}]
+    assert claims.notes == [f"a column that is no measure left out: {title}"]
+
+
+def test_a_year_is_no_cutoff(tmp_path):
+    (tmp_path / "paper.csv").write_text(",2019,2019,2020,2020\nModel,MAP,P@1,MAP,P@1\na,.1,.2,.3,.4\n")
+    claims = read_claims_file(tmp_path / "paper.csv")
+    assert [(row.part, row.claims) for row in claims.rows] == [
+        ("2019", {"MAP": ".1", "P@1": ".2"}),
+        ("2020", {"MAP": ".3", "P@1": ".4"}),
+    ]
