@@ -25,6 +25,7 @@ from permed_measures.conventions.options import (
     measures_by_value,
     options_in,
     settings,
+    value_of,
     with_value,
 )
 from permed_measures.conventions.per_query import LEVEL, NEGATIVE, WEIGHTS
@@ -214,10 +215,10 @@ class Answer:
                     yield f"for {measure} alone, {OPTIONS[option].title}: {describe(option, value)}"
 
     def _shown(self, measure: str, ours: Options) -> Options:
-        """Return the options of a measure that are said; where all are relevant, grades are none of them."""
+        """Return the options of a measure to print; without those of grades where labels have none."""
         if measure not in MEASURES:
             return {}
-        hidden = () if ours[LABELS] != "pool" else (LEVEL, NEGATIVE, WEIGHTS)
+        hidden = () if value_of(LABELS, ours[LABELS]).has_grades else (LEVEL, NEGATIVE, WEIGHTS)
         return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
 
     def _queries(self, ours: Options) -> str:

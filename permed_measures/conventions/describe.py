@@ -53,6 +53,9 @@ def typed(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -> str
     return str(found) if found is not None else in_a_paper([with_cutoff(measure, cutoff)], options)
 
 
+GAIN_OF_DCG = {"log2": "linear", "exp-log2": "exp"}
+"""The gain that ir_measures' nDCG has by its parameter `dcg`."""
+
 _Typed = tuple[Measure, dict[str, Any]] | None
 
 
@@ -62,9 +65,9 @@ def _ap(options: Options, labels: Labels) -> _Typed:
     if not _writes(GradedAP, norm=norm) or _has_unusual("AP", options, LEVEL, WEIGHTS, DENOMINATOR):
         return None
     params: dict[str, Any] = {} if level == 1 else {"rel": level}
-    if options[WEIGHTS] == "binary" and norm == "num_rel" and isinstance(level, int):  # AP takes no other
+    if not _changed(options, WEIGHTS, DENOMINATOR) and isinstance(level, int):  # AP takes no other
         return ir_measures.AP, params
-    if norm != "num_rel":
+    if _changed(options, DENOMINATOR):
         params["norm"] = norm
     top = _plain(labels.top)
     weights = weights_of(computed_by(WEIGHTS, options[WEIGHTS]), labels)
@@ -85,12 +88,13 @@ def _ndcg(options: Options, labels: Labels) -> _Typed:
     if _has_unusual("nDCG", options, *given):
         return None
     if gain == "binary" and grades == [1]:
-        gain = given[GAIN] = "linear"
-    plain = (given[DISCOUNT], given[IDEAL]) == ("log2", "qrels")
+        gain = given[GAIN] = DEFAULT[GAIN]
+    plain = not _changed(options, DISCOUNT, IDEAL)
     if gain == "binary" or isinstance(gain, GainTable):
         return _ndcg_by_table(gain, grades) if plain else None
-    if plain and given[NEGATIVE] == "zero" and gain in ("exp", "linear"):
-        return ir_measures.nDCG, {"dcg": "exp-log2"} if gain == "exp" else {}
+    dcg = next((dcg for dcg, each in GAIN_OF_DCG.items() if each == gain), None)
+    if plain and dcg and not _changed(options, NEGATIVE):
+        return ir_measures.nDCG, {"dcg": dcg} if gain != DEFAULT[GAIN] else {}
     if not _writes(VariantNDCG, **given):
         return None
     default = {name: info.default for name, info in VariantNDCG.SUPPORTED_PARAMS.items()}
@@ -120,7 +124,12 @@ def _writes(measure: Measure, **given: Any) -> bool:
 
 def _has_unusual(measure: str, options: Options, *usual: str) -> bool:
     """Return whether a measure has other than the default of any other option than these."""
-    return any(options[each] != DEFAULT[each] for each in OPTIONS_OF[measure] if each not in usual)
+    return _changed(options, *(each for each in OPTIONS_OF[measure] if each not in usual))
+
+
+def _changed(options: Options, *names: str) -> bool:
+    """Return whether one of these options has another value than the default."""
+    return any(options[each] != DEFAULT[each] for each in names)
 
 
 _TYPED = {"AP": _ap, "nDCG": _ndcg}

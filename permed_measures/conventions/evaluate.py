@@ -43,6 +43,7 @@ from permed_measures.conventions.records import (
     POOLING,
     ROUNDING,
     GainTable,
+    Micro,
 )
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.parameters import Cutoff, both_of, values_of
@@ -85,7 +86,7 @@ def is_defined(options: Options, policy: str) -> bool:
         has_level or any(each.needs_grades for each in records)
     ):
         return False
-    if is_micro(options) and any(each.micro == "none" for each in records):
+    if is_micro(options) and any(each.micro is Micro.NONE for each in records):
         return False
     return all(each.takes_ties for each in records) or not any(each.needs_ties for each in records)
 
@@ -93,7 +94,7 @@ def is_defined(options: Options, policy: str) -> bool:
 def is_micro(options: Options) -> bool:
     """Return whether a mean is a micro average; that of hits in the list is none."""
     records = [*records_of(options)]
-    return any(each.pools for each in records) and not any(each.micro == "mean" for each in records)
+    return any(each.pools for each in records) and not any(each.micro is Micro.MEAN for each in records)
 
 
 def sees_unjudged(measure: str) -> bool:
@@ -187,7 +188,7 @@ def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, set
             )
         )
     [averaging] = [computed_by(each, options[each]) for each in _AVERAGING if each in options] or [macro]
-    if any(each.micro == "mean" for each in records_of(options)):
+    if any(each.micro is Micro.MEAN for each in records_of(options)):
         averaging = macro
     return np.asarray(averaging(sets, values, lambda: ratio_of(measure, cutoff, _pooled(options), ranked)))
 

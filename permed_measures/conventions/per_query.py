@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -232,19 +233,28 @@ Discount = Callable[[NDArray[np.int32]], Floats]
 """What gains are multiplied by at ranks."""
 
 
+class Factor(Enum):
+    """What the number of relevant documents above makes of the weight of a document."""
+
+    ONE = auto()
+    """Nothing: each document adds its weight."""
+    FIRST = auto()
+    """The first relevant document alone adds its weight."""
+    FOUND = auto()
+    """The number of relevant documents down to it multiplies the weight, as in precision."""
+
+
 class Summand(NamedTuple):
     """What a document adds to a sum over ranks, besides its weight.
 
     Attributes
     ----------
-    factor : {'each', 'first', 'precision'}
-        Whether each document adds something, the first relevant one alone, or each as much more as there are
-        relevant ones down to it.
+    factor : Factor
     discount : callable, optional
         Of each rank, as an array; 1 if left out.
     """
 
-    factor: str
+    factor: Factor
     discount: Discount | None = None
 
 
@@ -272,17 +282,17 @@ def _reciprocals_to(cutoff: int) -> Discount:
 
 
 PRECISION_AT_HIT = PerHit(
-    lambda hits, weight, _: hits.found / hits.rank * weight, lambda _: Summand("precision", RECIPROCAL)
+    lambda hits, weight, _: hits.found / hits.rank * weight, lambda _: Summand(Factor.FOUND, RECIPROCAL)
 )
 RECIPROCAL_OF_HIT = PerHit(
-    lambda hits, weight, _: 1 / hits.rank * weight, lambda _: Summand("each", RECIPROCAL)
+    lambda hits, weight, _: 1 / hits.rank * weight, lambda _: Summand(Factor.ONE, RECIPROCAL)
 )
 SUMMED_WEIGHTS = PerHit(
     lambda hits, weight, of: running_sum(hits.query, weight, of.rankings.n_queries) / hits.rank
 )
 PRECISION_AT_EVERY_RANK = PerHit(
     lambda hits, weight, of: weight * _to_the_end(hits, of.ranks),
-    lambda cutoff: None if cutoff is None else Summand("each", _reciprocals_to(cutoff)),
+    lambda cutoff: None if cutoff is None else Summand(Factor.ONE, _reciprocals_to(cutoff)),
 )
 TRAPEZOIDS = PerHit(
     lambda hits, weight, _: (hits.found / hits.rank + _precision_above(hits)) / 2 * weight,
@@ -507,11 +517,11 @@ def _reciprocal_of_best(of: Given) -> Floats:
     return _reciprocal_of_first(replace(of, ranked=Ranked(of.labels, best)))
 
 
-NUMBER_FOUND = Hits(lambda of: of.found, Summand("each"))
-ANY_FOUND = Hits(lambda of: (of.found > 0).astype(np.float64), Summand("first"))
+NUMBER_FOUND = Hits(lambda of: of.found, Summand(Factor.ONE))
+ANY_FOUND = Hits(lambda of: (of.found > 0).astype(np.float64), Summand(Factor.FIRST))
 ALL_FOUND = Hits(_all_found)
-RECIPROCALS = Hits(lambda of: _reciprocals(of.hits, of), Summand("each", RECIPROCAL))
-RECIPROCAL_OF_FIRST = Hits(_reciprocal_of_first, Summand("first", RECIPROCAL))
+RECIPROCALS = Hits(lambda of: _reciprocals(of.hits, of), Summand(Factor.ONE, RECIPROCAL))
+RECIPROCAL_OF_FIRST = Hits(_reciprocal_of_first, Summand(Factor.FIRST, RECIPROCAL))
 RECIPROCAL_OF_BEST = Hits(_reciprocal_of_best)
 RECIPROCAL_OF_MIDDLE = Hits(lambda of: 1 / _middle_rank_of_first(of))
 MIDDLE_FOUND = Hits(lambda of: np.isfinite(_middle_rank_of_first(of)).astype(np.float64))

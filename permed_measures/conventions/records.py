@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,17 @@ class GainTable(str):
         return table
 
 
+class Micro(Enum):
+    """What a micro average is by a value."""
+
+    OWN = auto()
+    """A number of its own."""
+    NONE = auto()
+    """That of another convention."""
+    MEAN = auto()
+    """The mean of queries."""
+
+
 def _always(_: Any) -> bool:
     return True
 
@@ -141,6 +153,8 @@ class Value:
         which labels.
     defined : callable
         On which labels a measure can be computed by it.
+    usual : bool
+        Whether the measures of papers are computed so nearly always, apart from the default.
     any_run : str
         For options that all measures share: what it is where nothing is known of the run, as another run then
         has the same rankings and query sets by that value. Empty if there is none, so that no number of a
@@ -157,8 +171,8 @@ class Value:
         On which small collections it may give another number than the default, of those that show its option.
     pools : bool
         Whether it makes a mean a micro average.
-    micro : {'own', 'none', 'mean'}
-        What a micro average is by it: its own number, that of another convention, or the mean of queries.
+    micro : Micro
+        What a micro average is by it.
     pooled_as : str
         The value that takes its place in a micro average.
     """
@@ -170,6 +184,7 @@ class Value:
     compute: Any = None
     offered: Callable[[Any], bool] = _always
     defined: Callable[[Any], bool] = _always
+    usual: bool = False
     any_run: str = ""
     only_found: bool = False
     has_grades: bool = True
@@ -179,7 +194,7 @@ class Value:
     needs_ties: bool = False
     shown_by: Callable[[Collection], bool] = _always
     pools: bool = False
-    micro: str = "own"
+    micro: Micro = Micro.OWN
     pooled_as: str = ""
 
 
@@ -582,6 +597,7 @@ OPTIONS = {
                 "trec_eval, ranx, sentence-transformers",
                 "binary relevance",
                 compute=lambda _, __: 1.0,
+                usual=True,
             ),
             "linear": Value(
                 "its grade over the highest grade",
@@ -594,6 +610,7 @@ OPTIONS = {
                 "PerMed's evaluate.py, where labels are binary too",
                 "weights g/2",
                 compute=lambda grade, _: grade / 2,
+                usual=True,
                 offered=lambda labels: labels.top <= _HIGHEST_HALF,
             ),
             "exp": Value(
@@ -742,6 +759,7 @@ OPTIONS = {
                 "Järvelin and Kekäläinen 2002; trec_eval, ranx ndcg, BEIR, MTEB",
                 "linear gains",
                 compute=Gain(graded.GAINS["linear"]),
+                usual=True,
             ),
             "binary": Value(
                 "gain 1 for each relevant document",
@@ -754,6 +772,7 @@ OPTIONS = {
                 "Burges et al. 2005; gdeval; ranx ndcg_burges; PerMed's evaluate.py",
                 "exponential gains (2^g - 1)",
                 compute=Gain(graded.GAINS["exp"]),
+                usual=True,
                 defined=lambda labels: labels.top <= MAX_EXPONENT,
             ),
             "first": Value(
@@ -836,7 +855,7 @@ OPTIONS = {
                 "scripts that print DCG",
                 "not divided by an ideal",
                 compute=one,
-                micro="none",
+                micro=Micro.NONE,
             ),
         },
         measures=("nDCG",),
@@ -925,7 +944,7 @@ OPTIONS = {
                 "RR of the first relevant document",
                 "trec_eval, ranx, BEIR",
                 compute=Over(RECIPROCAL_OF_FIRST, one),
-                micro="none",
+                micro=Micro.NONE,
             ),
             "found": Value(
                 "the mean of 1/rank over the relevant documents found",
@@ -944,7 +963,7 @@ OPTIONS = {
                 "allRank",
                 "of the first document with the highest grade of its list",
                 compute=Over(RECIPROCAL_OF_BEST, one),
-                micro="none",
+                micro=Micro.NONE,
             ),
             "middle": Value(
                 "RR of the middle rank of the documents with the score of the first relevant one",
@@ -952,7 +971,7 @@ OPTIONS = {
                 "of the middle rank of tied documents",
                 compute=Over(RECIPROCAL_OF_MIDDLE, one),
                 needs_ties=True,
-                micro="none",
+                micro=Micro.NONE,
             ),
         },
         measures=("RR",),
@@ -964,7 +983,7 @@ OPTIONS = {
                 "success is 1 with any relevant document found",
                 "trec_eval, ranx",
                 compute=Over(ANY_FOUND, one),
-                micro="mean",
+                micro=Micro.MEAN,
             ),
             "num_rel": Value(
                 "success is the share of the relevant documents found",
@@ -979,7 +998,7 @@ OPTIONS = {
                 "by the middle rank of tied documents",
                 compute=Over(MIDDLE_FOUND, one),
                 needs_ties=True,
-                micro="mean",
+                micro=Micro.MEAN,
             ),
         },
         measures=("Success",),
@@ -998,7 +1017,7 @@ OPTIONS = {
                 "Elasticsearch's rank evaluation; torchmetrics with adaptive_k",
                 "over the documents returned",
                 compute=Over(NUMBER_FOUND, lambda of: of.returned),
-                micro="none",
+                micro=Micro.NONE,
             ),
             "min": Value(
                 "precision over the smaller of the number of relevant documents and the cutoff",
@@ -1031,14 +1050,14 @@ OPTIONS = {
                 "DPR's top-k retrieval accuracy; image-text retrieval",
                 "1 with any relevant document found",
                 compute=Over(ANY_FOUND, one),
-                micro="none",
+                micro=Micro.NONE,
             ),
             "all": Value(
                 "recall is 1 where all relevant documents are found, else 0",
                 "multi-hop question answering",
                 "1 with all relevant documents found",
                 compute=Over(ALL_FOUND, one),
-                micro="none",
+                micro=Micro.NONE,
             ),
         },
         measures=(

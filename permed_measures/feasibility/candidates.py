@@ -12,6 +12,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.conventions.aggregate import Known
+from permed_measures.conventions.describe import GAIN_OF_DCG
 from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
@@ -38,6 +39,7 @@ from permed_measures.conventions.per_query import (
     NEGATIVE,
     PER_HIT,
     WEIGHTS,
+    Factor,
     Given,
     Labels,
     NeedsRunError,
@@ -116,7 +118,7 @@ def _ndcg(of: Given, grades: Floats) -> _Sum | None:
     others = np.append(np.setdiff1d(of.labels.judgments.grade, grades), 0.0)
     if gain.of_grades(negative(others)).any():
         return None
-    factor, level = ("first", 1.0) if gain.of_first else ("each", -np.inf)
+    factor, level = (Factor.FIRST, 1.0) if gain.of_first else (Factor.ONE, -np.inf)
     summand = Summand(factor, of.by[DISCOUNT])
     return _Sum(gain.of_grades(negative(grades)), summand, level, of.by[IDEAL])
 
@@ -162,7 +164,7 @@ def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
 
 
 def _written_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
-    gain = {"log2": "linear", "exp-log2": "exp"}.get(params["dcg"])
+    gain = GAIN_OF_DCG.get(params["dcg"])
     return None if gain is None or params["gains"] is not None else {GAIN: gain}
 
 
@@ -259,8 +261,6 @@ def _with_any_run(convention: Convention, option: str) -> Convention:
 
 # --- which are tried -------------------------------------------------------------------------------
 
-_USUAL = {"AP": (WEIGHTS, ("binary", "half")), "nDCG": (GAIN, ("linear", "exp"))}
-"""How measures are computed nearly always, apart from the default."""
 _GROUPS = ((("AP",), 2), (("nDCG",), 1), (("P", "R", "RR", "Success"), 2))
 """The measures that share options, and in how many of these a convention may differ from a usual one."""
 _LEVELS = 4
@@ -270,11 +270,11 @@ _LEVELS = 4
 def usual_conventions(claims: list[Claim], labels: Labels) -> list[Convention]:
     """Return how measures are computed nearly always: of all queries, within the cutoffs of the names."""
     default = with_value(COMMUNITY.at(claims), LABELS, labels.policy)
-    ways = [
-        [(option, value) for value in values]
-        for measure, (option, values) in _USUAL.items()
-        if measure in default
-    ]
+    own = dict.fromkeys(option for measure in default for option in OPTIONS_OF.get(measure, ()))
+    usual = {
+        option: [value for value, record in OPTIONS[option].values.items() if record.usual] for option in own
+    }
+    ways = [[(option, value) for value in values] for option, values in usual.items() if values]
     every = [
         reduce(lambda found, change: with_value(found, *change), chosen, default) for chosen in product(*ways)
     ]

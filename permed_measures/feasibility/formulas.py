@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.per_query import Discount
+from permed_measures.conventions.per_query import Discount, Factor
 from permed_measures.engine.judgments import Ints, Judgments
 
 Floats = NDArray[np.float64]
@@ -77,10 +77,10 @@ class QueryClasses:
         return all(np.array_equal(*pair) for pair in pairs)
 
 
-_FACTORS: dict[str, Callable[[Ints], NDArray[np.generic]]] = {
-    "each": np.ones_like,
-    "first": lambda n_above: n_above == 0,
-    "precision": lambda n_above: n_above + 1,
+_FACTORS: dict[Factor, Callable[[Ints], NDArray[np.generic]]] = {
+    Factor.ONE: np.ones_like,
+    Factor.FIRST: lambda n_above: n_above == 0,
+    Factor.FOUND: lambda n_above: n_above + 1,
 }
 """What the number of relevant documents above makes of the weight of a document."""
 
@@ -102,9 +102,7 @@ class Formula:
     cutoff : int or None
     weights : tuple of float
         Of the documents of each grade.
-    factor : {'each', 'first', 'precision'}
-        Whether each document adds something, the first relevant one alone, or each as much more as there are
-        relevant ones down to it.
+    factor : Factor
     discount : callable or None
         Of ranks; None if they do not matter.
     scale : ndarray, shape (n_classes,)
@@ -116,7 +114,7 @@ class Formula:
     cutoff: int | None
     weights: tuple[float, ...]
     scale: Floats
-    factor: str = "each"
+    factor: Factor = Factor.ONE
     discount: Discount | None = None
     level: float = -np.inf
 
@@ -127,7 +125,7 @@ class Formula:
 
     def is_idle(self, grades: Floats) -> NDArray[np.bool_]:
         """Return of which grades documents change nothing, wherever they stand."""
-        counts = (grades >= self.level) & (self.factor != "each")
+        counts = (grades >= self.level) & (self.factor is not Factor.ONE)
         idle: NDArray[np.bool_] = (np.array(self.weights) == 0) & ~counts
         return idle
 
@@ -162,9 +160,9 @@ class Formula:
         slots, above = self.slots_below(depth), self._n_relevant(states)
         falling = np.argsort(-np.array(self.weights), kind="stable").tolist()
         relevant = [g for g in falling if states.grades[g] >= self.level]
-        taken = _taken(states.left, relevant, min(slots, 1) if self.factor == "first" else slots)
-        most = self._sum(taken, relevant[::-1] if self.factor == "precision" else relevant, depth, above)
-        return most * (above == 0) if self.factor == "first" else most
+        taken = _taken(states.left, relevant, min(slots, 1) if self.factor is Factor.FIRST else slots)
+        most = self._sum(taken, relevant[::-1] if self.factor is Factor.FOUND else relevant, depth, above)
+        return most * (above == 0) if self.factor is Factor.FIRST else most
 
     def _sum(self, taken: Ints, order: Sequence[int], depth: int, above: Ints) -> Floats:
         """Return what documents add one after the other below a depth, those of each grade together."""
@@ -175,7 +173,7 @@ class Formula:
         for g in order:
             start, end = end, end + taken[:, g]
             added = plain[end] - plain[start]
-            if self.factor == "precision":
+            if self.factor is Factor.FOUND:
                 added = above * added + rising[end] - rising[start]
             total += self.weights[g] * added
         return total
@@ -212,7 +210,7 @@ def total_of(formula: Formula, classes: QueryClasses) -> int | None:
 
 def _steps(formula: Formula) -> int | None:
     """Return how many equal steps there are from 0 to 1 for each query."""
-    if {*formula.weights} - {0.0, 1.0} or formula.factor == "precision" or formula.discount:
+    if {*formula.weights} - {0.0, 1.0} or formula.factor is Factor.FOUND or formula.discount:
         return None
     denominators = np.unique((1 / formula.scale[formula.scale > 0]).round(9)).tolist()
     if not denominators or any(each % 1 for each in denominators):

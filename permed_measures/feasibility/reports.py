@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.conventions.options import DEFAULT, describe
+from permed_measures.conventions.records import LABELS, QUERY_SET
 from permed_measures.errors import InputError
 from permed_measures.escaping import counted, grouped, listed
 from permed_measures.feasibility.bounds import Interval
@@ -249,9 +250,9 @@ def _name(limits: ConventionLimits, among: list[ConventionLimits]) -> str:
     """Name a convention by the measures that not all of some share, and what else is unusual."""
     columns = zip(*(each.measures for each in among), strict=True)
     telling = [name for name, column in zip(limits.measures, columns, strict=True) if len({*column}) > 1]
-    queries = limits.shared["queries"]  # where the run lacks none, if that is possible
+    queries = limits.shared[QUERY_SET]  # where the run lacks none, if that is possible
     queries = queries if limits.lacks_queries else where_none_is_lacking(queries)
-    settings = {"labels": limits.shared["labels"], "queries": queries}
+    settings = {LABELS: limits.shared[LABELS], QUERY_SET: queries}
     unusual = [describe(*each) for each in settings.items() if each[1] != DEFAULT[each[0]]]
     return ", ".join([" · ".join(telling or limits.measures), *unusual])
 
@@ -407,8 +408,8 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
                     "claim": each.claim.name,
                     "published": each.claim.text,
                     "measure": each.measure,
-                    "labels": limits.shared["labels"],
-                    "queries": limits.shared["queries"],
+                    "labels": limits.shared[LABELS],
+                    "queries": limits.shared[QUERY_SET],
                     "usual": limits.usual,
                     "low": low,
                     "high": high,

@@ -180,7 +180,6 @@ def test_records_name_values_of_their_option():
     for name, option in OPTIONS.items():
         for value, record in option.values.items():
             assert {record.any_run, record.pooled_as} <= {"", *option.values}, (name, value)
-            assert record.micro in ("own", "none", "mean")
             assert {*record.measures} <= {*option.measures}
             assert record.any_run == "" or name in SHARED
 
