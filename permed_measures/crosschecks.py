@@ -26,12 +26,12 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
 from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import counted, grouped, listed
+from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
-from permed_measures.measures.headings import name_of, renamed
+from permed_measures.measures.headings import alias_notes, name_of
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.provenance import Origin, provenance
@@ -61,12 +61,12 @@ def _may_have(measure: Measure, judgments: Judgments) -> bool:
     return True
 
 
-Grades = Mapping[str, Mapping[str, int]]
-Scores = Mapping[str, Mapping[str, float]]
+QrelsValues = Mapping[str, Mapping[str, int]]
+RunScores = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureAgreement:
     """How a measure compares.
 
     Attributes
@@ -114,7 +114,7 @@ class Row:
 class CrossCheck(Result):
     """The outcome of a cross-check; ``print`` shows what differs, and says what agrees.
 
-    ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `Row`.
+    ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `MeasureAgreement`.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class CrossCheck(Result):
         Where the qrels and the run come from.
     """
 
-    rows: list[Row]
+    rows: list[MeasureAgreement]
     n_queries: int
     alone: int
     origin: Origin | None = field(default=None, repr=False)
@@ -146,7 +146,7 @@ class CrossCheck(Result):
     def __repr__(self) -> str:
         """Name the verdict and the measures."""
         measures = ", ".join(name_of(row.measure) for row in self.rows)
-        verdict, queries = _verdict(self.rows).partition(",")[0], counted(self.n_queries, "judged query")
+        verdict, queries = _verdict(self.rows).partition(",")[0], pluralize(self.n_queries, "judged query")
         return f"<CrossCheck: {verdict}, {queries}: {measures}>"
 
 
@@ -197,10 +197,10 @@ def crosscheck(
     *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
     low, high = (evaluation._replace(values=values).aggregated for values in ends)
     longest = max(map(len, scores.values()), default=0)
-    rows: list[Row] = []
+    rows: list[MeasureAgreement] = []
     by_both: set[str] = set()
     for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
-        row = Row(measure, value, (low[measure], high[measure]), known)
+        row = MeasureAgreement(measure, value, (low[measure], high[measure]), known)
         same = same_measure(measure, set(judgments.grade.tolist()), longest)
         if isinstance(same, str):
             rows.append(replace(row, reason=same))
@@ -217,7 +217,7 @@ def _with_string_ids(nested: Nested) -> NamedDict:
     return NamedDict(pairs, file_of(nested))
 
 
-def _values_of_same(same: Same, qrels: Grades, run: Scores) -> dict[str, float]:
+def _values_of_same(same: Same, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
     """Return pytrec_eval's value of a measure for each query that it can take."""
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
     found = _pytrec_values(same.measure, gains, run)
@@ -230,7 +230,7 @@ def _values_of_same(same: Same, qrels: Grades, run: Scores) -> dict[str, float]:
     return {query_id: value if value >= same.threshold else 0.0 for query_id, value in found.items()}
 
 
-def _compared(row: Row, theirs: dict[str, float], evaluation: Evaluation) -> Row:
+def _compared(row: MeasureAgreement, theirs: dict[str, float], evaluation: Evaluation) -> MeasureAgreement:
     """Return the row with what pytrec_eval has."""
     values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
     ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
@@ -289,7 +289,7 @@ def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | s
     given = values_of(measure)
     if (rel := given.get("rel") or 1) != int(rel):
         return ABSENT
-    same: _Finder = _SAME.get(str(measure.NAME), _itself)
+    same: _Finder = _ASKED_AS.get(str(measure.NAME), _itself)
     found = same(measure, dict(given), grades, longest)
     if isinstance(found, str):
         return found
@@ -346,7 +346,7 @@ def _variant_ndcg(measure: Measure, given: dict[str, Any], grades: set[float], l
 
 _Finder = Callable[[Measure, dict[str, Any], set[float], int], Same | str]
 
-_SAME: dict[str, _Finder] = {
+_ASKED_AS: dict[str, _Finder] = {
     "Coverage": _success,
     "F1": _f1,
     "RR": _reciprocal_rank,
@@ -357,7 +357,7 @@ _SAME: dict[str, _Finder] = {
 """Measures that pytrec_eval has under another name, or not in every form."""
 
 
-def _pytrec_values(measure: Measure, qrels: Grades, run: Scores) -> dict[str, float]:
+def _pytrec_values(measure: Measure, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
     """Return pytrec_eval's value for each query that it can take and where it does not divide 0 by 0."""
     level = values_of(measure).get("rel") or 1
     safe = [
@@ -389,7 +389,7 @@ def _can_take(labels: Mapping[str, int], scores: Mapping[str, float]) -> bool:
 # --- report ------------------------------------------------------------------------------------------
 
 _HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties"]
-_PACKAGES = ["pytrec-eval-terrier"]
+_CHECKED_PACKAGES = ["pytrec-eval-terrier"]
 
 
 def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
@@ -413,49 +413,49 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
         data=lambda: {
             "ok": all(result.ok for result in results.values()),
             "runs": runs,
-            "provenance": provenance(measures, origin, packages=_PACKAGES),
+            "provenance": provenance(measures, origin, packages=_CHECKED_PACKAGES),
         },
         rows=lambda: [
             {**({"run": name} if name else {}), **_record(row)}
             for name, result in results.items()
             for row in result.rows
         ],
-        how=partial(how_made, measures, origin, packages=_PACKAGES),
+        how=partial(how_made, measures, origin, packages=_CHECKED_PACKAGES),
     )
 
 
-def _verdict(rows: list[Row]) -> str:
+def _verdict(rows: list[MeasureAgreement]) -> str:
     compared = [row for row in rows if not row.reason]
     if not compared:
         return "No measure was compared"
-    n_differing, measures = sum(row.differing > 0 for row in compared), counted(len(compared), "measure")
+    n_differing, measures = sum(row.differing > 0 for row in compared), pluralize(len(compared), "measure")
     said = f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
     least, most = (end(row.queries for row in compared) for end in (min, max))
-    queries = f"{'' if least == most else f'{least:,} to '}{counted(most, 'query')}"
+    queries = f"{'' if least == most else f'{least:,} to '}{pluralize(most, 'query')}"
     return f"{said}, on {queries} (largest difference {max(row.largest_difference for row in compared):.0g})"
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: MeasureAgreement) -> dict[str, Any]:
     low, high = row.ties
     replaced = {"measure": name_of(row.measure), "verdict": row.verdict, "ties_low": low, "ties_high": high}
     fields = {name: value for name, value in vars(row).items() if name not in ("ties", "values")}
     return {name: None if value != value else value for name, value in {**fields, **replaced}.items()}
 
 
-def _cells(row: Row) -> list[str | Cell]:
+def _cells(row: MeasureAgreement) -> list[str | Cell]:
     shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0g}"]
     numbers = zip(shown, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
     ties = Cell(_ties(row) or "same", mark=_star(row), value=row.ties[0])
     return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties]
 
 
-def _ties(row: Row) -> str:
+def _ties(row: MeasureAgreement) -> str:
     """Write the range over orders of ties; nothing if it prints as the value."""
     low, high = (f"{value:.4f}" for value in row.ties)
     return "" if low == high == f"{row.value:.4f}" else f"{low} to {high}"
 
 
-def _star(row: Row) -> str:
+def _star(row: MeasureAgreement) -> str:
     return "" if row.ties_exact else "*"
 
 
@@ -467,7 +467,7 @@ def _sections(results: Mapping[str, CrossCheck]) -> Iterator[Section]:
         table = Table.of(
             _HEADINGS,
             [_cells(row) for row in result.rows if row.differing],
-            caption=f"What differs, of {counted(result.n_queries, 'judged query')}",
+            caption=f"What differs, of {pluralize(result.n_queries, 'judged query')}",
             label="crosscheck",
         )
         own = [text for text in texts[name] if text not in shared]
@@ -481,21 +481,21 @@ def _texts(result: CrossCheck) -> Iterator[str]:
     yield from (_difference(row, *row.values) for row in result.rows if row.values)
     agree = [name_of(row.measure) for row in result.rows if row.verdict == "agrees"]
     if agree:
-        yield f"Agrees: {listed(agree)}."
+        yield f"Agrees: {join_names(agree)}."
     absent = grouped((row.reason, name_of(row.measure)) for row in result.rows if row.reason)
-    yield from (f"Not compared: {listed(names)} ({reason})." for reason, names in absent.items())
+    yield from (f"Not compared: {join_names(names)} ({reason})." for reason, names in absent.items())
     tied = [row for row in result.rows if not row.differing and (_ties(row) or not row.ties_exact)]
     if tied:
         ranges = (f"{name_of(each.measure)} {_ties(each) or 'same'}{_star(each)}" for each in tied)
-        yield f"Ties, {ALL_ORDERS}: {listed(ranges)}."
+        yield f"Ties, {ALL_ORDERS}: {join_names(ranges)}."
     yield (
-        f"{counted(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
+        f"{pluralize(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
         f"pytrec-eval-terrier {version('pytrec-eval-terrier')}."
     )
 
 
-def _difference(row: Row, ours: float, theirs: float) -> str:
-    where = f"{name_of(row.measure)} differs on {row.differing:,} of {counted(row.queries, 'query')}"
+def _difference(row: MeasureAgreement, ours: float, theirs: float) -> str:
+    where = f"{name_of(row.measure)} differs on {row.differing:,} of {pluralize(row.queries, 'query')}"
     return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {theirs:.6g}."
 
 
@@ -503,5 +503,5 @@ def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
     """Say what names and stars are."""
     rows = [row for result in results.values() for row in result.rows]
     some = not all(row.ties_exact for row in rows)
-    names = (f"{text}." for text in renamed(dict.fromkeys(row.measure for row in rows)))
+    names = (f"{text}." for text in alias_notes(dict.fromkeys(row.measure for row in rows)))
     return [*names, *([f"{THREE_ORDERS}."] if some else [])]

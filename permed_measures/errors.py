@@ -69,7 +69,7 @@ class NoSharedQueryWarning(PermedWarning):
     """The run is not empty, and none of its queries is in the qrels."""
 
 
-_RUN: ContextVar[str | None] = ContextVar("run", default="")
+_CURRENT_RUN: ContextVar[str | None] = ContextVar("run", default="")
 _SHOW: ContextVar[Callable[[PermedWarning], None] | None] = ContextVar("show", default=None)
 """Of this call alone: Python's filters of warnings are those of the whole process, with all its threads."""
 
@@ -80,11 +80,11 @@ def warnings_about(run: str | None) -> Iterator[None]:
 
     The engine, which warns, does not know what the user calls a run, nor whether it was evaluated before.
     """
-    token = _RUN.set(None if _RUN.get() is None else run)
+    token = _CURRENT_RUN.set(None if _CURRENT_RUN.get() is None else run)
     try:
         yield
     finally:
-        _RUN.reset(token)
+        _CURRENT_RUN.reset(token)
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def warnings_shown_by(show: Callable[[PermedWarning], None]) -> Iterator[None]:
 
 def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object = None) -> None:
     """Warn of the line by which a user called the package; of a file if the message begins with its path."""
-    run = _RUN.get()
+    run = _CURRENT_RUN.get()
     if run is None:
         return
     warning = kind(f"run {run!r}: {message}" if run and not path else message)
@@ -127,7 +127,7 @@ PACKAGE = str(Path(__file__).parent / "_")[:-1]
 """How the paths of the package's files begin; with the separator, since a neighbour may begin alike."""
 
 
-def nearest(name: str, options: Iterable[str], least: float = 0.5) -> str:
+def did_you_mean(name: str, options: Iterable[str], least: float = 0.5) -> str:
     """Return ``"Did you mean 'x'?"`` for the option spelled most like `name`, or an empty string.
 
     What is less alike than `least`, by the ratio of difflib, is not meant.
@@ -148,19 +148,19 @@ def check_choice(name: str, value: object, options: Collection[str]) -> None:
     """Raise InputError unless the value is one of the options."""
     if not isinstance(value, str) or value not in options:
         raise InputError(
-            f"{name} must be one of {', '.join(options)} (found {shown(value)})",
-            hint=nearest(str(value), options),
+            f"{name} must be one of {', '.join(options)} (found {short_repr(value)})",
+            hint=did_you_mean(str(value), options),
         )
 
 
-def whole_number(name: str, value: object, least: int) -> int:
+def check_int(name: str, value: object, least: int) -> int:
     """Return an integer, also one of numpy; raise InputError unless it is at least `least`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least} (found {shown(value)})")
+        raise InputError(f"{name} must be a whole number of at least {least} (found {short_repr(value)})")
     return int(value)
 
 
-def files_beside(path: Path) -> list[str]:
+def siblings(path: Path) -> list[str]:
     """Return the files and folders where a file was looked for: one of them may have been meant."""
     try:
         return sorted(map(str, path.parent.iterdir()))
@@ -168,7 +168,7 @@ def files_beside(path: Path) -> list[str]:
         return []
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a value as messages show it: as in Python, cut to 80 characters (one may be megabytes long).
 
     Examples
@@ -208,15 +208,15 @@ _CONNECTION = r"(<[^>]*>|\w+\(host=[^)]*\)): "
 """How urllib3 begins a message: with the connection, which is known."""
 
 
-def unloadable(dataset: str, error: BaseException) -> InputError:
+def dataset_load_error(dataset: str, error: BaseException) -> InputError:
     """Return the error for a data set whose qrels ir_datasets cannot load."""
     return InputError(
-        f"the qrels of {shown(dataset)} cannot be loaded by ir_datasets ({reason_of(error)})",
+        f"the qrels of {short_repr(dataset)} cannot be loaded by ir_datasets ({reason_of(error)})",
         hint="Check the network, or name a file of qrels",
     )
 
 
-def no_folder(error: BaseException) -> InputError:
+def cache_dir_error(error: BaseException) -> InputError:
     """Return the error where ir_datasets has no folder that it can write into, such as a read-only home."""
     hint = "Let the environment variable IR_DATASETS_HOME name a folder in which files can be written"
     return InputError(f"ir_datasets cannot write into its folder ({error})", hint=hint)

@@ -15,7 +15,7 @@ _CONTROL_IN_JSON = r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
 _MARKDOWN = r"([\\`*_|\[\]$~#!{}]|^[-+=])"
 _NUMBERED = r"^([0-9]{1,9})(?=[.)](\s|$))"
-_LATEX = str.maketrans(
+_LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "^": r"\textasciicircum{}",
@@ -91,12 +91,12 @@ def as_json(content: Any, **options: Any) -> str:
     return re.sub(_CONTROL_IN_JSON, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def finite(value: Any) -> Any:
+def nonfinite_to_str(value: Any) -> Any:
     """Replace infinities and NaN, which JSON does not have, by texts."""
     if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
+        return {key: nonfinite_to_str(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [finite(each) for each in value]
+        return [nonfinite_to_str(each) for each in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -113,7 +113,7 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
-def counted(n: int, noun: str) -> str:
+def pluralize(n: int, noun: str) -> str:
     """Write a number with its noun, in the singular or plural.
 
     Examples
@@ -124,7 +124,7 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural(noun)}"
 
 
-def listed(names: Iterable[str], most: int | None = None) -> str:
+def join_names(names: Iterable[str], most: int | None = None) -> str:
     """List names in a sentence; of more than `most` and one, the first are named and the others counted.
 
     Examples
@@ -158,7 +158,7 @@ def as_latex(text: str) -> str:
     >>> print(as_latex("[a_b] 5%"))
     {[}a\_b{]} 5\%
     """
-    return re.sub(_LIGATURE, r"\g<0>{}", one_line(text).translate(_LATEX))
+    return re.sub(_LIGATURE, r"\g<0>{}", one_line(text).translate(_LATEX_ESCAPES))
 
 
 def as_html(text: str) -> str:

@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, plural
+from permed_measures.escaping import plural, pluralize
 from permed_measures.measures.parameters import values_of
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ TIE = 1e-12
 FEW_UNITS = 20
 """Of fewer units Student's interval of skewed values may have the truth less often than it says."""
 
-Range = tuple[float, float]
+LowHigh = tuple[float, float]
 
 
 class Estimate(NamedTuple):
@@ -56,7 +56,7 @@ def coverage_notes(n_units: int, unit: str, level: float, values: str) -> list[s
     """Note that intervals of so few units may hold the truth less often than they say, if so."""
     if n_units >= FEW_UNITS:
         return []
-    units = counted(n_units, unit)
+    units = pluralize(n_units, unit)
     return [f"interval: with {units} coverage may be below {percent(level)} where {values} are skewed"]
 
 
@@ -89,7 +89,7 @@ def mean_intervals(
     values: Floats,
     cluster: Ints,
     level: float = 0.95,
-    within: Sequence[Range] | None = None,
+    within: Sequence[LowHigh] | None = None,
     critical: float | None = None,
 ) -> list[Estimate]:
     r"""Compute an interval of the mean of each column, by whole clusters.
@@ -152,8 +152,8 @@ def queries_in_clusters(n_queries: int, n_clusters: int, clusters: str) -> str:
     named = (
         f" ({clusters})" if clusters != "clusters" else ""
     )  # those of a mapping or a function have no name
-    within = f" in {counted(n_clusters, 'cluster')}{named}" if clusters else ""
-    return f"{counted(n_queries, 'query')}{within}"
+    within = f" in {pluralize(n_clusters, 'cluster')}{named}" if clusters else ""
+    return f"{pluralize(n_queries, 'query')}{within}"
 
 
 def no_variance(n_units: int, unit: str) -> str:
@@ -275,7 +275,7 @@ _SOMETIMES: dict[str, Callable[[dict[str, Any]], bool]] = {
 """Measures between 0 and 1 with some of their parameters; with others VariantNDCG may also be below 0."""
 
 
-def range_of(measure: Measure) -> Range:
+def range_of(measure: Measure) -> LowHigh:
     """Return the least and the most that a measure can be; infinite where that is not known.
 
     Examples
@@ -292,7 +292,7 @@ def range_of(measure: Measure) -> Range:
     return (-np.inf if name == "VariantNDCG" else 0.0), np.inf
 
 
-def difference_range(measure: Measure) -> Range:
+def difference_range(measure: Measure) -> LowHigh:
     """Return the least and the most that a difference of two values of a measure can be."""
     low, high = range_of(measure)
     return low - high, high - low

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-AFTER = 2.0
+DELAY = 2.0
 """After how many seconds work is long."""
-VARIABLE = "PERMED_PROGRESS"
+ENV_VAR = "PERMED_PROGRESS"
 """The environment variable that hides progress if it is 0."""
 
 
@@ -34,14 +34,14 @@ class _Display:
         self.is_over = False
         self._lock = threading.RLock()
         self._drawn: Any = None
-        self._timer = threading.Timer(AFTER, self.draw)
+        self._timer = threading.Timer(DELAY, self.draw)
         self._timer.daemon = True
         self._timer.start()
 
     def draw(self) -> None:
         """Begin to draw, unless another thread's display is drawn."""
         with self._lock:
-            if self._drawn is None and self.steps and _DRAWING.acquire(blocking=False):
+            if self._drawn is None and self.steps and _DRAWING_LOCK.acquire(blocking=False):
                 self._drawn = _bars()
                 for step in self.steps:
                     self._add(step)
@@ -82,7 +82,7 @@ class _Display:
                 return False
             self._drawn.stop()
             self._drawn = None
-            _DRAWING.release()
+            _DRAWING_LOCK.release()
             return True
 
 
@@ -102,14 +102,14 @@ def _bars() -> Any:
     )
 
 
-_DRAWING = threading.Lock()
+_DRAWING_LOCK = threading.Lock()
 """Held by the display that is drawn: a terminal has one place for it."""
 _DISPLAY: ContextVar[_Display | None] = ContextVar("display", default=None)
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 def _is_shown() -> bool:
-    if _QUIET.get() or os.environ.get(VARIABLE) == "0":
+    if _QUIET.get() or os.environ.get(ENV_VAR) == "0":
         return False
     try:
         return sys.stderr.isatty()

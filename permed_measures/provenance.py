@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.escaping import listed
+from permed_measures.escaping import join_names
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import alias_of, values_of
 
@@ -26,7 +26,7 @@ ORDERS = {
 }
 """What ranks documents, by the option ``order``."""
 
-_OTHERS = {
+_EFFECTS_OF_OPTIONS = {
     "query-ids": "Query ids of runs are rewritten to match the qrels ({}).",
     "max-passage": "Ids of runs have the document before {!r}: its best part is kept.",
     "duplicates": "Of a document that a run lists twice for a query, one row is kept: the {}.",
@@ -71,7 +71,7 @@ class Origin(NamedTuple):
         return cls(qrels=os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "", runs=files)
 
 
-def conventions_of(measures: Iterable[Measure], options: Mapping[str, Any]) -> list[str]:
+def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any]) -> list[str]:
     r"""Say which queries count and how documents were ranked, by these measures with these options.
 
     Examples
@@ -89,7 +89,11 @@ def conventions_of(measures: Iterable[Measure], options: Mapping[str, Any]) -> l
         "Queries of the run that the qrels lack are ignored.",
         ORDERS[options.get("order", "score")],
         *_which_documents(known),
-        *(text.format(options[name]) for name, text in _OTHERS.items() if options.get(name) not in _DEFAULTS),
+        *(
+            text.format(options[name])
+            for name, text in _EFFECTS_OF_OPTIONS.items()
+            if options.get(name) not in _DEFAULTS
+        ),
     ]
 
 
@@ -104,7 +108,7 @@ def _which_queries(others: list[str], n_measures: int) -> str:
     every = "Every query of the qrels counts"
     if others and len(others) == n_measures:
         return f"{every}."
-    but = f" on all but {listed(others)}" if others else ""
+    but = f" on all but {join_names(others)}" if others else ""
     return f"{every}; one that the run lacks, or that has no relevant document, scores 0{but}."
 
 
@@ -115,10 +119,10 @@ def _which_documents(known: list[tuple[str, str, dict[str, Any]]]) -> Iterator[s
     if condensed and len(condensed) == len(known):
         yield f"{said} are left out before the others are ranked."
     else:
-        left_out = f"; for {listed(condensed)} they are left out" if condensed else ""
+        left_out = f"; for {join_names(condensed)} they are left out" if condensed else ""
         yield f"{said} take up ranks and are not relevant{left_out}."
     if keep := [text for text, _, given in known if given.get("negative") == "keep"]:
-        yield f"A negative grade is a loss on {listed(keep)}."
+        yield f"A negative grade is a loss on {join_names(keep)}."
 
 
 _DESCRIPTIONS = {
@@ -181,7 +185,7 @@ def provenance(
         - ``versions``: of permed-measures, Python, ir-measures, numpy, polars and `packages`.
         - ``measures``: for each its name as it prints (``measure``), a ``description``, and the values of all
           ``parameters``, defaults included (null where there is none); its ``heading`` if the user named it.
-        - ``conventions``: which queries count and how documents were ranked, in sentences (`conventions_of`).
+        - ``conventions``: which queries count and how documents were ranked (`ranking_conventions`).
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
         - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
@@ -213,7 +217,7 @@ def provenance(
             }
             for measure in measures
         ],
-        "conventions": conventions_of(measures, origin.options if origin is not None else {}),
+        "conventions": ranking_conventions(measures, origin.options if origin is not None else {}),
     }
     if seed is not None:
         content["seed"] = seed

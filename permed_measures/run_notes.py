@@ -15,14 +15,14 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError, warnings_about
-from permed_measures.escaping import counted, listed
+from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.provenance import OF_QRELS
 
 
 @contextmanager
-def naming(name: str) -> Iterator[None]:
+def errors_name_run(name: str) -> Iterator[None]:
     """Name the run in errors and warnings about it; the dict that a user gives cannot hold a name."""
     try:
         with warnings_about(name):
@@ -41,7 +41,7 @@ def check_named(runs: Any) -> None:
         )
 
 
-def check_given(
+def check_nonempty(
     judgments: Judgments, measures: Iterable[Measure], purpose: str, runs: Sized = ("at least one",)
 ) -> None:
     """Raise InputError unless there are queries, measures for a purpose such as ``compare by``, and runs."""
@@ -60,11 +60,11 @@ def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = 
     if len(lacking):
         scores = scored_without_results(measures)
         notes.append(
-            f"run {name!r} retrieves nothing for {len(lacking):,} of {counted(len(query_ids), 'query')} "
+            f"run {name!r} retrieves nothing for {len(lacking):,} of {pluralize(len(query_ids), 'query')} "
             f"(first: {query_ids[lacking[0]]!r}); {f'it {scores}' if len(lacking) == 1 else _of_many(scores)}"
         )
     if beyond := rankings.n_run_queries - rankings.n_shared:
-        notes.append(f"run {name!r} has {counted(beyond, 'query')} without judgments (ignored)")
+        notes.append(f"run {name!r} has {pluralize(beyond, 'query')} without judgments (ignored)")
     return [*notes, *_deeper_than_lists(name, rankings, list(measures))]
 
 
@@ -88,13 +88,13 @@ def no_deeper(lengths: NDArray[np.int64], cutoffs: Mapping[str, int]) -> str:
     longest = int(lengths.max(initial=0))
     n_cut = int((lengths == longest).sum())
     deeper = [name for name, cutoff in cutoffs.items() if cutoff > longest]
-    if not deeper or longest < _CUT or n_cut < (lengths > 0).sum() / 2:
+    if not deeper or longest < _SHORT_LIST or n_cut < (lengths > 0).sum() / 2:
         return ""
     sees = "sees" if len(deeper) == 1 else "see"
-    return f"its lists end at rank {longest:,}, and {listed(deeper)} {sees} no deeper"
+    return f"its lists end at rank {longest:,}, and {join_names(deeper)} {sees} no deeper"
 
 
-_CUT = 10
+_SHORT_LIST = 10
 """Lists that end above this rank are short, and not cut."""
 
 
@@ -110,7 +110,7 @@ def scored_without_results(measures: Iterable[Measure]) -> str:
     measures = list(measures)
     of_qrels = [measure for measure in measures if measure.NAME in OF_QRELS]
     said = ["scores 0"] if not of_qrels or len(of_qrels) < len(measures) else []
-    said += [f"counts in {listed(headings_of(of_qrels))}"] if of_qrels else []
+    said += [f"counts in {join_names(headings_of(of_qrels))}"] if of_qrels else []
     return ", but ".join(said)
 
 
@@ -138,7 +138,7 @@ def mean_judged(shares: NDArray[np.float64]) -> float | None:
 
 # --- what values do not tell ------------------------------------------------------------------------
 
-_FIRST = 10
+_MAX_NAMED_QUERIES = 10
 _HARDLY_ANY = 0.02
 """The share of judged documents below which ids may not be those of the qrels.
 
@@ -146,7 +146,7 @@ Of the public LitSearch runs, whose queries have one to two judged documents, th
 document in six; a run whose query ids are off by one, one in 200.
 """
 
-_ENOUGH = 10
+_ENOUGH_DOCS = 10
 """Documents from which on it is hardly by chance that none is judged."""
 
 
@@ -182,15 +182,17 @@ def _equal_scores(rankings: JudgedRankings) -> Iterator[str]:
 
 def _few_judged(rankings: JudgedRankings) -> Iterator[str]:
     """Say how few documents are judged; of queries for which something is retrieved."""
-    n_first = int(np.minimum(rankings.retrieved, _FIRST).sum())
+    n_first = int(np.minimum(rankings.retrieved, _MAX_NAMED_QUERIES).sum())
     n_judged = int((rankings.retrieved[rankings.judgments.query] > 0).sum())
-    first, found = len(rankings.within(_FIRST).row), len(rankings.row)
-    if n_first >= _ENOUGH and first < _HARDLY_ANY * n_first and found < _HARDLY_ANY * n_judged:
+    first, found = len(rankings.within(_MAX_NAMED_QUERIES).row), len(rankings.row)
+    if n_first >= _ENOUGH_DOCS and first < _HARDLY_ANY * n_first and found < _HARDLY_ANY * n_judged:
         partly = n_judged < len(rankings.judgments.query)
         which = " of the queries with results" if partly else ""
         yield (
-            f"of {counted(n_first, 'document')} within the first {_FIRST}, {_are(first)} judged, and of "
-            f"{counted(n_judged, 'judged document')}{which}, {_are(found)} retrieved; compare the ids of run "
+            f"of {pluralize(n_first, 'document')} within the first {_MAX_NAMED_QUERIES}, "
+            f"{_are(first)} judged, and of "
+            f"{pluralize(n_judged, 'judged document')}{which}, {_are(found)} retrieved; compare the "
+            f"ids of run "
             "and qrels"
         )
 

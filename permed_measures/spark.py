@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, short_repr
 from permed_measures.inputs.conversion import is_spark_frame
 from permed_measures.inputs.door import read
 from permed_measures.measures.headings import check_headings
@@ -41,7 +41,7 @@ def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = N
     from permed_measures.engine.evaluator import PermedEvaluator
 
     if not is_spark_frame(run):
-        raise InputError(f"expected a PySpark frame (found {type(run).__name__} {shown(run)})")
+        raise InputError(f"expected a PySpark frame (found {type(run).__name__} {short_repr(run)})")
     asked = measures_of(measures, rel)
     check_headings(["query_id"], asked)
     evaluator = PermedEvaluator(asked, qrels, read=read)

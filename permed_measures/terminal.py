@@ -16,11 +16,11 @@ from permed_measures.escaping import Styled, one_line
 _WIDTH = 100  # the largest, of lines of text
 _NO_LIMIT = sys.maxsize  # the width where there is no terminal
 _NARROWEST = 12  # the smallest width that labels are folded to
-_GAP = "  "  # between columns
+_COLUMN_GAP = "  "  # between columns
 _CODES = {"bold": "1", "dim": "2", "underline": "4"}
 
 
-def columns_of(text: str) -> int:
+def display_width(text: str) -> int:
     """Return how many columns of the terminal a text takes: two for a Chinese character."""
     if text.isascii():
         return len(text)
@@ -35,22 +35,22 @@ class _Column:
 
     @cached_property
     def widest_cell(self) -> int:
-        return max((columns_of(cell.text + cell.after) for cell in self.cells), default=0)
+        return max((display_width(cell.text + cell.after) for cell in self.cells), default=0)
 
     @property
     def natural(self) -> int:
         """The width without any folding."""
-        return max(columns_of(self.heading), self.widest_cell)
+        return max(display_width(self.heading), self.widest_cell)
 
     @cached_property
     def least(self) -> int:
         """The width with a folded heading."""
-        return max(*(columns_of(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
+        return max(*(display_width(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
 
     def narrowest(self, most: int) -> int:
         """Return the width down to which a label is folded: its parts of words are whole, up to `most`."""
         texts = (piece for cell in self.cells for piece in _parts_of_words(cell.text + cell.after))
-        widest = max((columns_of(text.strip()) for text in texts), default=0)
+        widest = max((display_width(text.strip()) for text in texts), default=0)
         return min(self.least, max(_NARROWEST, min(widest, most)))
 
 
@@ -162,19 +162,19 @@ def _lines(cells: Sequence[Styled], widths: Sequence[int], left: Sequence[bool])
     columns = [_fitted(*each) for each in zip(cells, widths, left, strict=True)]
     blanks = [" " * width for width in widths]
     for parts in zip_longest(*columns):
-        yield _GAP.join(part or blank for part, blank in zip(parts, blanks, strict=True))
+        yield _COLUMN_GAP.join(part or blank for part, blank in zip(parts, blanks, strict=True))
 
 
 def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
     """Return the lines of a cell, as wide as its column."""
     whole = cell.text + cell.after
-    if columns_of(whole) <= width:
+    if display_width(whole) <= width:
         parts = [(cell.text, cell.after)]
     else:
         parts = [(line, "") for line in _folded(_parts_of_words(whole), width)]
     lines = []
     for text, after in parts:
-        blanks = " " * (width - columns_of(text + after))
+        blanks = " " * (width - display_width(text + after))
         shown = _styled(text, cell.style) + after
         lines.append(shown + blanks if at_left else blanks + shown)
     return lines
@@ -194,10 +194,10 @@ def _folded(pieces: Iterable[str], width: int) -> list[str]:
     """Put pieces of a text into lines; a piece that is wider than a line is cut."""
     lines = [""]
     for piece in pieces:
-        if columns_of((lines[-1] + piece).rstrip()) > width:
+        if display_width((lines[-1] + piece).rstrip()) > width:
             lines.append("")
         line = lines[-1] + (piece if lines[-1] or len(lines) == 1 else piece.lstrip())
-        lines[-1:] = _cut(line, width) if columns_of(line.rstrip()) > width else [line]
+        lines[-1:] = _cut(line, width) if display_width(line.rstrip()) > width else [line]
     return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
@@ -211,7 +211,7 @@ def _cut(text: str, width: int) -> list[str]:
 
 
 def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(_GAP) * (len(widths) - 1)
+    return sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1)
 
 
 def _folded_labels(columns: Sequence[_Column], available: int) -> list[int]:

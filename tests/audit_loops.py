@@ -5,7 +5,7 @@ import math
 import cases
 import oracle
 
-from permed_measures.conventions.options import CUTOFF, default_of, meant
+from permed_measures.conventions.options import CUTOFF_OF, default_of, meant
 from permed_measures.conventions.options import DEFAULT as COMMUNITY_OPTIONS
 
 DEFAULT = {}
@@ -316,7 +316,7 @@ def convention_of(claims, how=(), **cutoffs):
         own = own_of(claim.measure, dict(how))
         options = {each: meant(claim.measure, each, own[each]) for each in default_of(claim.measure)}
         cutoff = cutoffs.get(claim.name, claim.cutoffs[0])
-        found.setdefault(claim.measure, options)[CUTOFF + claim.name] = cutoff
+        found.setdefault(claim.measure, options)[CUTOFF_OF + claim.name] = cutoff
     return found
 
 

@@ -18,7 +18,7 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures import crosschecks
-from permed_measures.crosschecks import DEFAULT_MEASURES, Row
+from permed_measures.crosschecks import DEFAULT_MEASURES, MeasureAgreement
 from permed_measures.engine.judgments import divide, sums
 from permed_measures.engine.kernels import KERNELS
 
@@ -294,7 +294,7 @@ def test_real_data_agree(data, qrels, run, n_queries):
 def test_a_frame_has_a_row_for_each_measure():
     result = pm.crosscheck(QRELS, RUN, ["P@1", "GradedAP@10"])
     frame = result.to_polars()
-    assert {*frame.columns} == {each.name for each in fields(Row)} - {"ties", "values"} | {
+    assert {*frame.columns} == {each.name for each in fields(MeasureAgreement)} - {"ties", "values"} | {
         *("verdict", "ties_low", "ties_high")
     }
     assert frame["measure"].to_list() == ["P@1", "GradedAP@10"]

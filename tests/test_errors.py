@@ -16,7 +16,14 @@ from commands import STRICT, run_python
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.errors import PermedWarning, nearest, shown, warn, warnings_about, warnings_shown_by
+from permed_measures.errors import (
+    PermedWarning,
+    did_you_mean,
+    short_repr,
+    warn,
+    warnings_about,
+    warnings_shown_by,
+)
 
 FOLDER = Path(pm.__file__).parent
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
@@ -142,14 +149,14 @@ def test_python_warns_of_no_text_that_is_parsed():
 
 
 def test_values_of_80_characters_are_shown_whole():
-    assert (shown("x" * 78), len(shown("x" * 79))) == (repr("x" * 78), 80)
-    assert shown("x" * 79).endswith("x…")
+    assert (short_repr("x" * 78), len(short_repr("x" * 79))) == (repr("x" * 78), 80)
+    assert short_repr("x" * 79).endswith("x…")
 
 
 def test_the_option_that_is_most_alike_is_meant():
-    assert nearest("GradedPA", ["Graded", "GradedAP", "GradedB"]) == "Did you mean 'GradedAP'?"
-    assert nearest("abcd", ["abxy"]) == "Did you mean 'abxy'?"
-    assert nearest("abcd", ["axyz"]) == ""
+    assert did_you_mean("GradedPA", ["Graded", "GradedAP", "GradedB"]) == "Did you mean 'GradedAP'?"
+    assert did_you_mean("abcd", ["abxy"]) == "Did you mean 'abxy'?"
+    assert did_you_mean("abcd", ["axyz"]) == ""
 
 
 def test_without_pandas_an_error_says_what_to_take(monkeypatch):

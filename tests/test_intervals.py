@@ -13,7 +13,7 @@ from statsmodels.regression.linear_model import OLS
 
 import permed_measures as pm
 from permed_measures.comparison.compare import compare
-from permed_measures.comparison.tests import as_student
+from permed_measures.comparison.tests import critical_t
 from permed_measures.intervals import (
     difference_range,
     mean_intervals,
@@ -97,7 +97,7 @@ def test_simultaneous_intervals_have_the_critical_value_of_max_t():
     runs = {name: {q: dict.fromkeys(range(rng.integers(1, 9)), 1.0) for q in qrels} for name in "abc"}
     result = compare(qrels, runs, "NumRet", resamples=999)
     d = result.paired.differences(0)
-    reach = as_student(randomization_test(d, np.arange(40), 999, 0).critical, 40)
+    reach = critical_t(randomization_test(d, np.arange(40), 999, 0).critical, 40)
     assert reach > stats.t.ppf(0.975, 39)
     for row, values in zip(result.rows, d.T, strict=True):
         half = reach * stats.sem(values)

@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     """Return what makes stderr a terminal, within a test: pytest sets its own before it."""
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv(progress.VARIABLE, raising=False)
+    monkeypatch.delenv(progress.ENV_VAR, raising=False)
 
     def begin(stream=None):
         stream = stream or Terminal()
@@ -65,7 +65,7 @@ def test_a_terminal_shows_what_is_done_and_how_far_it_is(terminal):
     assert "\x1b[2K" in stderr.getvalue().rpartition("%")[2]  # the lines are empty again
     assert (sys.stderr, sys.stdout) == before
     assert progress._DISPLAY.get().is_over
-    assert not progress._DRAWING.locked()
+    assert not progress._DRAWING_LOCK.locked()
 
 
 def test_short_work_shows_nothing(terminal):
@@ -88,7 +88,7 @@ def test_what_is_done_is_no_markup(terminal):
 
 def test_work_is_long_after_some_time(terminal, monkeypatch):
     terminal()
-    monkeypatch.setattr(progress, "AFTER", 0.01)
+    monkeypatch.setattr(progress, "DELAY", 0.01)
     drawn = threading.Event()
     monkeypatch.setattr(progress._Display, "draw", lambda _: drawn.set())
     with progress.step("reading"):
@@ -106,9 +106,9 @@ def test_nothing_is_shown_in_a_pipe_or_where_one_says_so(terminal, monkeypatch):
     with progress.quiet():
         assert not shows()
     assert shows()
-    monkeypatch.setenv(progress.VARIABLE, "0")
+    monkeypatch.setenv(progress.ENV_VAR, "0")
     assert not shows()
-    monkeypatch.delenv(progress.VARIABLE)
+    monkeypatch.delenv(progress.ENV_VAR)
     terminal(io.StringIO())
     assert not shows()
     monkeypatch.setattr(sys, "stderr", None)
@@ -125,7 +125,7 @@ def test_an_error_takes_progress_away(terminal):
     with pytest.raises(KeyError):
         fail()
     assert progress._DISPLAY.get().is_over
-    assert not progress._DRAWING.locked()
+    assert not progress._DRAWING_LOCK.locked()
 
 
 def test_a_warning_stands_on_lines_of_its_own(terminal, monkeypatch):

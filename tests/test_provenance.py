@@ -16,7 +16,7 @@ from ir_measures import P
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.measures.parameters import values_of
-from permed_measures.provenance import ORDERS, Origin, conventions_of, provenance
+from permed_measures.provenance import ORDERS, Origin, provenance, ranking_conventions
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ TAKE_UP = "Documents that are unjudged or have a negative grade take up ranks an
     ],
 )
 def test_conventions_are_those_of_the_measures_and_options(measures, options, said, unsaid):
-    found = " ".join(conventions_of(map(pm.parse_measure, measures.split()), options))
+    found = " ".join(ranking_conventions(map(pm.parse_measure, measures.split()), options))
     assert [text for text in said if text not in found] == []
     assert [text for text in unsaid if text in found] == []
 
@@ -157,7 +157,7 @@ def test_what_scores_0_without_a_list_or_a_relevant_document_is_said_to(measure)
         run = {"z" if lacking else "q": {doc: rng.random() for doc in rng.sample("abcx", 3)}}
         with contextlib.suppress(pm.MeasureError):  # a relevant grade without a gain
             values |= {*pm.calc_aggregate(asked, qrels, run).values()}
-    first, *_ = conventions_of([asked], {})
+    first, *_ = ranking_conventions([asked], {})
     assert ("scores 0." in first) == (values == {0})
 
 

@@ -9,13 +9,18 @@ from functools import cached_property
 from math import comb
 from typing import Any
 
-from permed_measures.auditing.false_matches import Chance, NearRows, other_means, reaches_of
-from permed_measures.auditing.measured_claims import Trial, of_some_rows
-from permed_measures.conventions.describe import in_a_paper, sentence_of, with_cutoff
+from permed_measures.auditing.false_matches import (
+    FalseMatchRate,
+    PrintableRows,
+    bootstrap_means,
+    window_radii,
+)
+from permed_measures.auditing.measured_claims import MeasuredClaim, sample_rows
+from permed_measures.conventions.describe import methods_phrase, sentence_of, with_cutoff
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
 from permed_measures.conventions.options import (
+    CONVENTION_MEASURES,
     DEFAULT,
-    MEASURES,
     SHARED,
     Convention,
     Options,
@@ -31,7 +36,7 @@ from permed_measures.conventions.options import (
 from permed_measures.conventions.per_query import LEVEL, NEGATIVE, WEIGHTS
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import LABELS, OPTIONS, QUERY_SET, ROUNDING
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.search_space import ConventionSpace
 
 _SAME = 1e-12
 """Means that differ by no more than this are one number."""
@@ -65,7 +70,7 @@ def _simpler(convention: Convention, default: Convention, option: str) -> Iterat
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class ExplainingConvention:
     """A convention, and the claims that it should explain.
 
     Attributes
@@ -82,11 +87,11 @@ class Answer:
 
     named: NamedConvention
     convention: Convention
-    space: Space[Trial] = field(repr=False)
+    space: ConventionSpace[MeasuredClaim] = field(repr=False)
     n_changes: int
 
     @property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[MeasuredClaim]:
         """All claims, explained or not."""
         return list(self.space.trials)
 
@@ -106,17 +111,17 @@ class Answer:
         return self.named.with_changes(len(self.changes))
 
     @cached_property
-    def explained(self) -> list[Trial]:
+    def explained(self) -> list[MeasuredClaim]:
         """The claims that this convention prints."""
         return [trial for trial in self.trials if trial.prints(self.convention)]
 
     @cached_property
-    def left(self) -> list[Trial]:
+    def left(self) -> list[MeasuredClaim]:
         """The claims that it leaves open."""
         return [trial for trial in self.trials if trial not in self._explained]
 
     @cached_property
-    def _explained(self) -> set[Trial]:
+    def _explained(self) -> set[MeasuredClaim]:
         return {*self.explained}
 
     @property
@@ -127,22 +132,22 @@ class Answer:
     # --- how sure it is --------------------------------------------------------------------------------
 
     @cached_property
-    def chance(self) -> Chance:
+    def chance(self) -> FalseMatchRate:
         """How often other numbers in place of the claims that are explained would be explained as well.
 
         Of a large table some rows are looked at.
         """
-        rows = of_some_rows(self.trials)
+        rows = sample_rows(self.trials)
         some = [trial.read_by(self.convention) for trial in rows]
         explained = [read for trial, read in zip(rows, some, strict=True) if trial in self._explained]
         if not explained:
-            return Chance(1, 1, self.n_changes)
-        near = NearRows(self.space, explained, self.n_changes)
+            return FalseMatchRate(1, 1, self.n_changes)
+        near = PrintableRows(self.space, explained, self.n_changes)
         chance = near.chance(comb(len(some), len(explained)))
         if chance.value > _HOPELESS:
             return chance
-        drawn = other_means(self.convention, some, reaches_of(some))
-        every = near if len(explained) == len(some) else NearRows(self.space, some, self.n_changes)
+        drawn = bootstrap_means(self.convention, some, window_radii(some))
+        every = near if len(explained) == len(some) else PrintableRows(self.space, some, self.n_changes)
         return chance._replace(n_others=every.explain(drawn, len(explained)), n_drawn=len(drawn))
 
     @property
@@ -178,7 +183,7 @@ class Answer:
         """
         return all(
             abs(trial.value(self.convention) - trial.value(other)) <= _SAME and trial.prints(other)
-            for trial in of_some_rows(self.explained)
+            for trial in sample_rows(self.explained)
         )
 
     def _seen(self, setting: Setting) -> bool:
@@ -195,7 +200,7 @@ class Answer:
             name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
             by_measure.setdefault(trial.claim.measure, []).append(name)
         parts = [
-            in_a_paper(list(dict.fromkeys(names)), self._shown(measure, ours[measure]))
+            methods_phrase(list(dict.fromkeys(names)), self._shown(measure, ours[measure]))
             for measure, names in by_measure.items()
         ]
         shared = {option: self._most_common(ours, option) for option in SHARED}
@@ -216,7 +221,7 @@ class Answer:
 
     def _shown(self, measure: str, ours: Options) -> Options:
         """Return the options of a measure to print; without those of grades where labels have none."""
-        if measure not in MEASURES:
+        if measure not in CONVENTION_MEASURES:
             return {}
         hidden = () if value_of(LABELS, ours[LABELS]).has_grades else (LEVEL, NEGATIVE, WEIGHTS)
         return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}

@@ -10,33 +10,33 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.auditing.answers import Answer
-from permed_measures.auditing.measured_claims import Trial, of_some_rows
+from permed_measures.auditing.answers import ExplainingConvention
+from permed_measures.auditing.measured_claims import MeasuredClaim, sample_rows
 from permed_measures.auditing.messages import better_names, conflicts_of, within_ties
 from permed_measures.auditing.reports import Audit
 from permed_measures.auditing.search import answers_apart, answers_to, doubts_about, exceptions_to, swap_in
 from permed_measures.conventions.evaluate import sees_unjudged
 from permed_measures.conventions.named import NAMED, NamedConvention, conventions_with
-from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.per_query import LabelPolicy
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.escaping import grouped, listed
+from permed_measures.escaping import grouped, join_names
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.measures.parameters import both_of
+from permed_measures.measures.parameters import precision_recall_cutoffs
 from permed_measures.provenance import Origin
 from permed_measures.published_tables.assignment import assigned
-from permed_measures.published_tables.claims import Claim, parse_claims, rows_of
+from permed_measures.published_tables.claims import Claim, claims_by_row, parse_claims
 from permed_measures.published_tables.grim import changes_in, wholes_by_part
 from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
 from permed_measures.run_notes import no_deeper
 
-_ONE = "run"
+_SINGLE_RUN = "run"
 """The name of a single run."""
-_NAMED = 10
+_MAX_NAMED_RUNS_IN_MESSAGE = 10
 """How many runs are named in a message."""
 
 
@@ -120,7 +120,7 @@ def audit(
         printed = [(row.part, row.topics, row.claims) for row in rows]
         notes = [*notes, *_of_others(rows, judgments.n_queries)]
     else:
-        table, notes, changes = rows_of(claims, _ONE), [], []
+        table, notes, changes = claims_by_row(claims, _SINGLE_RUN), [], []
         printed = [("", None, row) for row in table.values()]
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
@@ -128,14 +128,14 @@ def audit(
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
         for each in variants.values():
             each.in_all_runs = in_all
-    trials = [Trial(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
+    trials = [MeasuredClaim(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
     result = audit_of(trials, tried)
     counts = list(_counted(result, printed, judgments.n_queries))
     notes = [*notes, *_cut_lists(variants, parsed)]
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
-def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
+def audit_of(trials: list[MeasuredClaim], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
     """Find what explains all claims together, and what it leaves open."""
     [main, *_] = best = answers_to(trials, conventions)
     if not main.complete and (swap := swap_in(trials, _to_swap(main, conventions))):
@@ -145,13 +145,13 @@ def audit_of(trials: list[Trial], conventions: Sequence[NamedConvention] = NAMED
     return _audit(answers_apart(best))
 
 
-def _to_swap(main: Answer, conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
+def _to_swap(main: ExplainingConvention, conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
     """Return the conventions by which columns or rows may be swapped, in a large table the best."""
-    is_large = len(of_some_rows(main.trials)) < len(main.trials)
+    is_large = len(sample_rows(main.trials)) < len(main.trials)
     return [main.named] if is_large else conventions
 
 
-def _audit(best: list[Answer]) -> Audit:
+def _audit(best: list[ExplainingConvention]) -> Audit:
     [main, *_] = best
     doubts = doubts_about(main)
     typo = next((each for each in doubts if each.is_typo), None)
@@ -180,24 +180,27 @@ def _of_others(rows: list[ClaimRow], n_queries: int) -> Iterator[str]:
     """Say which rows are over another number of queries than the qrels have."""
     said = grouped((row.topics, row.label) for row in rows if row.topics not in (None, n_queries))
     for topics, labels in said.items():
-        names = listed(dict.fromkeys(labels), _NAMED)
+        names = join_names(dict.fromkeys(labels), _MAX_NAMED_RUNS_IN_MESSAGE)
         yield f"the table says {topics:,} queries of {names}; the qrels have {n_queries:,}"
 
 
 def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Claim]]) -> Iterator[str]:
     """Say of which runs the lists end above the cutoffs of claims."""
     for run, each in claims.items():
-        cutoffs = {claim.name: max(filter(None, both_of(claim.cutoffs[0])), default=0) for claim in each}
+        cutoffs = {
+            claim.name: max(filter(None, precision_recall_cutoffs(claim.cutoffs[0])), default=0)
+            for claim in each
+        }
         if found := no_deeper(variants[run].lengths, cutoffs):
-            yield f"run {run!r}: {found}" if run != _ONE else f"the run: {found}"
+            yield f"run {run!r}: {found}" if run != _SINGLE_RUN else f"the run: {found}"
 
 
 def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
     """Return the runs by name, after a check that each row of claims has one."""
     if isinstance(claims, PrintedClaims):
         return runs_by_name(run)
-    rows = rows_of(claims, _ONE)
-    return {_ONE: run} if rows.get(_ONE) is claims else _runs_named(list(rows), run)
+    rows = claims_by_row(claims, _SINGLE_RUN)
+    return {_SINGLE_RUN: run} if rows.get(_SINGLE_RUN) is claims else _runs_named(list(rows), run)
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
@@ -207,12 +210,14 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
         raise InputError(problem)
     unknown = next((name for name in names if name not in runs), None)
     if unknown is not None:
-        known = ", ".join(map(repr, islice(runs, _NAMED))) + (", ..." if len(runs) > _NAMED else "")
+        known = ", ".join(map(repr, islice(runs, _MAX_NAMED_RUNS_IN_MESSAGE))) + (
+            ", ..." if len(runs) > _MAX_NAMED_RUNS_IN_MESSAGE else ""
+        )
         raise InputError(f"no run is named {unknown!r}, as a row of claims is; the runs are {known}")
     return runs
 
 
-def _variants(policies: list[Labels], run: RunLike, claims: list[Claim]) -> RunVariants:
+def _variants(policies: list[LabelPolicy], run: RunLike, claims: list[Claim]) -> RunVariants:
     fixed = [claim.measure for claim in claims if claim.is_fixed]
     for measure in fixed:
         PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support

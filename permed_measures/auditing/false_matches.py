@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.auditing.measured_claims import NOISE, Trial, Tried
+from permed_measures.auditing.measured_claims import NOISE, ClaimValues, MeasuredClaim
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
 from permed_measures.conventions.options import Convention, place
 from permed_measures.conventions.ranking_variants import of_queries
 from permed_measures.conventions.records import AVERAGED, QUERY_SET
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.search_space import ConventionSpace
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ _MOST_FIRST = 4
 """From so many times the queries are they drawn at most; from more they would scatter hardly less."""
 
 
-class Chance(NamedTuple):
+class FalseMatchRate(NamedTuple):
     """How often arbitrary numbers near the claims, and those of other runs, would be explained as these are.
 
     Attributes
@@ -80,7 +80,7 @@ class Chance(NamedTuple):
         return max(self.of_numbers, self.of_other_runs)
 
 
-class NearRows:
+class PrintableRows:
     """The numbers near claims that one convention prints, with so many changes from a base.
 
     Parameters
@@ -99,13 +99,15 @@ class NearRows:
         The numbers of each trial, whatever the others are.
     """
 
-    def __init__(self, space: Space[Trial], trials: Sequence[Trial], most: int) -> None:
+    def __init__(
+        self, space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim], most: int
+    ) -> None:
         self.trials, self.most = trials, most
         self.rows: set[tuple[float, ...]] = set()
         self.of_trial: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
         for near in space.within(most):
-            codes = [Tried.of(space, trial, near.codes).codes for trial in trials]
+            codes = [ClaimValues.of(space, trial, near.codes).codes for trial in trials]
             for way in range(max(each.shape[1] for each in codes)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
                 are_near = (low <= rows) & (rows <= high)
@@ -113,10 +115,10 @@ class NearRows:
                 for column, is_near, found in zip(rows.T, are_near.T, self.of_trial, strict=True):
                     found.update(column[is_near].tolist())
 
-    def chance(self, n_selections: int = 1) -> Chance:
+    def chance(self, n_selections: int = 1) -> FalseMatchRate:
         """Return the chance of arbitrary numbers; so many claims can be chosen in `n_selections` ways."""
         n_printable = prod(trial.window.size for trial in self.trials)
-        return Chance(len(self.rows), n_printable, self.most, n_selections)
+        return FalseMatchRate(len(self.rows), n_printable, self.most, n_selections)
 
     def explain(self, drawn: Floats, n_explained: int) -> int:
         """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
@@ -131,15 +133,15 @@ class NearRows:
 # --- the numbers of other runs -----------------------------------------------------------------------
 
 
-def reaches_of(trials: Sequence[Trial]) -> Floats:
+def window_radii(trials: Sequence[MeasuredClaim]) -> Floats:
     """Return how far the numbers near each claim are from it."""
     windows = [trial.window for trial in trials]
     codes = [max(each.high - each.code, each.code - each.low) for each in windows]
     return np.array([code / 10**trial.claim.decimals for code, trial in zip(codes, trials, strict=True)])
 
 
-def other_means(
-    convention: Convention, trials: Sequence[Trial], reaches: Floats, n_drawn: int = N_DRAWN
+def bootstrap_means(
+    convention: Convention, trials: Sequence[MeasuredClaim], reaches: Floats, n_drawn: int = N_DRAWN
 ) -> Floats:
     """Return the means of other runs, which scatter as far as the numbers near the claims or further.
 
@@ -180,7 +182,7 @@ class _Drawing:
         The numbers of these queries.
     """
 
-    def __init__(self, convention: Convention, trials: Sequence[Trial]) -> None:
+    def __init__(self, convention: Convention, trials: Sequence[MeasuredClaim]) -> None:
         self._rng = np.random.default_rng(0)
         self._n_all = trials[0].run.judgments.n_queries
         counted = np.zeros(self._n_all, bool)
@@ -222,7 +224,7 @@ class _DrawnClaim(NamedTuple):
     means: Callable[[QuerySets], Floats]
 
     @classmethod
-    def of(cls, trial: Trial, convention: Convention) -> _DrawnClaim:
+    def of(cls, trial: MeasuredClaim, convention: Convention) -> _DrawnClaim:
         own, cutoff = convention[trial.measure], trial.cutoff(convention)
         ranked = trial.run.ranked(own)
         if ranked is None:

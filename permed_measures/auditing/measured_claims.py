@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.aggregate import Known
+from permed_measures.conventions.aggregate import QueryFacts
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CUTOFF_OF,
     DEFAULT,
     Convention,
     Options,
@@ -23,7 +23,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.ranking_variants import RunVariants, of_queries
 from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
-from permed_measures.conventions.search_space import Codes, Quantity, Space
+from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.published_tables.claims import EXACT, Claim
 
 Floats = NDArray[np.float64]
@@ -31,13 +31,13 @@ Bools = NDArray[np.bool_]
 
 NOISE = 1e-12
 """What a sum of some thousand values may be off by."""
-_NEAR = 0.03
+_NEARBY_DISTANCE = 0.03
 """How far from a claim the numbers are that somebody might have printed in its place."""
-_FEWEST = 3
+_MIN_UNITS_AWAY = 3
 """By how many units of the last digit they differ at least."""
 
 
-class Window(NamedTuple):
+class NearbyNumbers(NamedTuple):
     """The numbers near a claim, in units of its last digit."""
 
     code: int
@@ -45,11 +45,11 @@ class Window(NamedTuple):
     high: int
 
     @classmethod
-    def of(cls, claim: Claim) -> Window:
+    def of(cls, claim: Claim) -> NearbyNumbers:
         """Return the numbers within 0.03, or within half of a small one."""
         unit, value = 10**claim.decimals, abs(float(claim.value))
         code = int(EXACT.multiply(claim.value, unit))
-        reach = max(int(min(_NEAR * max(value, 1), value / 2) * unit), _FEWEST)
+        reach = max(int(min(_NEARBY_DISTANCE * max(value, 1), value / 2) * unit), _MIN_UNITS_AWAY)
         highest = unit if code <= unit else code + reach
         return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))
 
@@ -59,7 +59,7 @@ class Window(NamedTuple):
         return self.high - self.low + 1
 
 
-class Trial(Quantity):
+class MeasuredClaim(Measurement):
     """A claim about a run.
 
     Attributes
@@ -78,20 +78,20 @@ class Trial(Quantity):
         if claim.other is not None:
             bases = [named.at([claim]) for named in NAMED if named.has(claim.measure)]
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
-        self.window = Window.of(self.claim)
+        self.window = NearbyNumbers.of(self.claim)
         self._of_any_run: dict[object, bool] = {}
 
-    def about(self, claim: Claim) -> Trial:
+    def about(self, claim: Claim) -> MeasuredClaim:
         """Return the trial of another claim of the same measure."""
-        return Trial(self.row, claim, self.run)
+        return MeasuredClaim(self.row, claim, self.run)
 
-    def read_by(self, convention: Convention) -> Trial:
+    def read_by(self, convention: Convention) -> MeasuredClaim:
         """Return the trial with the claim in percent or not, as is nearer to what a convention gives."""
         claim = _nearer_reading(self.claim, np.array([self.value(convention)]))
         if claim is self.claim:
             return self
         found = copy(self)
-        found.claim, found.window = claim, Window.of(claim)
+        found.claim, found.window = claim, NearbyNumbers.of(claim)
         return found
 
     def prints(self, convention: Convention) -> bool:
@@ -141,7 +141,7 @@ class Trial(Quantity):
 
     def _in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
-        cutoff, at = own[CUTOFF + self.name], place(own[QUERY_SET])
+        cutoff, at = own[CUTOFF_OF + self.name], place(own[QUERY_SET])
         options = of_queries(self.measure, own)
         for run in self.run.in_any_order():
             if (ranked := run.ranked(own)) is not None:
@@ -197,19 +197,19 @@ def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Float
     return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
 
 
-_LARGE, _ENOUGH = 100, 40
+_LARGE_TABLE, _ENOUGH_CLAIMS = 100, 40
 """A table with more claims is large: about so many of them are looked at where all would say no more."""
 
 
-def of_some_rows(trials: Sequence[Trial]) -> list[Trial]:
+def sample_rows(trials: Sequence[MeasuredClaim]) -> list[MeasuredClaim]:
     """Return the claims of some rows of a large table, spread evenly over their names; of others all."""
     rows = sorted({trial.row for trial in trials})
-    n_kept = max(_ENOUGH * len(rows) // len(trials), 1) if len(trials) > _LARGE else len(rows)
+    n_kept = max(_ENOUGH_CLAIMS * len(rows) // len(trials), 1) if len(trials) > _LARGE_TABLE else len(rows)
     kept = {rows[place * len(rows) // n_kept] for place in range(n_kept)}
     return [trial for trial in trials if trial.row in kept]
 
 
-class Tried(NamedTuple):
+class ClaimValues(NamedTuple):
     """A claim by each of many conventions.
 
     Attributes
@@ -227,18 +227,20 @@ class Tried(NamedTuple):
     prints: Bools
 
     @classmethod
-    def of(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
+    def of(cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes) -> ClaimValues:
         """Compute a claim by conventions, once by those that are the same to it."""
         numbers = space.as_seen(trial, trial.options, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         return cls._by_each(space, trial, near[first]).at(which)
 
-    def at(self, rows: NDArray[np.integer[Any]]) -> Tried:
+    def at(self, rows: NDArray[np.integer[Any]]) -> ClaimValues:
         """Return it by some of the conventions."""
-        return Tried(self.values[rows], self.codes[rows], self.prints[rows])
+        return ClaimValues(self.values[rows], self.codes[rows], self.prints[rows])
 
     @classmethod
-    def _by_each(cls, space: Space[Trial], trial: Trial, near: Codes) -> Tried:
+    def _by_each(
+        cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes
+    ) -> ClaimValues:
         values = space.computed(trial, near)
         codes = trial.codes(values, None)
         for way in OPTIONS[ROUNDING].values:
@@ -250,7 +252,9 @@ class Tried(NamedTuple):
         return cls(values, codes, prints)
 
 
-def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -> NDArray[np.int64]:
+def _of_any_run(
+    space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes, prints: Bools
+) -> NDArray[np.int64]:
     """Return which of the conventions that print a claim have it for any run."""
     printing = np.flatnonzero(prints)
     found = [trial.is_of_any_run(space.convention(near[each])) for each in printing]
@@ -262,7 +266,7 @@ def _of_any_run(space: Space[Trial], trial: Trial, near: Codes, prints: Bools) -
 
 def _query_sets_by_hits() -> Iterator[str]:
     """Yield the query sets that leave queries out by their hits, or give those without relevant ones a 1."""
-    every = Known(*np.ones((len(Known._fields), 1), bool))
+    every = QueryFacts(*np.ones((len(QueryFacts._fields), 1), bool))
     none = np.zeros(1, bool)
     not_found = every._replace(hit=none, found=none, other=none)
     for queries, rule in zip(OPTIONS[QUERY_SET].values, query_sets(), strict=True):

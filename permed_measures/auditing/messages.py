@@ -8,14 +8,14 @@ from math import floor, log10
 
 import numpy as np
 
-from permed_measures.auditing.answers import Answer
-from permed_measures.auditing.false_matches import Chance
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.answers import ExplainingConvention
+from permed_measures.auditing.false_matches import FalseMatchRate
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.describe import with_cutoff
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import (
+    CONVENTION_MEASURES,
     DEFAULT,
-    MEASURES,
     SHARED,
     Convention,
     changes_of,
@@ -28,11 +28,11 @@ from permed_measures.conventions.options import (
 from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TIES
 from permed_measures.engine.ranks import TieBreak
 
-_SHOWN = 3
+_MAX_OPEN_CLAIMS = 3
 """How many claims that are left open are named."""
 
 
-def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
+def conflicts_of(main: ExplainingConvention, exceptions: list[ExplainingConvention]) -> list[str]:
     """Describe how the rows of a table, or the claims of a row, were made differently."""
     found = sorted((each for each in exceptions if each.explained), key=lambda each: not each.is_clear)
     if not found:
@@ -47,7 +47,7 @@ def conflicts_of(main: Answer, exceptions: list[Answer]) -> list[str]:
     ]
 
 
-def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
+def doubts(main: ExplainingConvention, doubtful: list[ExplainingConvention]) -> list[str]:
     """Say which claims may be typos, as fewer changes explain the others."""
     return [
         f"{made_otherwise(main, each, each.trials)}. {each.named.name} explains the others."
@@ -55,7 +55,9 @@ def doubts(main: Answer, doubtful: list[Answer]) -> list[str]:
     ]
 
 
-def made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
+def made_otherwise(
+    main: ExplainingConvention, other: ExplainingConvention, trials: list[MeasuredClaim]
+) -> str:
     """Say by which changes claims of a row are explained, if any are."""
     how = f"with {'; '.join(other.changes)}"
     if other.is_clear:
@@ -64,7 +66,7 @@ def made_otherwise(main: Answer, other: Answer, trials: list[Trial]) -> str:
     return f"{_names_of(main, trials)}: a typo, another run's number{made}"
 
 
-def _names_of(main: Answer, trials: list[Trial]) -> str:
+def _names_of(main: ExplainingConvention, trials: list[MeasuredClaim]) -> str:
     """Return the names of claims after that of their row, if there are several."""
     rows = list(dict.fromkeys(trial.row for trial in trials)) if _several(main) else []
     if len(rows) > 1:
@@ -72,7 +74,7 @@ def _names_of(main: Answer, trials: list[Trial]) -> str:
     return ", ".join([*rows, *(trial.claim.name for trial in trials)])
 
 
-def chances(main: Answer, others: list[Answer]) -> list[str]:
+def chances(main: ExplainingConvention, others: list[ExplainingConvention]) -> list[str]:
     """Say how easily other numbers would be explained: by an answer, and by those that may be typos."""
     if not main.explained:
         return []
@@ -83,7 +85,7 @@ def chances(main: Answer, others: list[Answer]) -> list[str]:
     ]
 
 
-def within_ties(main: Answer) -> list[str]:
+def within_ties(main: ExplainingConvention) -> list[str]:
     """Say which claims that only rounding explains, or nothing, lie within what other orders of ties give.
 
     Nothing is said where a rounding explains all claims and one needs it in any order of ties.
@@ -106,7 +108,7 @@ def within_ties(main: Answer) -> list[str]:
     return [] if main.complete and len(texts) < len(left) else texts
 
 
-def by_chance(chance: Chance) -> str:
+def by_chance(chance: FalseMatchRate) -> str:
     """Say how often arbitrary numbers would be explained, and those that other runs would have."""
     text = f"of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
     if chance.n_drawn:
@@ -129,24 +131,24 @@ _OFTEN = 0.25
 _MOST_ODDS = 1_000_000
 
 
-def named(main: Answer) -> str:
+def named(main: ExplainingConvention) -> str:
     """Say who computes it so, or nearly so: others may as well, and more on these data."""
     return f"On these data the same as {main.name}, among others ({main.named.source})"
 
 
-def not_explained(main: Answer) -> str:
+def not_explained(main: ExplainingConvention) -> str:
     """Name the claims that an answer leaves open."""
     left = [_names_of(main, [trial]) for trial in main.left]
-    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-    return ("; " if _several(main) else ", ").join(left[:_SHOWN]) + more
+    more = f" and {len(left) - _MAX_OPEN_CLAIMS} more" if len(left) > _MAX_OPEN_CLAIMS else ""
+    return ("; " if _several(main) else ", ").join(left[:_MAX_OPEN_CLAIMS]) + more
 
 
-def _several(main: Answer) -> bool:
+def _several(main: ExplainingConvention) -> bool:
     """Return whether the claims are of several rows."""
     return len({trial.row for trial in main.trials}) > 1
 
 
-def equals(main: Answer, others: list[Answer]) -> list[str]:
+def equals(main: ExplainingConvention, others: list[ExplainingConvention]) -> list[str]:
     """Name the other conventions that explain as much with as few changes, in two lines."""
     return in_two_lines([other.named.name for other in others] if main.explained else [])
 
@@ -169,10 +171,10 @@ _TWO_LINES = 135
 """How many characters two lines hold beside their margin and what is counted."""
 
 
-def unexplained(main: Answer, nearest: dict[Trial, Convention]) -> list[str]:
+def unexplained(main: ExplainingConvention, nearest: dict[MeasuredClaim, Convention]) -> list[str]:
     """Say of each claim that nothing explains what its value is by the convention of the others."""
     lines = []
-    for trial, near in islice(nearest.items(), _LINES):
+    for trial, near in islice(nearest.items(), _MAX_LINES):
         if np.isnan(trial.value(near)):  # there is no query
             continue
         how = "by the convention of the other claims"
@@ -183,28 +185,28 @@ def unexplained(main: Answer, nearest: dict[Trial, Convention]) -> list[str]:
             slip = "any order of these lists gives it"
         text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
         lines.append(f"{_names_of(main, [trial])} as {trial.claim.text}: {text}")
-    return [*lines, *([f"{len(nearest) - _LINES:,} more"] if len(nearest) > _LINES else [])]
+    return [*lines, *([f"{len(nearest) - _MAX_LINES:,} more"] if len(nearest) > _MAX_LINES else [])]
 
 
-_LINES = 10
+_MAX_LINES = 10
 """So many open claims have a line of their own at most."""
-_OTHERS = 2
+_MAX_OTHER_CELLS = 2
 """How many other cells and measures that have the number of a claim are named."""
 
 
-def elsewhere(main: Answer, left: list[Trial]) -> list[str]:
+def elsewhere(main: ExplainingConvention, left: list[MeasuredClaim]) -> list[str]:
     """Say of claims that are left open where else their numbers are: another cell, or another measure."""
     by = "the convention of the other claims" if main.explained else main.named.name
     lines = []
-    for trial in left[:_LINES]:
+    for trial in left[:_MAX_LINES]:
         others = [*other_cells(trial, main), *other_measures(trial, main.convention)]
         if others:
-            found = " or ".join(list(dict.fromkeys(others))[:_OTHERS])
+            found = " or ".join(list(dict.fromkeys(others))[:_MAX_OTHER_CELLS])
             lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {found} by {by}")
     return lines
 
 
-def no_difference(main: Answer) -> list[str]:
+def no_difference(main: ExplainingConvention) -> list[str]:
     """Name the options that make no difference to any claim, in two lines: those of which any value does.
 
     Of others it is said how many values do.
@@ -217,7 +219,7 @@ def no_difference(main: Answer) -> list[str]:
     return in_two_lines(sorted(names, key=lambda name: name.endswith(")")))
 
 
-def equivalents(main: Answer) -> dict[str, list[str]]:
+def equivalents(main: ExplainingConvention) -> dict[str, list[str]]:
     """Describe by the title of each option the values that give the same numbers on these data."""
     return {
         setting.title: [describe(setting.option, value) for value in values]
@@ -227,17 +229,17 @@ def equivalents(main: Answer) -> dict[str, list[str]]:
 
 # --- where else numbers are ----------------------------------------------------------------------------
 
-_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
-_CUT = ("P", "R", "Success", "F1")
+_USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
+_MEASURES_WITH_CUTOFF = ("P", "R", "Success", "F1")
 """Measures that have a cutoff."""
 
 
-def has_number(trial: Trial, value: float, convention: Convention) -> bool:
+def has_number(trial: MeasuredClaim, value: float, convention: Convention) -> bool:
     """Return whether a claim prints a value, rounded as a convention does."""
     return value in trial.claim.printed(rounding_of(convention[trial.measure][ROUNDING]).of_mean)
 
 
-def other_cells(trial: Trial, main: Answer) -> list[str]:
+def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
     """Return the cells in the row and column of a claim whose values by an answer are its number."""
     cells = [
         each
@@ -249,7 +251,7 @@ def other_cells(trial: Trial, main: Answer) -> list[str]:
     return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
 
 
-def better_names(main: Answer) -> dict[str, list[str]]:
+def better_names(main: ExplainingConvention) -> dict[str, list[str]]:
     """Return for claims that only changes explain other measures that have their numbers by default.
 
     Empty if any claim needs a change under each name: then other names say no less.
@@ -268,7 +270,7 @@ def better_names(main: Answer) -> dict[str, list[str]]:
     return found
 
 
-def other_measures(trial: Trial, convention: Convention, both: bool = False) -> Iterator[str]:
+def other_measures(trial: MeasuredClaim, convention: Convention, both: bool = False) -> Iterator[str]:
     """Yield the measures that have the number of a claim by a convention.
 
     They are another measure, or have another cutoff; perhaps `both`. One that the convention does not have
@@ -278,14 +280,16 @@ def other_measures(trial: Trial, convention: Convention, both: bool = False) -> 
     own = claim.cutoffs[0]
     if claim.is_fixed or isinstance(own, tuple):
         return
-    for measure in MEASURES:
-        for cutoff in dict.fromkeys([own, *_CUTOFFS]):
+    for measure in CONVENTION_MEASURES:
+        for cutoff in dict.fromkeys([own, *_USUAL_CUTOFFS]):
             if (measure == claim.measure) + (cutoff == own) == 1 or both:
                 yield from _if_printed(trial, measure, cutoff, convention)
 
 
-def _if_printed(trial: Trial, measure: str, cutoff: int | None, convention: Convention) -> Iterator[str]:
-    if cutoff is None and measure in _CUT:
+def _if_printed(
+    trial: MeasuredClaim, measure: str, cutoff: int | None, convention: Convention
+) -> Iterator[str]:
+    if cutoff is None and measure in _MEASURES_WITH_CUTOFF:
         return
     rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
     shared = {option: convention[trial.measure][option] for option in SHARED}

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.auditing.answers import Answer
-from permed_measures.auditing.false_matches import Chance
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.answers import ExplainingConvention
+from permed_measures.auditing.false_matches import FalseMatchRate
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.auditing.messages import (
     chances,
     doubts,
@@ -31,7 +31,7 @@ from permed_measures.conventions.describe import measure_of
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import Convention, changes_of, describe
 from permed_measures.conventions.ranking_variants import options_for
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
@@ -76,10 +76,10 @@ class Audit(Result):
         What of a printed table was left out.
     """
 
-    best: list[Answer]
-    exceptions: list[Answer]
+    best: list[ExplainingConvention]
+    exceptions: list[ExplainingConvention]
     conflicts: list[str]
-    doubtful: list[Answer] = field(default_factory=list)
+    doubtful: list[ExplainingConvention] = field(default_factory=list)
     other_names: dict[str, list[str]] = field(default_factory=dict)
     ties: list[str] = field(default_factory=list)
     swap: str = ""
@@ -89,17 +89,17 @@ class Audit(Result):
     notes: list[str] = field(default_factory=list)
 
     @property
-    def main(self) -> Answer:
+    def main(self) -> ExplainingConvention:
         """The first of the best."""
         return self.best[0]
 
     @property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[MeasuredClaim]:
         """The claims of all rows."""
         return self.main.trials
 
     @property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[ExplainingConvention]:
         """The named conventions that explain every claim with the fewest changes; empty if none does."""
         return [answer for answer in self.best if answer.complete]
 
@@ -116,18 +116,18 @@ class Audit(Result):
         return "likely" if found == "certain" and (self.doubtful or self.other_names or or_ties) else found
 
     @property
-    def chance(self) -> Chance:
+    def chance(self) -> FalseMatchRate:
         """How often other numbers in place of the claims would be explained as well."""
         return self.main.chance
 
     @property
-    def unclear(self) -> list[Trial]:
+    def unclear(self) -> list[MeasuredClaim]:
         """The claims that nothing explains, or only what may be chance."""
         found = (each for each in self.exceptions if not (each.explained and each.is_clear))
         return [trial for each in found for trial in each.trials]
 
     @cached_property
-    def nearest(self) -> dict[Trial, Convention]:
+    def nearest(self) -> dict[MeasuredClaim, Convention]:
         """The convention of the other claims, or else a named one with the nearest value, by open claim."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
         main = self.main
@@ -140,7 +140,7 @@ class Audit(Result):
         """Return the verdict, the convention, the measures to type, and what else fits."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         return Report(
-            qrels + counted(len(self.trials), "claim"),
+            qrels + pluralize(len(self.trials), "claim"),
             _finding(self),
             list(_sections(self)),
             self.notes,
@@ -151,12 +151,12 @@ class Audit(Result):
 
     def __repr__(self) -> str:
         """Say how many claims the best convention explains."""
-        main, n_claims = self.main, counted(len(self.trials), "claim")
+        main, n_claims = self.main, pluralize(len(self.trials), "claim")
         found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
         return f"<Audit: {found if main.explained else f'nothing explains any of {n_claims}'}>"
 
     def _records(self) -> list[dict[str, Any]]:
-        return [record_of(self, trial) for trial in self.trials]
+        return [claim_record(self, trial) for trial in self.trials]
 
 
 class Outcome(NamedTuple):
@@ -168,7 +168,7 @@ class Outcome(NamedTuple):
     changes: list[str]
 
 
-def outcome_of(result: Audit, trial: Trial) -> Outcome:
+def outcome_of(result: Audit, trial: MeasuredClaim) -> Outcome:
     """Return what was found for a claim."""
     main = result.main
     answer = next((each for each in result.exceptions if trial in each.explained), main)
@@ -183,7 +183,7 @@ def outcome_of(result: Audit, trial: Trial) -> Outcome:
     return Outcome(status, answer.convention, main.named.name, changes_of(answer.convention, base))
 
 
-def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
+def claim_record(result: Audit, trial: MeasuredClaim) -> dict[str, Any]:
     """Return the row of a frame for a claim."""
     status, convention, name, changes = outcome_of(result, trial)
     value = trial.value(convention)
@@ -202,7 +202,7 @@ def record_of(result: Audit, trial: Trial) -> dict[str, Any]:
 
 # --- what is said ----------------------------------------------------------------------------------
 
-_SHOWN = 3
+_MAX_OTHER_NAMES = 3
 """How many other names of a claim are said."""
 
 
@@ -210,7 +210,7 @@ def _finding(result: Audit) -> list[str]:
     """Say how surely one convention explains how many claims, and which it leaves open."""
     main = result.main
     if not main.explained:
-        return ["No convention explains any claim.", *result.ties[:_SHOWN]]
+        return ["No convention explains any claim.", *result.ties[:_MAX_OTHER_NAMES]]
     if main.complete:
         found = [f"{result.verdict.capitalize()}: {main.sentence()}."]
     else:
@@ -218,9 +218,13 @@ def _finding(result: Audit) -> list[str]:
         found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
         typo = _typo_in(result)
         left = f"{typo}." if typo else f"Not explained by it: {not_explained(main)}."
-        found += [*result.ties[:_SHOWN], f"If that is not why, {left}" if typo and result.ties else left]
+        found += [
+            *result.ties[:_MAX_OTHER_NAMES],
+            f"If that is not why, {left}" if typo and result.ties else left,
+        ]
     found += [
-        f"But {name} has the numbers of {' or '.join(others[:_SHOWN])}, and no change is needed then."
+        f"But {name} has the numbers of {' or '.join(others[:_MAX_OTHER_NAMES])}, and no change is "
+        f"needed then."
         for name, others in result.other_names.items()
     ]
     found += [f"But {text}" for text in result.ties if main.complete]
@@ -255,7 +259,7 @@ def _sections(result: Audit) -> Iterator[Section]:
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained": unexplained(main, result.nearest),
         "Numbers of another measure or run": elsewhere(main, result.unclear),
-        "Within ties": [] if main.complete else result.ties[_SHOWN:],
+        "Within ties": [] if main.complete else result.ties[_MAX_OTHER_NAMES:],
         "Whole numbers of hits": result.counts,
         "Equally good": equals(main, result.best[1:]),
         "Makes no difference on these data": no_difference(main),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from permed_measures.cli.parsing import (
     ADVANCED,
     INPUT,
-    MEASURES,
+    MEASURES_GROUP,
     OUTPUT,
     STATISTICS,
     argument,
@@ -21,13 +21,13 @@ QRELS = argument("qrels", "QRELS", "A qrels file, or a data set id of ir_dataset
 RUNS = argument("runs", "RUN", "Run files or folders: FILE or NAME=FILE; - is stdin.", nargs="+")
 ASKED_MEASURES = (
     repeatable(
-        MEASURES,
+        MEASURES_GROUP,
         "-m, --measure MEASURE",
         f"GradedAP@10, map, ndcg_cut_10; or what a benchmark reports: {', '.join(PRESETS)}. Can be "
         "repeated, or stand after RUN; NAME=MEASURE names it.",
         dest="measures",
     ),
-    option(MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none."),
+    option(MEASURES_GROUP, "--rel GRADE", "The lowest relevant grade, if a measure names none."),
 )
 CLAIMS = (
     repeatable(INPUT, "--claim NAME=VALUE", "A published number, such as MAP@10=0.5357. Can be repeated."),
@@ -39,32 +39,32 @@ CLUSTERS = option(
     STATISTICS, "--clusters FIELD|REGEX|none", "What belongs together, by default conversations."
 )
 HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
-RESAMPLES = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
-SEED = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
-LEVEL = option(ADVANCED, "--level P", "Confidence level of intervals and ranks: 0.95.", default=0.95)
+RESAMPLES_OPTION = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
+SEED_OPTION = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
+LEVEL_OPTION = option(ADVANCED, "--level P", "Confidence level of intervals and ranks: 0.95.", default=0.95)
 
 FORMAT = option(OUTPUT, "--format FORMAT", f"{', '.join(FORMATS)}.", choices=FORMATS)
-_LATEX = (
+_LATEX_OPTIONS = (
     option(OUTPUT, "--label LABEL", "The label of a LaTeX table: main is tab:main.", default=""),
     option(OUTPUT, "--caption TEXT", "Its caption: text, or LaTeX if \\ or $ is in it.", default=""),
 )
 WRITING = (
     FORMAT,
     option(OUTPUT, "--output FILE", "Write to a file; its ending chooses the format."),
-    *_LATEX,
+    *_LATEX_OPTIONS,
 )
 DRAWING = (
     FORMAT,
     option(
         OUTPUT, "--output FILE", "Write a file; its ending chooses the format, or a figure: .pdf, .png, .svg."
     ),
-    *_LATEX,
+    *_LATEX_OPTIONS,
 )
-DIGITS = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
+DIGITS_OPTION = option(ADVANCED, "--digits N", "Number of decimals in tables.", choices=range(18))
 TABLES = (
     option(OUTPUT, "--percent", "Write means in percent: 67.88 for 0.6788."),
     option(OUTPUT, "--no-judged", "Leave out Judged@k."),
-    DIGITS,
+    DIGITS_OPTION,
 )
 """What is shown in the tables of means."""
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")

@@ -10,7 +10,7 @@ from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, R
 from permed_measures.cli.inputs import find_runs, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.published_tables.tables import read_claims
 
 
@@ -22,7 +22,7 @@ def run(args: Namespace) -> int:
     with reading(args, files) as inputs:
         result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
     result = replace(result, origin=origin_of(args, files))
-    write_report(result.report(), form, args, counted(len(files), "run"))
+    write_report(result.report(), form, args, pluralize(len(files), "run"))
     return int(not result.ok)
 
 

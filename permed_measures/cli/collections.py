@@ -12,7 +12,7 @@ from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, re
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.table import Style
@@ -78,7 +78,7 @@ def run(args: Namespace) -> None:
     found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
     origin = origin_of(args, {}, read)
     result = CollectionMeans(found, Style.of(args.digits, args.percent), origin)
-    write_report(result.report(), form, args, counted(len(collections), "collection"))
+    write_report(result.report(), form, args, pluralize(len(collections), "collection"))
 
 
 def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[str]) -> Evaluations:

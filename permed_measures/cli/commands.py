@@ -16,7 +16,7 @@ from permed_measures import __version__
 from permed_measures.cli.messages import message_of, print_message
 from permed_measures.cli.parsing import PROGRAM, Command, help_width, parse
 from permed_measures.cli.signals import Signals
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import InputError, did_you_mean
 from permed_measures.progress import quiet
 
 COMMANDS = {
@@ -55,7 +55,7 @@ def run(words: Sequence[str]) -> int:
         return 0
     if name not in COMMANDS:
         kind = "option" if name.startswith("-") else "command"
-        hint = nearest(name, COMMANDS) if kind == "command" else ""
+        hint = did_you_mean(name, COMMANDS) if kind == "command" else ""
         raise InputError(f"no such {kind}: {name}", hint=hint or f"See {PROGRAM} --help")
     command = command_of(name)
     args = parse(name, COMMANDS[name], command, rest)

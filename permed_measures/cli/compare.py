@@ -13,12 +13,12 @@ from permed_measures.cli.arguments import (
     CLUSTERS,
     DRAWING,
     HUMAN,
-    LEVEL,
+    LEVEL_OPTION,
     QRELS,
     READING,
-    RESAMPLES,
+    RESAMPLES_OPTION,
     RUNS,
-    SEED,
+    SEED_OPTION,
     TABLES,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
@@ -26,11 +26,11 @@ from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure,
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparison.compare import compare
 from permed_measures.comparison.plots import check_baseline, plot_forest, plot_queries
-from permed_measures.comparison.results import TESTS, Comparison, Options
+from permed_measures.comparison.results import TESTS, Comparison, TestOptions
 from permed_measures.comparison.tests import MAX_T
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 
 
 def run(args: Namespace) -> None:
@@ -41,7 +41,7 @@ def run(args: Namespace) -> None:
         raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
     if args.figure == "queries":
         check_baseline(args.baseline, len(files))
-    names = ["baseline", "clusters", *(each.name for each in fields(Options))]
+    names = ["baseline", "clusters", *(each.name for each in fields(TestOptions))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
     with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
@@ -55,7 +55,7 @@ def run(args: Namespace) -> None:
         shows_judged=not args.no_judged,
         all_pairs=args.all_pairs,
     )
-    about = counted(len(files), "run")
+    about = pluralize(len(files), "run")
     if form == FIGURE:
         plot = _PLOTS[args.figure or "forest"]
         write_figure(lambda: plot(result), args.output, about)
@@ -90,7 +90,7 @@ COMMAND = Command(
         option(OUTPUT, "--figure NAME", "The figure: forest (by default) or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
-        *(RESAMPLES, SEED, LEVEL),
+        *(RESAMPLES_OPTION, SEED_OPTION, LEVEL_OPTION),
         *(*TABLES, *READING, *CLEANING),
     ],
     examples=[

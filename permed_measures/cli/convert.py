@@ -15,10 +15,10 @@ from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.errors import InputError
 from permed_measures.inputs.door import resolve
 from permed_measures.inputs.formats import Kind
-from permed_measures.inputs.read import kind_of, load
+from permed_measures.inputs.read import kind_of, read_file
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.write import FORMATS, STDOUT, write_qrels, write_run
+from permed_measures.inputs.write import OUTPUT_FORMATS, STDOUT, write_qrels, write_run
 
 
 def run(args: Namespace) -> None:
@@ -54,7 +54,7 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
         raise InputError(
             "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
         )
-    rows = load(source, kind, order=args.order, cleaning=cleaning)
+    rows = read_file(source, kind, order=args.order, cleaning=cleaning)
     comments, tag = ([], "") if source.is_parquet else recognised(source, subset=cleaning.subset).head()
     return kind, rows, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
@@ -65,7 +65,12 @@ COMMAND = Command(
         argument("source", "IN", "A run or qrels in any format, or the id of a data set."),
         argument("target", "OUT", "Its ending chooses the format; - is standard output."),
         option(INPUT, "--as qrels|run", "Read IN as qrels or as a run.", dest="kind"),
-        option(OUTPUT, "--to FORMAT", f"Whatever the ending: {', '.join(FORMATS)}.", choices=FORMATS),
+        option(
+            OUTPUT,
+            "--to FORMAT",
+            f"Whatever the ending: {', '.join(OUTPUT_FORMATS)}.",
+            choices=OUTPUT_FORMATS,
+        ),
         option(OUTPUT, "--tag NAME", "The tag of a TREC run; else that of IN."),
         ORDER,
         *CLEANING,

@@ -12,7 +12,7 @@ from permed_measures.cli.parsing import Command
 from permed_measures.crosschecks import DEFAULT_MEASURES, crosscheck, crosscheck_report, default_measures
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.escaping import counted, listed
+from permed_measures.escaping import join_names, pluralize
 
 
 def run(args: Namespace) -> int:
@@ -26,7 +26,7 @@ def run(args: Namespace) -> int:
         inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
         results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}
     report = crosscheck_report(results, origin_of(args, files))
-    write_report(report, form, args, counted(len(files), "run"))
+    write_report(report, form, args, pluralize(len(files), "run"))
     return int(not all(result.ok for result in results.values()))
 
 
@@ -35,7 +35,10 @@ def _left_out(judgments: Judgments) -> Iterator[str]:
     taken = default_measures(judgments)
     left_out = [str(each) for each in DEFAULT_MEASURES if each not in taken]
     if left_out:
-        yield f"no measure was named; left out for grades up to {judgments.grade.max():g}: {listed(left_out)}"
+        yield (
+            f"no measure was named; left out for grades up to {judgments.grade.max():g}: "
+            f"{join_names(left_out)}"
+        )
 
 
 COMMAND = Command(

@@ -29,7 +29,7 @@ from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument,
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups, clusters_of
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.plots.panels import draw_means
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
@@ -60,7 +60,7 @@ def run(args: Namespace) -> None:
     result = Evaluations(
         chosen, evaluations, args.by_query, groups, args.macro, not args.no_judged, origin, notes
     )
-    about = counted(len(files), "run")
+    about = pluralize(len(files), "run")
     if form == FIGURE:
         _write_means(result, inputs, args.output, about)
     else:

@@ -10,9 +10,17 @@ from pathlib import Path
 from permed_measures.cli.arguments import CLUSTERS, QRELS, READING, WRITING
 from permed_measures.cli.inputs import named_run, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, MEASURES, STATISTICS, Command, argument, option, repeatable
+from permed_measures.cli.parsing import (
+    INPUT,
+    MEASURES_GROUP,
+    STATISTICS,
+    Command,
+    argument,
+    option,
+    repeatable,
+)
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.records.gate import gate
 from permed_measures.records.record import is_record
 
@@ -36,7 +44,7 @@ def run(args: Namespace) -> int:
         found = gate(inputs.qrels, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
     found = replace(found, origin=origin_of(args, {name: file}, others))
-    write_report(found.report(), form, args, counted(len(found.rules), "rule"), found.notes)
+    write_report(found.report(), form, args, pluralize(len(found.rules), "rule"), found.notes)
     return int(not found.ok)
 
 
@@ -59,8 +67,8 @@ COMMAND = Command(
     [
         *(QRELS, argument("run", "RUN", "A run file.")),
         option(INPUT, "--baseline RUN", "What it may not fall below: a run, or a record of one."),
-        repeatable(MEASURES, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
-        repeatable(MEASURES, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
+        repeatable(MEASURES_GROUP, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
+        repeatable(MEASURES_GROUP, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
         option(STATISTICS, "--significant", "Fail only where it is shown that a limit is broken."),
         option(STATISTICS, "--non-inferior", "Pass only where it is shown that no limit is broken."),
         *(CLUSTERS, *WRITING, *READING),

@@ -17,18 +17,18 @@ from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.inputs import origin_of
 from permed_measures.cli.messages import print_message
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import INPUT, MEASURES, OUTPUT, Command, argument, option, repeatable
+from permed_measures.cli.parsing import INPUT, MEASURES_GROUP, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
-from permed_measures.identification.files import FILES
-from permed_measures.identification.forms import FORMS, Function
+from permed_measures.escaping import pluralize
+from permed_measures.identification.files import PROGRAM_FILES
+from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.identify import Identified, identify, report_of
 from permed_measures.identification.program import Program
 from permed_measures.identification.suite import write_cases
 from permed_measures.identification.user_function import load_function
 
-_PACKAGED = "permed-sample/script.py"
+_PACKAGED_SCRIPT = "permed-sample/script.py"
 
 
 def run(args: Namespace) -> int:
@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
     _check_together(args)
     place, colon, name = (args.function or "").rpartition(":")
     path = Path(place)
-    if place == _PACKAGED and not path.exists():
+    if place == _PACKAGED_SCRIPT and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
     form, warned = format_of(args, [path]), list[str]()
     if args.program is None:
@@ -69,7 +69,7 @@ def _warnings(warned: Iterable[str]) -> Iterator[str]:
     for text in dict.fromkeys(warned):
         kinds.setdefault(text.partition(":")[0], []).append(text)
     for first, *others in kinds.values():
-        more = f" (and {counted(len(others), 'other')} of this kind)" if others else ""
+        more = f" (and {pluralize(len(others), 'other')} of this kind)" if others else ""
         yield f"the script warns: {first}{more}"
 
 
@@ -148,14 +148,14 @@ COMMAND = Command(
             nargs="?",
         ),
         repeatable(
-            MEASURES,
+            MEASURES_GROUP,
             "-m, --measure MEASURE",
             "What it is said to compute: MAP@10, nDCG@10, mrr. Can be repeated.",
             dest="measures",
         ),
         option(
             INPUT,
-            f"--form {'|'.join(FORMS)}",
+            f"--form {'|'.join(SIGNATURES)}",
             "What the function takes, if that is not found by trial: dicts of qrels and run; of one query "
             "the judgments, or the relevant documents, and the ranked ones; lists of grades; ...",
         ),
@@ -167,7 +167,7 @@ COMMAND = Command(
         ),
         option(
             INPUT,
-            f"--files {'|'.join(FILES)}",
+            f"--files {'|'.join(PROGRAM_FILES)}",
             "The files that it takes, trec by default; beir: qrels as TSV, a run as JSON.",
         ),
         option(INPUT, "--numeric-ids", "Ids of queries and documents in them are numbers, as gdeval takes."),

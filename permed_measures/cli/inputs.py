@@ -12,24 +12,24 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.cli.messages import print_message, warnings_as_notes
-from permed_measures.datasets import NAMES
+from permed_measures.datasets import DATASET_IDS
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of, file_of
 from permed_measures.errors import InputError, PermedError, warnings_about
 from permed_measures.inputs.door import packaged_runs, read, resolve
-from permed_measures.inputs.read import Cleaning
+from permed_measures.inputs.read import RunOptions
 from permed_measures.inputs.runs import LazyRuns, run_name
 from permed_measures.inputs.sources import parquet_parts
 from permed_measures.measures.aliases import ambiguities
 from permed_measures.measures.parameters import with_rel
-from permed_measures.measures.parsing import distinct, measures_of, named_measures
+from permed_measures.measures.parsing import deduplicate, measures_of, parse_measure_args
 from permed_measures.provenance import Origin
 
 
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
     """Return the measures that were named; None if there are none."""
-    chosen = distinct(understood_measures(args.measures, args.rel, inputs))
+    chosen = deduplicate(understood_measures(args.measures, args.rel, inputs))
     if args.rel is not None:
         inputs.notes.extend(_unchanged_by_rel(chosen, args.rel))
     return chosen or None
@@ -49,7 +49,7 @@ def _unchanged_by_rel(measures: list[Measure], rel: float) -> Iterator[str]:
 
 def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> list[Measure]:
     """Return the measures that were named; notes say how ambiguous names are taken."""
-    named = [(text, measure) for text in texts for measure in named_measures(text)]
+    named = [(text, measure) for text in texts for measure in parse_measure_args(text)]
     asked = [(text, with_rel(measure, rel)) for text, measure in named]
     measures = [measure for _, measure in asked]
     if _is_graded(inputs):
@@ -98,20 +98,20 @@ def _is_graded(inputs: Inputs) -> bool:
     return bool((inputs.judgments.grade > 1).any())
 
 
-ELSEWHERE = {
+NOT_OPTIONS = {
     *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure", "function"),
     *("format", "output", "label", "caption", "record", "quiet"),
 }
 """What a provenance says in other words than as options, and where the result was written."""
 
 
-_OTHERS = {"claims": "claims", "conventions": "conventions", "human": "human qrels"}
+_OTHER_FILES = {"claims": "claims", "conventions": "conventions", "human": "human qrels"}
 """The arguments that name a file besides qrels and runs, and its role."""
 
 
 def _others_of(args: Namespace) -> dict[str, Path]:
     given = vars(args)
-    return {role: Path(given[name]) for name, role in _OTHERS.items() if given.get(name)}
+    return {role: Path(given[name]) for name, role in _OTHER_FILES.items() if given.get(name)}
 
 
 def files_read(args: Namespace, runs: Iterable[Path]) -> list[Path]:
@@ -125,7 +125,7 @@ def origin_of(args: Namespace, runs: Mapping[str, Path], others: Mapping[str, Pa
     options = {
         name.replace("_", "-"): str(value) if isinstance(value, Path) else value
         for name, value in vars(args).items()
-        if name not in ELSEWHERE
+        if name not in NOT_OPTIONS
     }
     others = {**_others_of(args), **(others or {})}
     return Origin(args.command, vars(args).get("qrels") or "", runs, others, options, args.line)
@@ -201,9 +201,9 @@ class Inputs(NamedTuple):
         return dataset_of(self.qrels)
 
 
-def cleaning_of(args: Namespace) -> Cleaning:
+def cleaning_of(args: Namespace) -> RunOptions:
     """Return what is made of runs while they are read, by the options of a command that has them."""
-    return Cleaning(**{name: value for name, value in vars(args).items() if name in Cleaning._fields})
+    return RunOptions(**{name: value for name, value in vars(args).items() if name in RunOptions._fields})
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iter
 
 def _read_qrels(argument: str) -> Any:
     path = Path(argument)
-    if argument in NAMES and path.is_file():
+    if argument in DATASET_IDS and path.is_file():
         print_message(f"note: {argument} is a file here, and is used instead of the data set of this name")
     logging.getLogger("ir_datasets").addFilter(_is_no_failure)
     return read(argument, "relevance")

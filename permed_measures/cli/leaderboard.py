@@ -8,19 +8,19 @@ from dataclasses import replace
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLUSTERS,
-    LEVEL,
+    LEVEL_OPTION,
     QRELS,
     READING,
-    RESAMPLES,
+    RESAMPLES_OPTION,
     RUNS,
-    SEED,
+    SEED_OPTION,
     TABLES,
     WRITING,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import Command
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.records.leaderboard import leaderboard
 
 
@@ -35,14 +35,23 @@ def run(args: Namespace) -> None:
     found = replace(board.evaluations, shows_judged=not args.no_judged)
     board = replace(board, origin=origin_of(args, files), evaluations=found)
     report = board.report(args.digits, args.percent)
-    write_report(report, form, args, counted(len(board.entries), "run"))
+    write_report(report, form, args, pluralize(len(board.entries), "run"))
 
 
 COMMAND = Command(
     run,
     [
         *(QRELS, RUNS),
-        *(*ASKED_MEASURES, CLUSTERS, *WRITING, *TABLES, RESAMPLES, SEED, LEVEL, *READING),
+        *(
+            *ASKED_MEASURES,
+            CLUSTERS,
+            *WRITING,
+            *TABLES,
+            RESAMPLES_OPTION,
+            SEED_OPTION,
+            LEVEL_OPTION,
+            *READING,
+        ),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs -m GradedAP@10"],
 )

@@ -18,7 +18,7 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.evaluation import calc_aggregate, ceiling
 from permed_measures.inputs.door import read
 from permed_measures.intervals import range_of
-from permed_measures.measures.aliases import WORDS
+from permed_measures.measures.aliases import ALIASES
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.provenance import description_of
@@ -116,8 +116,8 @@ def _meanings(measure: Measure, name: str) -> dict[str, str]:
 def _more(measure: Measure) -> Iterator[str]:
     """Yield other names of a measure, an example with a parameter, and where more is said."""
     name = str(measure.NAME)
-    if name in WORDS:
-        yield f"Also: {', '.join(WORDS[name].split())}"
+    if name in ALIASES:
+        yield f"Also: {', '.join(ALIASES[name].split())}"
     choices = ((each, list(_meanings(measure, each))) for each in measure.SUPPORTED_PARAMS)
     given = next((f"({each}={values[1]})" for each, values in choices if values), "")
     given = given or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from permed_measures.cli.inputs import files_read
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.write import write_whole
 from permed_measures.plots.savefig import PLOT_ENDINGS, matplotlib, save_plot
 from permed_measures.results.report import ENDINGS, Report, check_latex
@@ -113,10 +113,10 @@ def check_record(args: Namespace, runs: Iterable[Path]) -> None:
 
 def write_record(args: Namespace, found: Evaluations) -> None:
     """Write a record of an evaluation, and say so."""
-    from permed_measures.records.record import record_of
+    from permed_measures.records.record import make_record
 
-    record_of(found, args.order, args.query_ids).write(args.record)
-    print_message(f"{args.record}: record of {counted(len(found.evaluations), 'run')}")
+    make_record(found, args.order, args.query_ids).write(args.record)
+    print_message(f"{args.record}: record of {pluralize(len(found.evaluations), 'run')}")
 
 
 def write_report(report: Report, form: str, args: Namespace, about: str, above: Iterable[str] = ()) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from permed_measures.cli.messages import print_message
-from permed_measures.errors import InputError, PermedError, nearest
+from permed_measures.errors import InputError, PermedError, did_you_mean
 
 PROGRAM = "permed-measures"
 
-INPUT, MEASURES, STATISTICS, OUTPUT, ADVANCED = "Input", "Measures", "Statistics", "Output", "Advanced"
-GROUPS = (INPUT, MEASURES, STATISTICS, OUTPUT, ADVANCED)
+INPUT, MEASURES_GROUP, STATISTICS, OUTPUT, ADVANCED = "Input", "Measures", "Statistics", "Output", "Advanced"
+GROUPS = (INPUT, MEASURES_GROUP, STATISTICS, OUTPUT, ADVANCED)
 """The groups of the help, in its order; what is rarely used is advanced."""
 
 _WIDEST = 100  # columns of help
@@ -167,7 +167,11 @@ def _unrecognized(parser: _Parser, command: Command, left: Sequence[str]) -> Inp
     ours = [name for each in (*command.arguments, *_EVERYWHERE) for name in each.names if name[0] == "-"]
     for word in (word.partition("=")[0] for word in left if word.startswith("-")):
         option, what = _SYNONYMS.get(word, ("", ""))
-        hint = f"Here it is {what}" if option in ours else nearest(word.replace("_", "-"), ours, _TYPO)
+        hint = (
+            f"Here it is {what}"
+            if option in ours
+            else did_you_mean(word.replace("_", "-"), ours, _MIN_OPTION_SIMILARITY)
+        )
         if hint:
             return InputError(problem, hint=hint)
     if not any(word.startswith("-") for word in left):
@@ -187,7 +191,7 @@ _SYNONYMS = {
 }
 """What options are called elsewhere: the option that our command must have, and how it is written here."""
 
-_TYPO = 0.7
+_MIN_OPTION_SIMILARITY = 0.7
 """How like two options are (by difflib) that may be meant for each other."""
 
 
@@ -224,12 +228,12 @@ def _is_measure(word: str) -> bool:
 
     A word that is no measure, and has an @ as ``P@0``, is an error unless it is written as a path of a file.
     """
-    from permed_measures.measures.parsing import named_measures
+    from permed_measures.measures.parsing import parse_measure_args
 
     place = word.rpartition("=")[2]
     is_file = Path(word).exists() or Path(place).exists()
     try:
-        named_measures(word)
+        parse_measure_args(word)
     except PermedError:
         if "@" in word and not is_file and not re.search(_PATH, place):
             raise
@@ -242,13 +246,13 @@ def _is_measure(word: str) -> bool:
 
 def _is_number_of_a_measure(word: str) -> bool:
     """Return whether a word such as ``P@1=0.5`` is no run of that name."""
-    from permed_measures.measures.parsing import named_measures
+    from permed_measures.measures.parsing import parse_measure_args
 
     name, _, number = word.rpartition("=")
     if not re.fullmatch(r"\d*\.?\d+%?", number) or Path(number).exists():
         return False
     try:
-        return bool(named_measures(name))
+        return bool(parse_measure_args(name))
     except PermedError:
         return False
 

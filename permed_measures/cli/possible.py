@@ -10,11 +10,11 @@ from ir_measures.measures import Measure
 from permed_measures.cli.arguments import CLAIMS, CLUSTERS, CONVENTIONS, QRELS, WRITING
 from permed_measures.cli.inputs import origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import MEASURES, STATISTICS, Command, option, repeatable
-from permed_measures.errors import MeasureError, shown
-from permed_measures.escaping import counted
+from permed_measures.cli.parsing import MEASURES_GROUP, STATISTICS, Command, option, repeatable
+from permed_measures.errors import MeasureError, short_repr
+from permed_measures.escaping import pluralize
 from permed_measures.feasibility.possible import possible
-from permed_measures.measures.parsing import named_measures
+from permed_measures.measures.parsing import parse_measure_args
 from permed_measures.published_tables.tables import read_claims
 
 
@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
             depth=args.depth,
         )
     result = replace(result, origin=origin_of(args, {}))
-    write_report(result.report(), form, args, counted(len(result.rows), "row"))
+    write_report(result.report(), form, args, pluralize(len(result.rows), "row"))
     return int(not result.ok)
 
 
@@ -41,8 +41,8 @@ def _measures(text: str) -> list[Measure]:
     """Return the measures that a `--bound` names."""
     if "," in text and "(" not in text:
         hint = f"Name one at a time: {' '.join(f'--bound {each}' for each in text.split(','))}"
-        raise MeasureError(f"--bound takes one measure (found {shown(text)})", hint=hint)
-    return named_measures(text)
+        raise MeasureError(f"--bound takes one measure (found {short_repr(text)})", hint=hint)
+    return parse_measure_args(text)
 
 
 COMMAND = Command(
@@ -50,9 +50,11 @@ COMMAND = Command(
     [
         *(QRELS, *CLAIMS),
         repeatable(
-            MEASURES, "--bound MEASURE", "Say what a measure can be that rows do not print. Can be repeated."
+            MEASURES_GROUP,
+            "--bound MEASURE",
+            "Say what a measure can be that rows do not print. Can be repeated.",
         ),
-        option(MEASURES, "--depth N", "For --bound: how many documents a run returns at most."),
+        option(MEASURES_GROUP, "--depth N", "For --bound: how many documents a run returns at most."),
         option(STATISTICS, "--differences", "Say which differences between rows are surely significant."),
         CLUSTERS,
         CONVENTIONS,

@@ -17,7 +17,7 @@ from permed_measures.cli.inputs import (
     understood_measures,
 )
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, MEASURES, OUTPUT, Command, argument, option
+from permed_measures.cli.parsing import ADVANCED, MEASURES_GROUP, OUTPUT, Command, argument, option
 from permed_measures.comparison.overlap import PERSISTENCE
 from permed_measures.comparison.reranking import reranking
 from permed_measures.measures.parsing import measures_of
@@ -60,14 +60,17 @@ COMMAND = Command(
         argument("before", "BEFORE", "The run that was reranked: FILE or NAME=FILE."),
         argument("after", "AFTER", "The reranked run."),
         option(
-            MEASURES,
+            MEASURES_GROUP,
             "-m, --measure MEASURE",
             "The measure of gains and losses; by default the first of evaluate's.",
         ),
         option(
-            MEASURES, "--rel GRADE", "The lowest relevant grade, if a measure names none: 1.", default=1.0
+            MEASURES_GROUP,
+            "--rel GRADE",
+            "The lowest relevant grade, if a measure names none: 1.",
+            default=1.0,
         ),
-        option(MEASURES, "--judged-only", "Count pairs of judged documents only."),
+        option(MEASURES_GROUP, "--judged-only", "Count pairs of judged documents only."),
         option(ADVANCED, "--rbo-p P", "The p of the rank-biased overlap: 0.9.", default=PERSISTENCE),
         option(OUTPUT, "--top N", "Queries with the largest changes to list: 5.", default=5),
         *(*WRITING, *READING),

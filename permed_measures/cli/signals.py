@@ -10,9 +10,9 @@ import time
 from types import FrameType
 from typing import Any
 
-_ONE = 1.0
+_SECONDS_OF_ONE_SIGNAL = 1.0
 """The same demand within so many seconds comes once: timeout sends it to a process and to its group."""
-_UNSEEN, _SWALLOWED = 0.1, 3.0
+_SECONDS_UNTIL_RESENT, _SWALLOWED = 0.1, 3.0
 """After how many seconds a signal is sent again: where Python did not see it, and where work goes on."""
 
 
@@ -31,7 +31,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.status = 0
-        self._last = -_ONE
+        self._last = -_SECONDS_OF_ONE_SIGNAL
         self._is_over = False
         known = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
         self._numbers = [each for each in known if each and signal.getsignal(each) != signal.SIG_IGN]
@@ -50,7 +50,7 @@ class Signals:
 
     def _end(self, number: int, _: FrameType | None) -> None:
         before, self._last = self._last, time.monotonic()
-        if self._last - before < _ONE:
+        if self._last - before < _SECONDS_OF_ONE_SIGNAL:
             return
         if self._is_over:
             signal.signal(number, signal.SIG_DFL)
@@ -63,11 +63,11 @@ class Signals:
         """Send each signal again that comes, after a while, unless the work is done then."""
         while numbers := os.read(reading, 1):
             if numbers[0] in self._numbers:
-                time.sleep(_UNSEEN)
+                time.sleep(_SECONDS_UNTIL_RESENT)
                 if self.status:
                     time.sleep(_SWALLOWED)
                 if not self._is_over:
-                    self._last = -_ONE
+                    self._last = -_SECONDS_OF_ONE_SIGNAL
                     os.kill(os.getpid(), numbers[0])
         os.close(reading)
 

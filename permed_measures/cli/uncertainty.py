@@ -8,19 +8,19 @@ from dataclasses import replace
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLUSTERS,
-    DIGITS,
+    DIGITS_OPTION,
     HUMAN,
-    LEVEL,
+    LEVEL_OPTION,
     QRELS,
     READING,
     RUNS,
-    SEED,
+    SEED_OPTION,
     WRITING,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.uncertainty_sources.uncertainty import uncertainty
 
 
@@ -41,7 +41,7 @@ def run(args: Namespace) -> None:
             human=args.human,
         )
     report = replace(result, origin=origin_of(args, files)).report(args.digits)
-    write_report(report, form, args, counted(len(files), "run"))
+    write_report(report, form, args, pluralize(len(files), "run"))
 
 
 COMMAND = Command(
@@ -52,7 +52,7 @@ COMMAND = Command(
         HUMAN,
         *WRITING,
         option(ADVANCED, "--draws N", "How often the labels are drawn: 1000.", default=1000),
-        *(SEED, LEVEL, DIGITS, *READING),
+        *(SEED_OPTION, LEVEL_OPTION, DIGITS_OPTION, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --label-error 0.1"],
     details="The topics of a data set with conversations count by whole conversations.",

@@ -14,8 +14,8 @@ from permed_measures.comparison.findings import (
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
 from permed_measures.comparison.queries import query_details
-from permed_measures.comparison.results import LEVEL, Comparison, ComparisonRow, Options
-from permed_measures.comparison.rows import rows_of, with_people
+from permed_measures.comparison.results import MARK_LEVEL, Comparison, ComparisonRow, TestOptions
+from permed_measures.comparison.rows import compare_rows, with_people
 from permed_measures.comparison.tables import (
     differences_table,
     interval_method,
@@ -24,11 +24,11 @@ from permed_measures.comparison.tables import (
     means_table,
     why_no_differences,
 )
-from permed_measures.comparison.tests import MAX_T, least_p, n_patterns
+from permed_measures.comparison.tests import MAX_T, min_attainable_p, n_patterns
 from permed_measures.engine.groups import By, Groups
 from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import InputError, shown
-from permed_measures.escaping import counted, grouped, listed
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.human_labels.agreement import orders_json
 from permed_measures.human_labels.corrected import People
 from permed_measures.human_labels.tables import agreement_json, flat, orders_section
@@ -39,7 +39,7 @@ from permed_measures.intervals import coverage_notes
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.report import Report, Section, ends, how_made, titled
+from permed_measures.results.report import Report, Section, how_made, low_high_fields, titled
 
 
 def compare(
@@ -147,11 +147,11 @@ def compare(
     (0.5, 1.0, 4, 0.125)
     """
     if not isinstance(tests, Iterable):
-        raise InputError(f"tests must be names of tests (found {shown(tests)})")
+        raise InputError(f"tests must be names of tests (found {short_repr(tests)})")
     asked = tuple(dict.fromkeys([tests] if isinstance(tests, str) else map(str, tests)))
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
-    options = Options(asked, correction, resamples, seed, level, equivalence_margin, detect)
+    options = TestOptions(asked, correction, resamples, seed, level, equivalence_margin, detect)
     origin, qrels = Origin.of(qrels, runs_by_name(runs)), read(qrels, "relevance")
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
@@ -178,12 +178,12 @@ def compare(
 def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     """List each note of the groups once, with the groups it applies to."""
     values = grouped((note, str(value)) for value, group in groups.items() for note in group.notes)
-    return [f"{name} {listed(each, 5)}: {note}" for note, each in values.items()]
+    return [f"{name} {join_names(each, 5)}: {note}" for note, each in values.items()]
 
 
-def compared(parts: list[PairedRuns], options: Options, baseline: str | None) -> list[Comparison]:
+def compared(parts: list[PairedRuns], options: TestOptions, baseline: str | None) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
-    rows, families, critical = rows_of(parts, options)
+    rows, families, critical = compare_rows(parts, options)
     return [
         Comparison(
             of_part,
@@ -200,13 +200,16 @@ def compared(parts: list[PairedRuns], options: Options, baseline: str | None) ->
     ]
 
 
-def _cautions(paired: PairedRuns, options: Options, rows: list[ComparisonRow]) -> Iterator[str]:
+def _cautions(paired: PairedRuns, options: TestOptions, rows: list[ComparisonRow]) -> Iterator[str]:
     """Note where there are too few clusters for what was asked."""
-    units = counted(paired.n_clusters, paired.unit)
-    if "randomization" in options.tests and least_p(paired.n_clusters, options.resamples) >= LEVEL:
+    units = pluralize(paired.n_clusters, paired.unit)
+    if (
+        "randomization" in options.tests
+        and min_attainable_p(paired.n_clusters, options.resamples) >= MARK_LEVEL
+    ):
         is_of_units = n_patterns(paired.n_clusters, options.resamples)
-        few = units if is_of_units else counted(options.resamples, "random sign pattern")
-        yield f"randomization: with {few} no p-value is below {LEVEL}, whatever the runs"
+        few = units if is_of_units else pluralize(options.resamples, "random sign pattern")
+        yield f"randomization: with {few} no p-value is below {MARK_LEVEL}, whatever the runs"
     if any(row.interval for row in rows):
         yield from coverage_notes(paired.n_clusters, paired.unit, options.level, "differences")
 
@@ -263,9 +266,10 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
     """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
     expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
         "measure": lambda measure: {"measure": name_of(measure)},
-        "interval": lambda interval: ends("", interval),
+        "interval": lambda interval: low_high_fields("", interval),
         "intervals": lambda found: (
-            ends("mean_", found["mean"]) | ends("baseline_mean_", found["baseline_mean"])
+            low_high_fields("mean_", found["mean"])
+            | low_high_fields("baseline_mean_", found["baseline_mean"])
         ),
         "tests": lambda found: {
             f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
@@ -322,13 +326,13 @@ def _part(result: Comparison) -> dict[str, Any]:
     }
 
 
-_MOST_RUNS = 50
+_MAX_RUNS_IN_FOREST = 50
 """The number of runs of which a forest plot can be read, at most."""
 
 
 def _forest(result: Comparison) -> Iterator[Section]:
     """Yield the forest plots, where they can be read."""
-    if len(result.paired.values) <= _MOST_RUNS:
+    if len(result.paired.values) <= _MAX_RUNS_IN_FOREST:
         shown = f"Differences to {result.baseline}" if result.baseline else "Means"
         said = about_marks(result, panels_of(result, range(len(result.measures))))
         note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from permed_measures.comparison.results import (
-    LEVEL,
+    MARK_LEVEL,
     TESTS,
     Comparison,
     ComparisonRow,
@@ -19,8 +19,8 @@ from permed_measures.comparison.tables import (
     why_no_differences,
 )
 from permed_measures.comparison.tests import direction_of
-from permed_measures.escaping import counted, grouped, listed
-from permed_measures.human_labels.tables import DIFFERENCES, Line, section_of
+from permed_measures.escaping import grouped, join_names, pluralize
+from permed_measures.human_labels.tables import DIFFERENCES_TEXTS, Line, section_of
 from permed_measures.results.evaluation_report import best_of, highest
 from permed_measures.results.report import Section
 
@@ -48,7 +48,13 @@ def findings(result: Comparison) -> list[str]:
     said = [first]
     if result.baseline and len(best[0]) == 1 and best[0] != [result.baseline]:
         said += [_margin(result, best[0][0], result.baseline)]
-    return [*said, *others, *_verdicts(result, best), *_what_changes(result), *_orders(result)]
+    return [
+        *said,
+        *others,
+        *_significance_findings(result, best),
+        *_what_changes(result),
+        *_order_findings(result),
+    ]
 
 
 def _margin(result: Comparison, run: str, other: str) -> str:
@@ -75,7 +81,7 @@ def _margin(result: Comparison, run: str, other: str) -> str:
 # --- which differences are significant -----------------------------------------------------------------
 
 
-def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
+def _significance_findings(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     """Say which differences are significant, and what is to be known of that."""
     test, untested = result.test, [row for row in result.rows if row.p is None]
     if not test:
@@ -97,7 +103,7 @@ def _verdicts(result: Comparison, best: list[list[str]]) -> Iterator[str]:
 
 def _against(result: Comparison, baseline: str) -> str:
     """Say how many runs are better and worse than a baseline, on each measure."""
-    found = [_outcomes(result, number, baseline) for number in range(len(result.measures))]
+    found = [_better_or_worse(result, number, baseline) for number in range(len(result.measures))]
     better, worse = (_shares(found, sign, [*result.headings.values()], "run", len(found)) for sign in (1, -1))
     return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
@@ -107,12 +113,15 @@ def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
     headings = [*result.headings.values()]
     alone = grouped((runs[0], number) for number, runs in enumerate(best) if len(runs) == 1)
     for run, numbers in alone.items():
-        found, on = [_outcomes(result, number, run) for number in numbers], [headings[n] for n in numbers]
+        found, on = (
+            [_better_or_worse(result, number, run) for number in numbers],
+            [headings[n] for n in numbers],
+        )
         if any(map(any, found)):
             shares = _shares(found, -1, on, "other run", len(headings))
             yield f"{run} is significantly better ({_level(result)}) than {shares}."
         else:
-            yield f"On {listed(on)} no difference of {run} is significant ({_level(result)})."
+            yield f"On {join_names(on)} no difference of {run} is significant ({_level(result)})."
 
 
 def _contradictions(result: Comparison) -> Iterator[str]:
@@ -130,10 +139,10 @@ def _contradictions(result: Comparison) -> Iterator[str]:
 
 
 def _level(result: Comparison) -> str:
-    return f"{p_of_sentences(result)} < {LEVEL}"
+    return f"{p_of_sentences(result)} < {MARK_LEVEL}"
 
 
-def _outcomes(result: Comparison, measure: int, run: str) -> list[int]:
+def _better_or_worse(result: Comparison, measure: int, run: str) -> list[int]:
     """Return for each run that is compared with this one whether it is better (1) or worse (-1), or 0."""
     rows = result.rows_of(measure)
     better = [row.outcome for row in rows if row.baseline == run]
@@ -146,18 +155,18 @@ def _shares(found: list[list[int]], sign: int, headings: list[str], noun: str, n
     measures = grouped(zip(sizes, headings, strict=True))
     if len(measures) == 1:
         [((k, n), on)] = measures.items()
-        where = "any measure" if k == 0 and 1 < len(on) == n_measures else listed(on)
-        return f"{k:,} of {counted(n, noun)} on {where}"
-    return listed(f"{k:,} of {counted(n, noun)} ({', '.join(on)})" for (k, n), on in measures.items())
+        where = "any measure" if k == 0 and 1 < len(on) == n_measures else join_names(on)
+        return f"{k:,} of {pluralize(n, noun)} on {where}"
+    return join_names(f"{k:,} of {pluralize(n, noun)} ({', '.join(on)})" for (k, n), on in measures.items())
 
 
-_NAMED = 5
+_MAX_NAMED_PAIRS = 5
 """So many are named in a sentence, and others counted."""
 
 
 def _named(names: Sequence[str], of: str, verbs: tuple[str, str]) -> str:
     """Count and name some of many, such as ``2 of 3 verdicts (a, b) change``."""
-    return f"{len(names):,} of {of} ({listed(names, _NAMED)}) {verbs[len(names) > 1]}"
+    return f"{len(names):,} of {of} ({join_names(names, _MAX_NAMED_PAIRS)}) {verbs[len(names) > 1]}"
 
 
 def _named_rows(
@@ -170,7 +179,7 @@ def _named_rows(
     """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
     short = result.headings
     names = [f"{row.run} against {row.baseline} on {short[row.measure]}" for row in rows]
-    return _named(names, counted(len(of), noun), verbs)
+    return _named(names, pluralize(len(of), noun), verbs)
 
 
 # --- by people's labels --------------------------------------------------------------------------------
@@ -194,7 +203,7 @@ def corrected_section(result: Comparison) -> list[Section]:
     heading, n = interval_heading(result), len(lines)
     of_all = result.options.correction != "none" and n > 1
     interval = [heading, *([f"{heading}: simultaneous (Bonferroni) for {n:,} differences"] if of_all else [])]
-    section = section_of(result.agreement, DIFFERENCES, lines, interval, result.style)
+    section = section_of(result.agreement, DIFFERENCES_TEXTS, lines, interval, result.style)
     if why_no_differences(result):
         return [section._replace(instead=section._replace(tables=section.tables[:1]))]
     return [section]
@@ -229,7 +238,7 @@ def _side(row: ComparisonRow) -> int:
     return (low > 0) - (high < 0)
 
 
-def _orders(result: Comparison) -> Iterator[str]:
+def _order_findings(result: Comparison) -> Iterator[str]:
     """Say which runs change places by people's labels, and which verdicts change, or that none do."""
     orders = result.orders
     if orders is None or not orders.of_measures:
@@ -244,14 +253,14 @@ def _orders(result: Comparison) -> Iterator[str]:
     n_pairs, n_verdicts = (
         sum(each) for each in zip(*((e.pairs, e.verdicts) for _, e in of_measures), strict=True)
     )
-    pairs = f"{counted(n_pairs, 'pair')} of runs"
+    pairs = f"{pluralize(n_pairs, 'pair')} of runs"
     said = [
         _named(exchanged, pairs, ("changes places", "change places"))
         if exchanged
         else "no pair of runs changes places"
     ]
     if n_verdicts:
-        verdicts = counted(n_verdicts, "verdict")
+        verdicts = pluralize(n_verdicts, "verdict")
         said += [_named(changed, verdicts, ("changes", "change")) if changed else "no verdict changes"]
-    judged = counted(orders.queries, "query")
+    judged = pluralize(orders.queries, "query")
     yield f"On the {judged} that people judged, by their labels {', and '.join(said)}."

@@ -16,7 +16,7 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of, factorized
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import InputError, nearest
+from permed_measures.errors import InputError, did_you_mean
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.intervals import sums_of, zero_rounding_noise
@@ -24,11 +24,11 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.progress import tracked
 from permed_measures.run_notes import (
-    check_given,
     check_named,
+    check_nonempty,
+    errors_name_run,
     every_label_is_relevant,
     judged_within,
-    naming,
     notes_of,
 )
 
@@ -88,14 +88,14 @@ class PairedRuns:
         pairs = _pairs(runs, baseline)
         evaluator = PermedEvaluator(measures, qrels)
         query_ids = evaluator.judgments.query_ids
-        check_given(evaluator.judgments, evaluator.measures, "compare by")
+        check_nonempty(evaluator.judgments, evaluator.measures, "compare by")
         name, cluster, notes = clusters_of(query_ids, clusters, dataset_of(qrels))
         notes = [*notes, *evaluator.notes()]
 
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
             run = runs[run_name]  # what reads it when it is asked for names the file alone
-            with naming(run_name):
+            with errors_name_run(run_name):
                 evaluation = evaluator.evaluate(read(run, "score"))
             del run  # before the next is read
             values[run_name] = evaluation.values
@@ -183,6 +183,6 @@ def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
     if not isinstance(baseline, str) or baseline not in runs:
         raise InputError(
             f"the baseline must be one of the runs {', '.join(map(repr, runs))} (found {baseline!r})",
-            hint=nearest(str(baseline), runs),
+            hint=did_you_mean(str(baseline), runs),
         )
     return [(name, baseline) for name in runs if name != baseline]

@@ -11,14 +11,14 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.comparison.results import (
-    LEVEL,
+    MARK_LEVEL,
     Comparison,
     ComparisonRow,
     better_pairs,
 )
-from permed_measures.comparison.tables import letters_of
+from permed_measures.comparison.tables import compact_letters
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.intervals import no_variance
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
@@ -148,7 +148,7 @@ def _means(comparison: Comparison, index: int) -> Iterator[Point]:
     values, better = comparison.paired.values, better_pairs(rows)
     intervals = {row.baseline: row.intervals["baseline_mean"] for row in rows}
     intervals |= {row.run: row.intervals["mean"] for row in rows}
-    letters = dict(zip(values, letters_of(comparison), strict=False))
+    letters = dict(zip(values, compact_letters(comparison), strict=False))
     for run in values:
         worse = "".join(letter for other, letter in letters.items() if (run, other) in better)
         mean = float(values[run][index].mean())
@@ -167,13 +167,13 @@ def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
         whose, missing = " of the mean", no_variance(n_units, unit)
     said = about_bars(panels, f"{comparison.level_in_percent} CI{whose}", n_units, unit, missing)
     test = comparison.test
-    adjusted = f"p < {LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
+    adjusted = f"p < {MARK_LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
     if not test:
         return [*said, "no significance test was run that is valid here"]
     if comparison.baseline:
         return [*said, f"filled: {adjusted}"]
     letters = f"letters: significantly better than these runs, {adjusted}"
-    return [*said, *[letters] * bool(letters_of(comparison))]
+    return [*said, *[letters] * bool(compact_letters(comparison))]
 
 
 # --- drawing -----------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def _about(heading: str, panel: list[Point]) -> str:
     for point in panel[:_MOST_SAID]:
         ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
         rows.append(f"{point.label} {point.value:+.4f}{ends}")
-    rows += [counted(len(panel) - _MOST_SAID, "other run")] if len(panel) > _MOST_SAID else []
+    rows += [pluralize(len(panel) - _MOST_SAID, "other run")] if len(panel) > _MOST_SAID else []
     return f"{heading}: {'; '.join(rows)}"
 
 
@@ -280,7 +280,7 @@ def plot_queries(
         _draw(each, runs, values, differences[0].mean(axis=0))
         each.set_title(labelled(axes, ax, heading), loc="left", fontsize="small", **AS_WRITTEN)
     _name_runs(axes, ax, runs)
-    n = counted(comparison.n_queries, "query")
+    n = pluralize(comparison.n_queries, "query")
     what = f"{shown_name(runs[0])} minus" if len(runs) == 1 else "minus"
     about = f"{what} {shown_name(baseline)}, each of {n}, sorted"
     if ax is None:
@@ -297,7 +297,7 @@ def check_baseline(baseline: str | None, n_runs: int) -> None:
 
 
 _HEIGHT = 1.9  # inches of a panel
-_LINES: list[tuple[str, Any]] = [
+_LINE_STYLES: list[tuple[str, Any]] = [
     ("black", "-"),
     (WIN, (0, (5, 1.5))),
     (LOSS, (0, (1, 1))),
@@ -320,8 +320,8 @@ def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
         ax.text(0.98, 0.95, said, transform=ax.transAxes, ha="right", va="top", fontsize="small")
     named = np.argsort(-order.round(12), kind="stable")
     for place, run in reversed([*enumerate(named.tolist())] if len(runs) > 1 else []):
-        colour, style = _LINES[place] if place < len(_LINES) else ("0.85", "-")
-        width = 1.2 if place < len(_LINES) else 0.5
+        colour, style = _LINE_STYLES[place] if place < len(_LINE_STYLES) else ("0.85", "-")
+        width = 1.2 if place < len(_LINE_STYLES) else 0.5
         look: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": width}
         ax.stairs(values[:, run], edges, baseline=None, label=shown_name(runs[run]), **look)
     ax.axhline(0.0, color="black", linewidth=0.8, zorder=1)
@@ -336,13 +336,13 @@ def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:
         return
     handles, labels = axes[0].get_legend_handles_labels()
     handles, labels = handles[::-1], labels[::-1]  # the first are drawn last
-    if len(runs) > len(_LINES):
-        handles, labels = handles[: len(_LINES) + 1], labels[: len(_LINES)]
-        labels += [counted(len(runs) - len(_LINES), "other run")]
+    if len(runs) > len(_LINE_STYLES):
+        handles, labels = handles[: len(_LINE_STYLES) + 1], labels[: len(_LINE_STYLES)]
+        labels += [pluralize(len(runs) - len(_LINE_STYLES), "other run")]
     look: dict[str, Any] = {"fontsize": "small", "frameon": False}
     if ax is None:
         figure: Any = axes[0].figure
-        columns = (1 if len(axes) == 1 else 2) * (1 if max(map(len, labels)) > _SHORT else 2)
+        columns = (1 if len(axes) == 1 else 2) * (1 if max(map(len, labels)) > _SHORT_NAME else 2)
         figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(labels) // columns) + 0.1)
         found = figure.legend(handles, labels, loc="outside lower left", ncols=columns, **look)
     else:
@@ -351,5 +351,5 @@ def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:
         text.set(**AS_WRITTEN)
 
 
-_SHORT = 14
+_SHORT_NAME = 14
 """Names of so many letters stand in twice as many columns."""

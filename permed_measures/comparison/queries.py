@@ -23,7 +23,7 @@ from permed_measures.inputs.conversion import in_memory, is_spark_frame
 from permed_measures.inputs.door import read
 from permed_measures.provenance import STDIN
 
-DEPTH = 10
+MAX_SHOWN_DOCUMENTS = 10
 """Documents of each ranking that are shown, and documents of each query that are listed as missed."""
 DECIMALS = 12
 """Of the values of queries: differences up to 1e-12 are ties."""
@@ -34,7 +34,7 @@ Documents = dict[str, int]
 """The place of each document, in the order in which they were first seen."""
 
 
-def query_details(result: Comparison, depth: int = DEPTH) -> dict[str, Any]:
+def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[str, Any]:
     """Return what JSON can hold of the queries of a comparison.
 
     Runs that can be read again are read for the ids of their unjudged documents; the others are known by
@@ -244,14 +244,14 @@ def _judged(
     missed = np.flatnonzero(~near & (judgments.grade > 0))  # by query, the best grades first
     numbers = np.bincount(judgments.query[missed], minlength=judgments.n_queries)
     position = np.arange(len(missed)) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    near[missed[position < DEPTH]] = True
+    near[missed[position < MAX_SHOWN_DOCUMENTS]] = True
     rows = np.flatnonzero(near)
     places = _places(list(judgments.ids(rows)) if len(rows) else [], documents)
     found: list[list[list[Any]]] = [[] for _ in judgments.query_ids]
     columns = judgments.query[rows].tolist(), places, _whole(judgments.grade[rows]), ranks[:, rows].T.tolist()
     for query, place, grade, of_runs in zip(*columns, strict=True):
         found[query].append([place, grade, *(None if rank == _NOWHERE else rank for rank in of_runs)])
-    return found, np.maximum(numbers - DEPTH, 0).tolist()
+    return found, np.maximum(numbers - MAX_SHOWN_DOCUMENTS, 0).tolist()
 
 
 def _whole(numbers: NDArray[np.float64]) -> list[float]:

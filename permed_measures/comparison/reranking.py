@@ -17,29 +17,29 @@ from numpy.typing import NDArray
 from permed_measures.comparison.overlap import PERSISTENCE, check_persistence, overlaps_of
 from permed_measures.comparison.queries import texts_of
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.judgments import Judgments, offsets_of, segments
+from permed_measures.engine.judgments import Judgments, concat_ranges, offsets_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Nested, dataset_of, with_string_ids
-from permed_measures.errors import InputError, shown, warnings_about, whole_number
-from permed_measures.escaping import counted, shortened
+from permed_measures.errors import InputError, check_int, short_repr, warnings_about
+from permed_measures.escaping import pluralize, shortened
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read, read_nested
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.run_notes import check_given, naming, notes_of
+from permed_measures.run_notes import check_nonempty, errors_name_run, notes_of
 
 Ints = NDArray[np.int64]
 
-_BLOCK = 1_000_000
+_PAIRS_PER_BLOCK = 1_000_000
 """Number of pairs of documents in memory at a time."""
 
 
 @dataclass(frozen=True)
-class Moves:
+class RankMoves:
     """How far relevant documents moved.
 
     Attributes
@@ -66,7 +66,7 @@ class Moves:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairCounts:
     """Pairs of a document with a higher and one with a lower grade, retrieved by both runs.
 
     A pair is right if the higher grade has the better rank.
@@ -106,12 +106,12 @@ def rank_of_judgments(rankings: JudgedRankings) -> Ints:
     return rank
 
 
-def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> Moves:
+def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> RankMoves:
     """Count how the ranks of relevant documents changed; rank 0 is not retrieved."""
     before, after = before[relevant], after[relevant]
     both = (before > 0) & (after > 0)
     up = (before - after)[both]
-    return Moves(
+    return RankMoves(
         up=int((up > 0).sum()),
         down=int((up < 0).sum()),
         unchanged=int((up == 0).sum()),
@@ -150,11 +150,11 @@ def _unequal(
     bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
     lower = np.repeat(bounds[1:], np.diff(bounds))
     number = offsets_of(query, n_queries)[1:][query] - lower
-    block = np.cumsum(number) // _BLOCK
+    block = np.cumsum(number) // _PAIRS_PER_BLOCK
     starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
     for start, stop in pairwise(starts):
         rows = np.arange(start, stop)
-        yield np.repeat(rows, number[rows]), segments(lower[rows], number[rows])
+        yield np.repeat(rows, number[rows]), concat_ranges(lower[rows], number[rows])
 
 
 def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
@@ -232,9 +232,9 @@ class Reranking(Result):
     measure: Measure
     before: float
     after: float
-    moves: Moves
-    by_query: list[Pairs]
-    early: Pairs
+    moves: RankMoves
+    by_query: list[PairCounts]
+    early: PairCounts
     cutoff: int | None
     queries: list[QueryChange]
     overlaps: list[float | None]
@@ -245,9 +245,9 @@ class Reranking(Result):
     origin: Origin | None = field(default=None)
 
     @property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairCounts:
         """The pairs of all queries."""
-        return Pairs(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
+        return PairCounts(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
 
     @property
     def overlap(self) -> float | None:
@@ -288,13 +288,13 @@ class Reranking(Result):
 
     def __repr__(self) -> str:
         """Name the measure and its values."""
-        return f"<Reranking: {_means(self)}, {counted(len(self.queries), 'query')}>"
+        return f"<Reranking: {_means(self)}, {pluralize(len(self.queries), 'query')}>"
 
     def report(self) -> Report:
         """Return what the reranking changed."""
         return Report(
             titled(self.origin, 2, len(self.queries)),
-            [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in explained([self.measure]))],
+            [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in heading_notes([self.measure]))],
             [
                 *_overlap(self),
                 Section("relevant documents", texts=_documents(self.moves)),
@@ -344,7 +344,7 @@ def _means(result: Reranking) -> str:
 
 
 def _queries(result: Reranking) -> str:
-    gained = counted(result.n_gained, "query")
+    gained = pluralize(result.n_gained, "query")
     return f"{gained} gained, {result.n_lost:,} lost, {result.n_unchanged:,} unchanged"
 
 
@@ -355,7 +355,7 @@ def _overlap(result: Reranking) -> Iterator[Section]:
         yield Section("all documents", texts=[text])
 
 
-def _documents(moves: Moves) -> list[str]:
+def _documents(moves: RankMoves) -> list[str]:
     counts = (
         f"{moves.up:,} up, {moves.down:,} down, {moves.unchanged:,} unchanged, {moves.entered:,} entered, "
         f"{moves.left:,} left, {moves.absent:,} in neither"
@@ -381,7 +381,7 @@ def _pairs(result: Reranking) -> Iterator[str]:
         f"{pairs.still_wrong:,} still wrong{share}"
     )
     if k is not None and early.share_put_right is not None:
-        of = f"{early.put_right:,} of {counted(early.total, 'pair')} within the first {k:,} of both runs"
+        of = f"{early.put_right:,} of {pluralize(early.total, 'pair')} within the first {k:,} of both runs"
         yield f"P-imp@{k}: {early.share_put_right:.4f} ({of} put right)"
 
 
@@ -393,12 +393,12 @@ def _most(result: Reranking) -> Iterator[Section]:
             yield Section(heading, texts=[*map(_line, changes)])
 
 
-_SHOWN = 100
+_MAX_TEXT_LENGTH = 100
 """How many characters of a query's text are shown; JSON and CSV have all."""
 
 
 def _line(change: QueryChange) -> str:
-    text = "" if change.text is None else f"  {shortened(' '.join(change.text.split()), _SHOWN)}"
+    text = "" if change.text is None else f"  {shortened(' '.join(change.text.split()), _MAX_TEXT_LENGTH)}"
     return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
 
 
@@ -470,10 +470,10 @@ def reranking(
     >>> result.pairs
     Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    top, persistence = whole_number("top", top, 0), check_persistence(persistence)
+    top, persistence = check_int("top", top, 0), check_persistence(persistence)
     are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
     if not are_names or len(names) != 2:
-        raise InputError(f"names must be two names (found {shown(names)})")
+        raise InputError(f"names must be two names (found {short_repr(names)})")
     if names[0] == names[1]:
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if not isinstance(rel, Real) or math.isnan(rel):
@@ -499,8 +499,8 @@ def reranking(
         before=float(first.values.mean()),
         after=float(second.values.mean()),
         moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
-        by_query=[Pairs(*counts) for counts in count_pairs(paired, *ranks).tolist()],
-        early=Pairs(*count_pairs(paired, *early).sum(axis=0).tolist()),
+        by_query=[PairCounts(*counts) for counts in count_pairs(paired, *ranks).tolist()],
+        early=PairCounts(*count_pairs(paired, *early).sum(axis=0).tolist()),
         cutoff=k,
         queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
         overlaps=overlaps,
@@ -518,11 +518,11 @@ def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) 
     if len(measures) != 1:
         raise InputError(f"reranking takes one measure (found {len(measures)})")
     evaluator = PermedEvaluator(measures, qrels)
-    check_given(evaluator.judgments, measures, "compare by")
+    check_nonempty(evaluator.judgments, measures, "compare by")
     return evaluator
 
 
-class _Ranked(NamedTuple):
+class _RunRanks(NamedTuple):
     """A run: its value on each query, the rank of each judgment, and notes."""
 
     values: NDArray[np.float64]
@@ -530,14 +530,14 @@ class _Ranked(NamedTuple):
     notes: list[str]
 
 
-def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _Ranked:
-    with naming(name):
+def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _RunRanks:
+    with errors_name_run(name):
         evaluation = evaluator.evaluate(read(run, "score"))
     [values], rankings = evaluation.values, evaluation.rankings
-    return _Ranked(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
+    return _RunRanks(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
 
 
 def _nested(name: str, run: RunLike) -> Nested:
     """Return a run as a mapping, which can be read twice."""
-    with naming(name):
+    with errors_name_run(name):
         return with_string_ids(read_nested(run, "score"), "query ids")

@@ -12,8 +12,8 @@ from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.tests import MAX_T, SignificanceTest
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.datasets import find
-from permed_measures.errors import InputError, check_choice, whole_number
-from permed_measures.escaping import counted
+from permed_measures.errors import InputError, check_choice, check_int
+from permed_measures.escaping import pluralize
 from permed_measures.human_labels.agreement import Agreement, Orders
 from permed_measures.human_labels.corrected import Corrected
 from permed_measures.intervals import check_level, percent
@@ -25,7 +25,7 @@ from permed_measures.results.table import Style
 MARKS = {"‡": 0.01, "†": 0.05}
 """The significance marks, and the p below which they are set."""
 
-LEVEL = MARKS["†"]
+MARK_LEVEL = MARKS["†"]
 """A difference is significant where its p, adjusted if p-values are, is below."""
 
 TESTS = {"randomization": "randomization test", "t-test": "t-test", "wilcoxon": "Wilcoxon's test"}
@@ -109,7 +109,7 @@ class ComparisonRow:
     @property
     def is_significant(self) -> bool:
         """Whether this test finds a difference."""
-        return self.p is not None and self.p < LEVEL
+        return self.p is not None and self.p < MARK_LEVEL
 
     @property
     def missing(self) -> dict[str, str]:
@@ -117,7 +117,7 @@ class ComparisonRow:
         return self.reasons | {name: test.reason for name, test in self.tests.items() if test.reason}
 
 
-def better_pairs(rows: Iterable[ComparisonRow], alpha: float = LEVEL) -> set[tuple[str, str]]:
+def better_pairs(rows: Iterable[ComparisonRow], alpha: float = MARK_LEVEL) -> set[tuple[str, str]]:
     """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
     significant = [row for row in rows if row.p is not None and row.p < alpha]
     found = [(row.run, row.baseline, row.tests[row.test].direction) for row in significant]
@@ -178,7 +178,7 @@ class Comparison(Result):
     rows: list[ComparisonRow]
     measures: list[Measure]
     baseline: str | None
-    options: Options
+    options: TestOptions
     families: dict[str, int]
     notes: list[str]
     paired: PairedRuns = field(repr=False)
@@ -297,7 +297,7 @@ class Comparison(Result):
         InputError
             For another form or digits below 0.
         """
-        digits = None if digits is None else whole_number("digits", digits, 0)
+        digits = None if digits is None else check_int("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
         asked |= {"in_percent": in_percent, "shows_judged": shows_judged}
         chosen: Any = {name: value for name, value in asked.items() if value is not None}
@@ -305,13 +305,13 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
-        runs, queries = ", ".join(self.paired.values), counted(self.n_queries, "query")
+        runs, queries = ", ".join(self.paired.values), pluralize(self.n_queries, "query")
         against = f"baseline {self.baseline}" if self.baseline else "every pair"
         return f"<Comparison of {runs} ({against}) on {queries}: {', '.join(self.headings.values())}>"
 
 
 @dataclass(frozen=True)
-class Options:
+class TestOptions:
     """How to test; validated on creation. See `compare`."""
 
     tests: tuple[str, ...]
@@ -335,7 +335,7 @@ class Options:
         for name in ("equivalence_margin", "detect"):
             _check_positive(name, getattr(self, name))
         for name, least in (("resamples", 1), ("seed", 0)):
-            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
+            object.__setattr__(self, name, check_int(name, getattr(self, name), least))
         check_level(self.level)
 
 

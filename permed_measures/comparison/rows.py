@@ -10,26 +10,26 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.comparison.paired import PairedRuns
-from permed_measures.comparison.results import Comparison, ComparisonRow, Options
+from permed_measures.comparison.results import Comparison, ComparisonRow, TestOptions
 from permed_measures.comparison.tests import (
     MAX_T,
     MOST_UNITS,
     SignificanceTest,
-    as_student,
     correction_of,
+    critical_t,
     direction_of,
     effect_sizes,
     equivalence_tests,
     n_patterns,
-    needed,
     randomize,
+    sample_size,
     sign_patterns,
     t_test,
     wilcoxon_test,
 )
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.escaping import plural
-from permed_measures.human_labels.agreement import Order, Orders, too_few
+from permed_measures.human_labels.agreement import OrderAgreement, Orders, too_few
 from permed_measures.human_labels.corrected import Labelled, People
 from permed_measures.intervals import (
     Estimate,
@@ -45,8 +45,8 @@ Tests = dict[str, list[SignificanceTest]]
 """The outcomes of each test, by its name: a list with those of each row."""
 
 
-def rows_of(
-    parts: Sequence[PairedRuns], options: Options
+def compare_rows(
+    parts: Sequence[PairedRuns], options: TestOptions
 ) -> tuple[list[list[ComparisonRow]], dict[str, int], float | None]:
     """Compare on each set of queries, with one correction over the p-values of all.
 
@@ -77,7 +77,7 @@ _TESTS: dict[str, Callable[[Floats, PairedRuns], list[SignificanceTest]]] = {
 """The tests that take the differences of one measure on one set of queries."""
 
 
-def _tests(paired: PairedRuns, options: Options) -> Tests:
+def _tests(paired: PairedRuns, options: TestOptions) -> Tests:
     """Run all tests but the randomization test; its place is kept."""
     found: Tests = {name: [] for name in options.tests}
     for number in range(len(paired.measures)):
@@ -92,7 +92,7 @@ def _tests(paired: PairedRuns, options: Options) -> Tests:
     return found
 
 
-def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Tests]) -> float | None:
+def _randomize(parts: Sequence[PairedRuns], options: TestOptions, tests: Sequence[Tests]) -> float | None:
     """Run the randomization test on all sets of queries at once, since they may share clusters.
 
     Return the critical value of max-T, where that is the correction.
@@ -123,7 +123,7 @@ def _randomize(parts: Sequence[PairedRuns], options: Options, tests: Sequence[Te
     return outcome.critical if is_adjusted else None
 
 
-def _adjust(name: str, options: Options, tests: Sequence[Tests]) -> int:
+def _adjust(name: str, options: TestOptions, tests: Sequence[Tests]) -> int:
     """Adjust the p-values of a test, but those that max-T has adjusted; return how many there are."""
     p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
     known = ~np.isnan(p)
@@ -149,13 +149,15 @@ class _Estimates(NamedTuple):
     effect_size: float | None
 
 
-def _rows(paired: PairedRuns, tests: Tests, options: Options, critical: float | None) -> list[ComparisonRow]:
+def _rows(
+    paired: PairedRuns, tests: Tests, options: TestOptions, critical: float | None
+) -> list[ComparisonRow]:
     """Build the rows of a set of queries."""
     means = {
         run: measure_intervals(paired.measures, values.T, paired.cluster, options.level)
         for run, values in paired.values.items()
     }
-    simultaneous = None if critical is None else as_student(critical, paired.n_clusters)
+    simultaneous = None if critical is None else critical_t(critical, paired.n_clusters)
     rows: list[ComparisonRow] = []
     for number, measure in enumerate(paired.measures):
         differences = paired.differences(number)
@@ -180,7 +182,7 @@ def _row(
     pair: tuple[str, str],
     differences: Floats,
     found: _Estimates,
-    options: Options,
+    options: TestOptions,
 ) -> ComparisonRow:
     """Build a row, without its tests and the intervals of its means."""
     mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
@@ -208,13 +210,13 @@ def _row(
     )
 
 
-def _needed(paired: PairedRuns, error: float, options: Options) -> tuple[int | None, str]:
+def _needed(paired: PairedRuns, error: float, options: TestOptions) -> tuple[int | None, str]:
     """Return how many units the difference asked for needs, or why that is not known."""
     if options.detect is None:
         return None, ""
     if not error:
         return None, no_variance(paired.n_clusters, paired.unit)
-    units = needed(error, paired.n_clusters, options.detect, options.level)
+    units = sample_size(error, paired.n_clusters, options.detect, options.level)
     return units, "" if units else f"more than {MOST_UNITS:,} {plural(paired.unit)}"
 
 
@@ -266,13 +268,13 @@ def _orders(result: Comparison, people: People, runs: Mapping[str, Labelled]) ->
             {run: float(values[number].mean()) for run, values in each.values.items()}
             for each in (ours, theirs)
         )
-        orders.append(Order.of(before, after, *(each[number] for each in verdicts)))
+        orders.append(OrderAgreement.of(before, after, *(each[number] for each in verdicts)))
     return Orders(n, len(runs), orders)
 
 
-def _verdicts(paired: PairedRuns, options: Options) -> list[dict[tuple[str, str], int]]:
+def _verdicts(paired: PairedRuns, options: TestOptions) -> list[dict[tuple[str, str], int]]:
     """Return the outcome of each pair, by measure; of none where no test decides."""
-    [rows], _, _ = rows_of([paired], options)
+    [rows], _, _ = compare_rows([paired], options)
     n = len(paired.pairs)
     found = [rows[start : start + n] for start in range(0, len(rows), n)]
     decided = any(row.test for row in rows)

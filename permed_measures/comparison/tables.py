@@ -13,7 +13,7 @@ import numpy as np
 
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.results import (
-    LEVEL,
+    MARK_LEVEL,
     MARKS,
     TESTS,
     Comparison,
@@ -21,10 +21,10 @@ from permed_measures.comparison.results import (
     better_pairs,
 )
 from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of
-from permed_measures.escaping import counted, plural
+from permed_measures.escaping import plural, pluralize
 from permed_measures.intervals import queries_in_clusters
-from permed_measures.measures.headings import ABOUT_JUDGED, explained
-from permed_measures.results.table import NONE, Cell, Table, as_text, ranked
+from permed_measures.measures.headings import ABOUT_JUDGED, heading_notes
+from permed_measures.results.table import NONE, Cell, Table, as_text, best_two
 from permed_measures.run_notes import mean_judged
 
 _CORRECTION_NAMES = {
@@ -48,7 +48,7 @@ def families_of(result: Comparison, name: str) -> dict[str, int]:
 def _families(result: Comparison, name: str, noun: str) -> list[str]:
     """Say how many there are, each family of what."""
     of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
-    return [f"{counted(n, noun)}{of_what[of]}" for of, n in families_of(result, name).items()]
+    return [f"{pluralize(n, noun)}{of_what[of]}" for of, n in families_of(result, name).items()]
 
 
 def p_or_dash(value: float | None) -> str:
@@ -72,7 +72,7 @@ def shown_p(value: float) -> str:
     return f"{value:.{enough}f}"
 
 
-def shown(result: Comparison, value: float | None, sign: str = "") -> str:
+def format_mean(result: Comparison, value: float | None, sign: str = "") -> str:
     """Format a mean, or with ``+`` as its sign a difference."""
     return result.style.text(value, sign)
 
@@ -114,7 +114,7 @@ def interval_of(result: Comparison, row: ComparisonRow) -> str:
     """Write the interval; a dash where there is none."""
     if row.interval is None:
         return NONE
-    return f"[{', '.join(shown(result, bound, '+') for bound in row.interval)}]"
+    return f"[{', '.join(format_mean(result, bound, '+') for bound in row.interval)}]"
 
 
 def method_of(result: Comparison, name: str) -> str:
@@ -128,7 +128,7 @@ def method_of(result: Comparison, name: str) -> str:
     return " or ".join(sorted({each.partition(", ")[0] for each in methods}))
 
 
-def is_random(result: Comparison, name: str) -> bool:
+def is_seeded(result: Comparison, name: str) -> bool:
     """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
     return any(row.tests[name].draws for row in result.every_row)
 
@@ -152,7 +152,7 @@ def _judged_cells(part: Comparison, run: str) -> list[Cell]:
     """Return the share that is judged of a run, by cutoff; nothing if that is not shown."""
     if not part.shows_judged:
         return []
-    return [Cell(shown(part, share), value=share) for share in judged_shares(part)[run].values()]
+    return [Cell(format_mean(part, share), value=share) for share in judged_shares(part)[run].values()]
 
 
 def _about_judged(result: Comparison) -> list[str]:
@@ -178,7 +178,7 @@ def judged_notes(paired: PairedRuns) -> list[str]:
     if not unequal:
         return []
     _, heading, run, ours, baseline, theirs = max(unequal)
-    most = f" (the widest of {counted(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
+    most = f" (the widest of {pluralize(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
     return [
         f"{heading}: {run!r} {ours:.2f}, {baseline!r} {theirs:.2f}{most}; "
         "differences may be due to unjudged documents"
@@ -190,7 +190,7 @@ def judged_notes(paired: PairedRuns) -> list[str]:
 
 def means_table(result: Comparison) -> Table:
     """Build the table of means: a row for each run, by group of queries if there are groups."""
-    letters = letters_of(result)
+    letters = compact_letters(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.paired.clusters)
@@ -201,13 +201,13 @@ def means_table(result: Comparison) -> Table:
         [list(_block(result, group, replace(part, **how), letters)) for group, part in result.sections()],
         len(labels),
         f"Means{by}{result.style.unit} over {units}",
-        [_significance(result, letters), *_about_judged(result), *explained(result.measures)],
+        [_significance(result, letters), *_about_judged(result), *heading_notes(result.measures)],
         judged[::-1],
         "comparison",
     )
 
 
-def letters_of(result: Comparison) -> list[str]:
+def compact_letters(result: Comparison) -> list[str]:
     """Return the letters of the runs, where every pair is tested and there are letters for all."""
     n_runs = len(result.paired.values)
     tested = result.baseline is None and families_of(result, result.test) and n_runs <= len(ascii_lowercase)
@@ -225,8 +225,8 @@ def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) 
 def _column(part: Comparison, number: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure."""
     means = [float(values[number].mean()) for values in part.paired.values.values()]
-    texts = [shown(part, mean) for mean in means]
-    return [*map(Cell, texts, ranked(means), _marks(part, number, letters), means)]
+    texts = [format_mean(part, mean) for mean in means]
+    return [*map(Cell, texts, best_two(means), _marks(part, number, letters), means)]
 
 
 # --- marks -----------------------------------------------------------------------------------------
@@ -261,14 +261,14 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     if result.baseline is None and not letters:
         return f"No significance marks: more runs than {len(ascii_lowercase)} letters"
     if result.baseline is None:
-        marks = f"Letters name the runs that a run is significantly better than, p < {LEVEL}"
+        marks = f"Letters name the runs that a run is significantly better than, p < {MARK_LEVEL}"
     else:
         shown = ", ".join(f"{mark} p < {p}" for mark, p in reversed(MARKS.items()))
         marks = f"{shown} against {result.baseline}"
     how = "uncorrected"
     if result.options.correction != "none":
         families = families_of(result, name).items()
-        sizes = [f"over {counted(n, 'test')}{of and f' on {of}'}" for of, n in families]
+        sizes = [f"over {pluralize(n, 'test')}{of and f' on {of}'}" for of, n in families]
         how = f"{correction_name(result, name)} correction {' and '.join(sizes)}"
     return f"{marks}: {_about_test(result, name)}, {how}"
 
@@ -333,7 +333,7 @@ def _rows(
         cells += [("measure", Cell(short[row.measure])), ("run", Cell(row.run))]
         cells += [("against", Cell(row.baseline))] if result.baseline is None else []
         cells += [
-            ("Δ", Cell(shown(result, row.difference, "+"), value=row.difference)),
+            ("Δ", Cell(format_mean(result, row.difference, "+"), value=row.difference)),
             ("Δ %", Cell(as_text(percent, "+.1f"), value=percent)),
         ]
         if intervals:
@@ -376,7 +376,7 @@ def _about_test(result: Comparison, name: str) -> str:
     """Say what a test is and how it was computed."""
     if name in EQUIVALENCE:
         return EQUIVALENCE[name].format(f"{result.options.equivalence_margin:g}")
-    seed = f", seed {result.options.seed}" if is_random(result, name) else ""
+    seed = f", seed {result.options.seed}" if is_seeded(result, name) else ""
     return f"{TESTS[name]} ({method_of(result, name)}{seed})"
 
 
@@ -394,7 +394,7 @@ def _about_intervals(result: Comparison) -> str:
     if result.critical is not None:
         sizes = _families(result, "randomization", "difference")
         return f"{heading}: simultaneous (max-T) for {', and for '.join(sizes)}"
-    units = counted(result.n_clusters, result.paired.unit)
+    units = pluralize(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""
     alone = len(result.every_row) > 1 and result.options.correction != "none"
     unadjusted = "; not adjusted for multiple testing" * alone
@@ -412,13 +412,13 @@ def _around_zero(result: Comparison) -> Iterator[str]:
     )
     p = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
     for why, n in found.items():
-        yield f"{n:,} of {counted(n_rows, 'interval')} with 0 inside though {p} < {LEVEL}: {why}"
+        yield f"{n:,} of {pluralize(n_rows, 'interval')} with 0 inside though {p} < {MARK_LEVEL}: {why}"
 
 
 def _why_around_zero(part: Comparison, row: ComparisonRow) -> str:
     """Say why an interval contains 0 though the test that decides finds a difference."""
     test = row.test
-    why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - LEVEL else []
+    why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - MARK_LEVEL else []
     if part.critical is None:
         why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
     elif not why and abs(row.tests[test].statistic or 0) <= part.critical:
@@ -447,4 +447,4 @@ def _reasons(result: Comparison) -> Iterator[str]:
     rows = result.every_row
     found = Counter(pair for row in rows for pair in row.missing.items())
     for (name, reason), n in found.items():
-        yield f"{NONE} {name.replace('_', ' ')}: {reason} ({n:,} of {counted(len(rows), 'row')})"
+        yield f"{NONE} {name.replace('_', ' ')}: {reason} ({n:,} of {pluralize(len(rows), 'row')})"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
 from permed_measures.progress import tracked
 
@@ -61,7 +61,7 @@ class SignificanceTest:
 _EQUAL = 1e-9
 """Two statistics T that differ by no more count as equal: the difference is rounding."""
 
-_BLOCK = 2_000_000
+_NUMBERS_PER_BLOCK = 2_000_000
 """So many signs or statistics are in memory at a time: 16 MB."""
 
 
@@ -96,7 +96,7 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     The adjusted p of the column with the largest T is the share of patterns in which the largest T* of all
     columns is as large; that of the second, in which the largest T* of all but the first is; and so on, none
     smaller than the one before. It holds the probability of any false rejection (the family-wise error rate),
-    as Holm's does, but knows how the columns depend on each other. Intervals of `as_student` of the critical
+    as Holm's does, but knows how the columns depend on each other. Intervals of `critical_t` of the critical
     value are simultaneous.
 
     Parameters
@@ -164,7 +164,9 @@ def _signs(n_units: int, n_columns: int, resamples: int, seed: int) -> Iterator[
     """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
     total = number or resamples
-    step = 4 * max(_BLOCK // max(n_units, n_columns) // 4, 1)  # of 32 bits, as the generator draws them
+    step = 4 * max(
+        _NUMBERS_PER_BLOCK // max(n_units, n_columns) // 4, 1
+    )  # of 32 bits, as the generator draws them
     for start in tracked(range(0, total, step), "sign patterns"):
         rows = min(step, total - start)
         if number:
@@ -184,7 +186,7 @@ def critical_value(largest: Floats, added: int, level: float) -> float:
     return math.inf if allowed < 0 else float(np.sort(largest)[::-1][allowed])
 
 
-def as_student(critical: float, n_units: int) -> float:
+def critical_t(critical: float, n_units: int) -> float:
     """Return the t of so many units that a critical value of T stands for.
 
     Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)); no t is as large where c² is n or more.
@@ -196,7 +198,7 @@ def as_student(critical: float, n_units: int) -> float:
     return critical * math.sqrt((n_units - 1) / left) if left > TIE else math.inf
 
 
-def least_p(n_units: int, resamples: int) -> float:
+def min_attainable_p(n_units: int, resamples: int) -> float:
     """Return the smallest two-sided p-value that the randomization test of so many clusters can give.
 
     It is that of 2 of 2^n patterns of signs, or with random patterns of 1 of 1 + `resamples`.
@@ -217,8 +219,10 @@ def sign_patterns(n_units: int, unit: str, resamples: int) -> str:
     'all 16 sign patterns of 4 queries'
     """
     number = n_patterns(n_units, resamples)
-    tried = f"all {counted(number, 'sign pattern')}" if number else counted(resamples, "random sign pattern")
-    return f"{tried} of {counted(n_units, unit)}"
+    tried = (
+        f"all {pluralize(number, 'sign pattern')}" if number else pluralize(resamples, "random sign pattern")
+    )
+    return f"{tried} of {pluralize(n_units, unit)}"
 
 
 # --- Student's t ---------------------------------------------------------------------------------------
@@ -251,7 +255,7 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     n_units, unit = units_of(differences, cluster)
     mean, error = mean_and_error(differences, cluster)
     kind = "paired" if unit == "query" else "cluster-robust"
-    method = f"{kind}, {counted(n_units - 1, 'degree')} of freedom"
+    method = f"{kind}, {pluralize(n_units - 1, 'degree')} of freedom"
     t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 0)
     p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
     is_known = (error > 0) | ~differences.any(axis=0)
@@ -298,7 +302,7 @@ def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict
         np.divide(each, error, out=np.zeros_like(mean), where=error > 0)
         for each in (margin + mean, margin - mean)
     )
-    degrees = f"{counted(n_units - 1, 'degree')} of freedom"
+    degrees = f"{pluralize(n_units - 1, 'degree')} of freedom"
     one, two = f"a one-sided test, {degrees}", f"two one-sided tests of ±{margin:g}, {degrees}"
     statistics = above, below, np.minimum(above, below)
     return {
@@ -329,7 +333,7 @@ def effect_sizes(differences: Floats) -> list[float | None]:
 # --- Wilcoxon ------------------------------------------------------------------------------------------
 
 
-_MOST = 300
+_MAX_EXACT_DIFFERENCES = 300
 """The p of more differences is approximated: exact, it would take more than a few hundredths of a second."""
 
 
@@ -368,10 +372,10 @@ def _wilcoxon(values: Floats) -> SignificanceTest:
     ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)  # doubled, so that all are whole
     positive = int(ranks[values > 0].sum())
     smaller = min(positive, n * (n + 1) - positive)
-    is_exact = n <= _MOST
+    is_exact = n <= _MAX_EXACT_DIFFERENCES
     p = _exact(ranks, smaller) if is_exact else stats.wilcoxon(values, method="asymptotic").pvalue
     how = "exact" if is_exact else "normal approximation"
-    method = f"signed ranks of {counted(n, 'non-zero difference')}, {how}"
+    method = f"signed ranks of {pluralize(n, 'non-zero difference')}, {how}"
     direction = direction_of(2 * positive - n * (n + 1))
     return SignificanceTest(p=float(p), statistic=smaller / 2, direction=direction, method=method)
 
@@ -406,11 +410,11 @@ POWER = 0.8
 MOST_UNITS = 10**15
 """Of more there is no number: they are as good as infinitely many."""
 
-_LARGE = 100_000
+_LARGE_SAMPLE = 100_000
 """Student's t of so many units is normal."""
 
 
-def needed(error: float, n_units: int, difference: float, level: float) -> int | None:
+def sample_size(error: float, n_units: int, difference: float, level: float) -> int | None:
     """Return how many units a t-test needs to find a difference with a power of 0.8.
 
     The standard deviation of a unit is that of these: the standard error, above 0, times the root of their
@@ -436,7 +440,7 @@ def needed(error: float, n_units: int, difference: float, level: float) -> int |
     if of_normal > math.sqrt(MOST_UNITS):
         return None
     n = max(math.ceil(of_normal**2), 2)
-    while n < _LARGE and _power(effect, n, level) < POWER:
+    while n < _LARGE_SAMPLE and _power(effect, n, level) < POWER:
         n += 1
     return n
 

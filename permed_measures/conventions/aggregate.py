@@ -19,7 +19,7 @@ from permed_measures.engine.judgments import Ints
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
+_NUMBER_OF_TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
 
 
 def groups_of(judged: Sequence[str], others: Sequence[str] = (), complete: bool = False) -> list[Ints]:
@@ -28,7 +28,9 @@ def groups_of(judged: Sequence[str], others: Sequence[str] = (), complete: bool 
     Ids such as ``topic_001_2`` tell both; they do only if some judged queries share each, or if the groups
     are to be `complete`. Of `others`, one whose id does not tell it is a group of its own.
     """
-    parts = [match.groups() if (match := _TURN.fullmatch(each)) else None for each in (*judged, *others)]
+    parts = [
+        match.groups() if (match := _NUMBER_OF_TURN.fullmatch(each)) else None for each in (*judged, *others)
+    ]
     if not judged or None in parts[: len(judged)]:
         return []
     texts = [each or (query, query) for each, query in zip(parts, (*judged, *others), strict=True)]
@@ -37,7 +39,7 @@ def groups_of(judged: Sequence[str], others: Sequence[str] = (), complete: bool 
     return [] if max(numbers) == len(judged) and not complete else columns
 
 
-class Known(NamedTuple):
+class QueryFacts(NamedTuple):
     """What is known of each query of the qrels, and then of each other one of the run.
 
     Attributes
@@ -63,7 +65,7 @@ class Known(NamedTuple):
 class QuerySet(NamedTuple):
     """Which queries count, and whether one without relevant documents counts 1."""
 
-    counted: Callable[[Known], Bools]
+    counted: Callable[[QueryFacts], Bools]
     nothing_is_one: bool = False
 
 
@@ -93,7 +95,7 @@ class QuerySets:
 
     @classmethod
     def of(
-        cls, rules: Sequence[QuerySet], known: Known, group: Ints | None, empty: float = np.nan
+        cls, rules: Sequence[QuerySet], known: QueryFacts, group: Ints | None, empty: float = np.nan
     ) -> QuerySets:
         """Find them by their rules; means are those of groups where each query has one."""
         counted = np.array([rule.counted(known) for rule in rules])
@@ -164,7 +166,7 @@ def rounded(values: Floats, digits: int, half: float = 0.5) -> Floats:
 
 HALVES = {"down": 0.5 - 1e-7, "up": 0.5 + 1e-7}
 """The part of a unit from which numbers are rounded up, if the middle of a unit is rounded down or up."""
-DIGITS = range(2, 9)
+ROUNDED_DIGITS = range(2, 9)
 """To how many digits the values of queries are rounded by scripts."""
 
 

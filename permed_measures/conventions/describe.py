@@ -9,8 +9,8 @@ from ir_measures.measures import Measure
 
 from permed_measures.conventions.evaluate import is_possible
 from permed_measures.conventions.options import (
+    CONVENTION_MEASURES,
     DEFAULT,
-    MEASURES,
     OPTIONS_OF,
     SHARED,
     Options,
@@ -25,19 +25,19 @@ from permed_measures.conventions.per_query import (
     LEVEL,
     NEGATIVE,
     WEIGHTS,
-    Labels,
+    LabelPolicy,
     weights_of,
 )
 from permed_measures.conventions.records import QUERY_SET, GainTable
 from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import Coverage, GradedAP, VariantNDCG
-from permed_measures.measures.parameters import Cutoff, both_of
+from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
 from permed_measures.measures.parsing import parse_measure
 
 
-def measure_of(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -> Measure | None:
+def measure_of(measure: str, cutoff: Cutoff, options: Options, labels: LabelPolicy) -> Measure | None:
     """Return the measure as one would type it; None if ir_measures and we have none."""
-    if measure not in MEASURES:
+    if measure not in CONVENTION_MEASURES:
         return parse_measure(measure)
     found = _TYPED[measure](options, labels) if measure in _TYPED else _level(measure, options)
     if found is None:
@@ -47,10 +47,10 @@ def measure_of(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -
     return typed if cutoff is None else typed @ cutoff
 
 
-def typed(measure: str, cutoff: Cutoff, options: Options, labels: Labels) -> str:
+def measure_string(measure: str, cutoff: Cutoff, options: Options, labels: LabelPolicy) -> str:
     """Write a measure as one would type it, or what is unusual of it in words."""
     found = measure_of(measure, cutoff, options, labels) if is_possible(options, labels) else None
-    return str(found) if found is not None else in_a_paper([with_cutoff(measure, cutoff)], options)
+    return str(found) if found is not None else methods_phrase([with_cutoff(measure, cutoff)], options)
 
 
 GAIN_OF_DCG = {"log2": "linear", "exp-log2": "exp"}
@@ -59,7 +59,7 @@ GAIN_OF_DCG = {"log2": "linear", "exp-log2": "exp"}
 _Typed = tuple[Measure, dict[str, Any]] | None
 
 
-def _ap(options: Options, labels: Labels) -> _Typed:
+def _ap(options: Options, labels: LabelPolicy) -> _Typed:
     """Return AP where it is that, GradedAP otherwise; AP over the cutoff has none."""
     level, norm = _plain(options[LEVEL]), options[DENOMINATOR]
     if not _writes(GradedAP, norm=norm) or _has_unusual("AP", options, LEVEL, WEIGHTS, DENOMINATOR):
@@ -81,7 +81,7 @@ def _ap(options: Options, labels: Labels) -> _Typed:
     return GradedAP, params
 
 
-def _ndcg(options: Options, labels: Labels) -> _Typed:
+def _ndcg(options: Options, labels: LabelPolicy) -> _Typed:
     """Return nDCG where it is that, VariantNDCG otherwise; what few compute has neither."""
     gain, grades = options[GAIN], [_plain(grade) for grade in labels.grades]
     given = {name: options[name] for name in (GAIN, DISCOUNT, IDEAL, NEGATIVE)}
@@ -152,13 +152,13 @@ def _plain(value: float) -> float | int:
 
 def with_cutoff(measure: str, rank: Cutoff) -> str:
     """Write the name of a measure with its cutoff, or with both that it has."""
-    precision, recall = both_of(rank)
+    precision, recall = precision_recall_cutoffs(rank)
     if precision != recall:
         return f"F1 of P@{precision} and R@{recall}"
     return measure if precision is None else f"{measure}@{precision}"
 
 
-def in_a_paper(names: list[str], options: Options) -> str:
+def methods_phrase(names: list[str], options: Options) -> str:
     """Write measures as a paper says how they are computed: nDCG@10 with linear gains, log2 discount."""
     said = list(filter(None, (value_of(option, value).phrase for option, value in options.items())))
     joined = "with " if {WEIGHTS, GAIN} & options.keys() else ""

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from permed_measures.conventions.aggregate import QuerySets, macro, rounded
 from permed_measures.conventions.options import (
+    CONVENTION_MEASURES,
     DEFAULT,
-    MEASURES,
     OPTIONS_OF,
     SHARED,
     Options,
     computed_by,
-    records_of,
     rounding_of,
+    value_records,
 )
 from permed_measures.conventions.per_query import (
     LEVEL,
@@ -27,13 +27,13 @@ from permed_measures.conventions.per_query import (
     RANKS,
     RECALL,
     SUCCESS,
-    Given,
-    Labels,
+    KernelInput,
+    LabelledRanking,
+    LabelPolicy,
     Over,
-    Ranked,
     Ratio,
-    average_precision,
-    ndcg,
+    average_precision_ratio,
+    ndcg_ratio,
 )
 from permed_measures.conventions.records import (
     AVERAGING,
@@ -46,7 +46,7 @@ from permed_measures.conventions.records import (
     Micro,
 )
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.parameters import Cutoff, both_of, values_of
+from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 # --- what is defined -----------------------------------------------------------------------------------
 
 
-def is_possible(options: Options, labels: Labels) -> bool:
+def is_possible(options: Options, labels: LabelPolicy) -> bool:
     """Return whether these options of a measure mean something on these labels, which no other ones do.
 
     What surely equals another convention here is of no use to an audit. It is defined all the same, as
@@ -64,23 +64,23 @@ def is_possible(options: Options, labels: Labels) -> bool:
     if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
         return False
     of_measure = {option: value for option, value in options.items() if option not in SHARED}
-    return all(each.offered(labels) for each in records_of(of_measure))
+    return all(each.offered(labels) for each in value_records(of_measure))
 
 
-def is_computable(options: Options, labels: Labels) -> bool:
+def is_computable(options: Options, labels: LabelPolicy) -> bool:
     """Return whether these options of a measure are defined on these labels.
 
     A table must have a gain for each grade, and 2^g must be a number.
     """
     tables = [each for each in options.values() if isinstance(each, GainTable)]
     return all(each.gains.keys() >= {*labels.grades} for each in tables) and all(
-        each.defined(labels) for each in records_of(options)
+        each.defined(labels) for each in value_records(options)
     )
 
 
 def is_defined(options: Options, policy: str) -> bool:
     """Return whether these options of a measure mean something on any labels, which no other ones do."""
-    records = [*records_of(options)]
+    records = [*value_records(options)]
     has_level = options.get(LEVEL, DEFAULT[LEVEL]) != DEFAULT[LEVEL]
     if not OPTIONS[LABELS].values[policy].has_grades and (
         has_level or any(each.needs_grades for each in records)
@@ -93,13 +93,13 @@ def is_defined(options: Options, policy: str) -> bool:
 
 def is_micro(options: Options) -> bool:
     """Return whether a mean is a micro average; that of hits in the list is none."""
-    records = [*records_of(options)]
+    records = [*value_records(options)]
     return any(each.pools for each in records) and not any(each.micro is Micro.MEAN for each in records)
 
 
 def sees_unjudged(measure: str) -> bool:
     """Return whether a measure tells unjudged documents from those of grade 0, by their ranks."""
-    if measure in MEASURES:
+    if measure in CONVENTION_MEASURES:
         return False
     values = values_of(parsed := parse_measure(measure))
     level = values.get("rel")
@@ -113,29 +113,29 @@ HITS_BY = {"P": PRECISION, "R": RECALL, "RR": RANKS, "Success": SUCCESS}
 """By measure the option that says what is counted of the hits, and over what."""
 
 
-def _of_hits(option: str, of: Given) -> Ratio:
+def _of_hits(option: str, of: KernelInput) -> Ratio:
     over: Over = of.by[option]
     return over.ratio(of)
 
 
-_RATIOS: dict[str, Callable[[Given], Ratio]] = {
-    "AP": average_precision,
-    "nDCG": ndcg,
+_RATIOS: dict[str, Callable[[KernelInput], Ratio]] = {
+    "AP": average_precision_ratio,
+    "nDCG": ndcg_ratio,
     **{measure: partial(_of_hits, option) for measure, option in HITS_BY.items()},
 }
 
 
-def ratio_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked) -> Ratio:
+def ratio_of(measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking) -> Ratio:
     """Return what a measure other than F1 sums for each query, and what it divides the sum by."""
     if isinstance(cutoff, tuple):
         raise ValueError(f"{measure} has one cutoff (found {cutoff})")
     by = {each: computed_by(each, options[each]) for each in OPTIONS_OF[measure] if each in options}
-    return _RATIOS[measure](Given(cutoff, by, ranked.labels, ranked))
+    return _RATIOS[measure](KernelInput(cutoff, by, ranked.labels, ranked))
 
 
-def values_of_queries(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked) -> Floats:
+def values_of_queries(measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking) -> Floats:
     """Compute the value of each query, rounded if the option rounding says so."""
-    if measure not in MEASURES:
+    if measure not in CONVENTION_MEASURES:
         parsed = parse_measure(measure)
         found = KERNELS[str(parsed.NAME)](ranked.rankings, **values_of(parsed))
     elif measure == "F1":
@@ -149,7 +149,9 @@ def values_of_queries(measure: str, cutoff: Cutoff, options: Options, ranked: Ra
 def _f1(of: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: Options) -> Floats:
     """Return the harmonic mean of precision and recall, each of which a function computes."""
     options = {each: options[each] for each in (LEVEL, AVERAGING, PRECISION, RECALL)}
-    precision, recall = (of(name, k, options) for name, k in zip("PR", both_of(cutoff), strict=True))
+    precision, recall = (
+        of(name, k, options) for name, k in zip("PR", precision_recall_cutoffs(cutoff), strict=True)
+    )
     total = precision + recall
     empty = np.where(np.isnan(total), np.nan, 0.0)
     found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
@@ -159,7 +161,9 @@ def _f1(of: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: O
 # --- means ---------------------------------------------------------------------------------------------
 
 
-def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, sets: QuerySets) -> Floats:
+def means_of(
+    measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking, sets: QuerySets
+) -> Floats:
     """Compute the mean of a measure over each query set, NaN where there is none.
 
     Parameters
@@ -176,7 +180,7 @@ def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, set
     def values() -> Floats:
         return values_of_queries(measure, cutoff, options, ranked)
 
-    if measure not in MEASURES:
+    if measure not in CONVENTION_MEASURES:
         is_count = isinstance(parse_measure(measure).aggregator(), SumAgg)
         return sets.sums(values()) if is_count else sets.means(values())
     if measure == "F1":
@@ -188,7 +192,7 @@ def means_of(measure: str, cutoff: Cutoff, options: Options, ranked: Ranked, set
             )
         )
     [averaging] = [computed_by(each, options[each]) for each in _AVERAGING if each in options] or [macro]
-    if any(each.micro is Micro.MEAN for each in records_of(options)):
+    if any(each.micro is Micro.MEAN for each in value_records(options)):
         averaging = macro
     return np.asarray(averaging(sets, values, lambda: ratio_of(measure, cutoff, _pooled(options), ranked)))
 

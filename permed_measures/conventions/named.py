@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CONVENTION_MEASURES,
+    CUTOFF_OF,
     DEFAULT,
-    MEASURES,
     OPTIONS_OF,
     OWN_FILE,
     SHARED,
@@ -22,7 +22,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.measures.parameters import Cutoff
 
 
@@ -59,7 +59,7 @@ class NamedConvention(NamedTuple):
 
     def has(self, measure: str) -> bool:
         """Return whether it covers a measure; one that is written out says itself how it is computed."""
-        return measure in self.measures or measure not in MEASURES
+        return measure in self.measures or measure not in CONVENTION_MEASURES
 
     def of(self, measure: str) -> Options:
         """Return the options of a measure."""
@@ -79,12 +79,12 @@ class NamedConvention(NamedTuple):
         found: dict[str, dict[str, Any]] = {}
         for claim in claims:
             cutoff = claim.cutoffs[0] if usual is None else usual[claim.name]
-            found.setdefault(claim.measure, {**self.of(claim.measure)})[CUTOFF + claim.name] = cutoff
+            found.setdefault(claim.measure, {**self.of(claim.measure)})[CUTOFF_OF + claim.name] = cutoff
         return found
 
     def with_changes(self, n: int) -> str:
         """Return its name, and a number of changes from it if there are any."""
-        return f"{self.name} with {counted(n, 'change')}" if n else self.name
+        return f"{self.name} with {pluralize(n, 'change')}" if n else self.name
 
 
 def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...]:
@@ -123,9 +123,9 @@ def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...
     return tuple(found)
 
 
-_LARGEST = 1e100
+_LARGEST_NUMBER = 1e100
 """Larger numbers are none: TOML has infinite ones, and whole ones with as many digits as one likes."""
-_KEYS = ("name", "source", "measures", "options", *MEASURES)
+_KEYS = ("name", "source", "measures", "options", *CONVENTION_MEASURES)
 
 
 def _convention(table: dict[str, Any], where: str) -> NamedConvention:
@@ -135,15 +135,15 @@ def _convention(table: dict[str, Any], where: str) -> NamedConvention:
     for key in ("name", "source"):
         if not isinstance(table.get(key), str) or not table[key].strip():
             raise InputError(f"{key} must be a text (found {table.get(key)!r})", where=where)
-    measures = table.get("measures", list(MEASURES))
+    measures = table.get("measures", list(CONVENTION_MEASURES))
     if not isinstance(measures, list) or not measures:
         raise InputError(f"measures must be a list (found {measures!r})", where=where)
     for measure in measures:
-        if measure not in MEASURES:
-            raise _not_one_of("measures", measure, MEASURES, where)
+        if measure not in CONVENTION_MEASURES:
+            raise _not_one_of("measures", measure, CONVENTION_MEASURES, where)
     of_all = {**DEFAULT, **dict(_options("options", table.get("options", {}), None, where))}
     convention: dict[str, Options] = {}
-    for measure in MEASURES:
+    for measure in CONVENTION_MEASURES:
         own = {}
         if measure in table:
             if measure not in measures:
@@ -163,7 +163,7 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
     for option, value in table.items():
         if option not in known:
             raise _not_one_of("option", option, known, where)
-        yield option, _value(option, value, MEASURES if measure is None else (measure,), where)
+        yield option, _value(option, value, CONVENTION_MEASURES if measure is None else (measure,), where)
 
 
 def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str | float:
@@ -192,7 +192,7 @@ def _gain(option: str, grade: str, gain: Any, where: str) -> tuple[float, float]
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
 
 
 def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:

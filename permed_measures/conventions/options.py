@@ -19,17 +19,17 @@ from permed_measures.conventions.records import (
     GainTable,
     Value,
 )
-from permed_measures.escaping import grouped, listed
-from permed_measures.measures.parameters import Cutoff, both_of
+from permed_measures.escaping import grouped, join_names
+from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
 
 Options = Mapping[str, Any]
 """The value of each option of a measure; ``cutoff of NAME`` is the cutoff of a claim about it."""
 Convention = Mapping[str, Options]
 """How measures are computed: by the name of a measure its options."""
 
-MEASURES = ("AP", "nDCG", "P", "R", "RR", "Success", "F1")
+CONVENTION_MEASURES = ("AP", "nDCG", "P", "R", "RR", "Success", "F1")
 """The measures that have options."""
-CUTOFF = "cutoff of "
+CUTOFF_OF = "cutoff of "
 """How the option begins that is the cutoff of a claim."""
 OWN_FILE: dict[str, Any] = tomllib.loads(
     files("permed_measures.conventions").joinpath("conventions.toml").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ SHARED = tuple(name for name, option in OPTIONS.items() if not option.measures)
 """The options that all measures of a row share."""
 OPTIONS_OF = {
     measure: tuple(name for name, option in OPTIONS.items() if measure in option.measures)
-    for measure in MEASURES
+    for measure in CONVENTION_MEASURES
 }
 """The options of each measure beside those that all share."""
 OF_RANKINGS = tuple(name for name, option in OPTIONS.items() if option.about == RANKINGS)
@@ -100,15 +100,15 @@ def options_apart() -> list[str]:
     return [name for name, option in OPTIONS.items() if option.apart]
 
 
-def record_of(option: str, value: Any) -> Value | None:
+def value_record(option: str, value: Any) -> Value | None:
     """Return the record of a value; none of a grade, a table or a cutoff."""
     known = OPTIONS.get(option)
     return None if known is None else known.values.get(value)
 
 
-def records_of(options: Options) -> Iterator[Value]:
+def value_records(options: Options) -> Iterator[Value]:
     """Yield the records of the values of a convention; grades and tables have none."""
-    return (each for option, value in options.items() if (each := record_of(option, value)) is not None)
+    return (each for option, value in options.items() if (each := value_record(option, value)) is not None)
 
 
 def describe(option: str, value: Any) -> str:
@@ -120,7 +120,7 @@ def value_of(option: str, value: Any) -> Value:
     """Return the texts of a value; cutoffs, relevance levels and tables of grades are told by themselves."""
     known = OPTIONS.get(option)
     if known is None:
-        return Value(in_words(value), "")
+        return Value(cutoff_text(value), "")
     if isinstance(value, GainTable):
         what = known.title.partition(" of ")[0].removesuffix("s")
         return Value(text := f"{what}s of the grades {value}", "", text)
@@ -129,9 +129,9 @@ def value_of(option: str, value: Any) -> Value:
     return Value(text := f"relevant from grade {value:g} on", "", text if value != known.default else "")
 
 
-def in_words(rank: Cutoff) -> str:
+def cutoff_text(rank: Cutoff) -> str:
     """Return a cutoff as part of a sentence."""
-    precision, recall = both_of(rank)
+    precision, recall = precision_recall_cutoffs(rank)
     same = str(precision or "none")
     return same if precision == recall else f"{precision} for precision, {recall} for recall"
 
@@ -167,7 +167,7 @@ class Setting(NamedTuple):
 
     @property
     def _of_measures(self) -> str:
-        return f" of {listed(list(self.measures))}" if self.measures else ""
+        return f" of {join_names(list(self.measures))}" if self.measures else ""
 
 
 def default_of(measure: str) -> Options:
@@ -177,7 +177,7 @@ def default_of(measure: str) -> Options:
 
 def meant(measure: str, option: str, value: Any) -> Any:
     """Return a value of an option as a measure has it: the community's if only others have that value."""
-    record = record_of(option, value)
+    record = value_record(option, value)
     is_known = record is None or not record.measures or measure in record.measures
     return value if is_known else DEFAULT[option]
 
@@ -248,7 +248,7 @@ def changes_of(ours: Convention, theirs: Convention) -> list[str]:
     return texts
 
 
-def differing(base: Convention, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Convention]:
+def with_n_changes(base: Convention, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Convention]:
     """Yield each convention that differs from another in exactly `n` options, by the values of each option.
 
     Examples

@@ -18,7 +18,7 @@ from permed_measures.engine.judgments import (
     Ints,
     Judgments,
     divide,
-    look_up,
+    map_gains,
     position_in_query,
     running_sum,
     sums,
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class LabelPolicy:
     """Judgments under a label policy, and their relevant grades."""
 
     policy: str
@@ -44,13 +44,13 @@ class Labels:
     _known: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, policy: str, judgments: Judgments) -> Labels:
+    def of(cls, policy: str, judgments: Judgments) -> LabelPolicy:
         """Find the relevant grades."""
         return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
 
-    def __reduce__(self) -> tuple[type[Labels], tuple[str, Judgments, tuple[float, ...]]]:
+    def __reduce__(self) -> tuple[type[LabelPolicy], tuple[str, Judgments, tuple[float, ...]]]:
         """Write what it was made of: what was computed may be by functions that have no name."""
-        return Labels, (self.policy, self.judgments, self.grades)
+        return LabelPolicy, (self.policy, self.judgments, self.grades)
 
     def once(self, compute: Callable[..., Floats], *options: object) -> Floats:
         """Compute what depends on the judgments and some options alone, whatever is ranked."""
@@ -96,19 +96,19 @@ def has_strict(judgments: Judgments) -> bool:
     return bool(judgments.num_rel(_STRICT).any())
 
 
-class Spans(NamedTuple):
+class TieRankRange(NamedTuple):
     """The first and the last rank that each hit could have among the documents with its score."""
 
     first: Ints
     last: Ints
 
 
-class Ranked(NamedTuple):
+class LabelledRanking(NamedTuple):
     """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any."""
 
-    labels: Labels
+    labels: LabelPolicy
     rankings: JudgedRankings
-    spans: Spans | None = None
+    spans: TieRankRange | None = None
 
 
 class NeedsRunError(Exception):
@@ -116,7 +116,7 @@ class NeedsRunError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class KernelInput:
     """What a measure is computed from.
 
     Attributes
@@ -131,8 +131,8 @@ class Given:
 
     cutoff: int | None
     by: Mapping[str, Any]
-    labels: Labels
-    ranked: Ranked | None = None
+    labels: LabelPolicy
+    ranked: LabelledRanking | None = None
 
     @property
     def rankings(self) -> JudgedRankings:
@@ -148,7 +148,7 @@ class Given:
         return self.ranked.rankings
 
     @property
-    def spans(self) -> Spans | None:
+    def spans(self) -> TieRankRange | None:
         """The ranks that tied hits could have, None without any."""
         return None if self.ranked is None else self.ranked.spans
 
@@ -217,7 +217,7 @@ def exp_weight(grade: float, top: float) -> float:
     return float((2**grade - 1) / (2**top - 1))
 
 
-def weights_of(weight: Weight, labels: Labels) -> dict[float, float]:
+def weights_of(weight: Weight, labels: LabelPolicy) -> dict[float, float]:
     """Return the weight of each relevant grade in AP."""
     return {grade: weight(grade, labels.top) for grade in labels.grades}
 
@@ -261,7 +261,7 @@ class Summand(NamedTuple):
 class PerHit(NamedTuple):
     """What hits add to AP, by their weights; and the same as a sum over ranks, if it is one at a cutoff."""
 
-    compute: Callable[[Relevant, Floats, Given], Floats]
+    compute: Callable[[Relevant, Floats, KernelInput], Floats]
     as_sum: Callable[[int | None], Summand | None] = lambda _: None
 
 
@@ -310,38 +310,38 @@ def _precision_above(hits: Relevant) -> Floats:
     return found
 
 
-def _summed(labels: Labels, cutoff: int | None, level: float, weight: Weight | None) -> Floats:
+def _summed(labels: LabelPolicy, cutoff: int | None, level: float, weight: Weight | None) -> Floats:
     """Return the sum of the largest weights of the relevant documents, or of their largest grades."""
     judgments = labels.judgments
     rows = judgments.grade >= level
     query, grade = judgments.query[rows], judgments.grade[rows]
-    weights = grade if weight is None else look_up(grade, weights_of(weight, labels))
+    weights = grade if weight is None else map_gains(grade, weights_of(weight, labels))
     order = np.lexsort((-weights, query))
     top = position_in_query(query, judgments.n_queries) <= (cutoff or len(query))
     return sums(query[top], weights[order][top], judgments.n_queries)
 
 
-def all_weights(of: Given) -> Floats:
+def all_weights(of: KernelInput) -> Floats:
     """Return the summed weight of the relevant documents."""
     return of.labels.once(_summed, None, of.level, of.by[WEIGHTS])
 
 
-def ideal_weights(of: Given) -> Floats:
+def ideal_weights(of: KernelInput) -> Floats:
     """Return the summed weight of the ideal list."""
     return of.labels.once(_summed, of.cutoff, of.level, of.by[WEIGHTS])
 
 
-def ideal_grades(of: Given) -> Floats:
+def ideal_grades(of: KernelInput) -> Floats:
     """Return the summed grades of the ideal list."""
     return of.labels.once(_summed, of.cutoff, of.level, None)
 
 
-def hits_in_order(of: Given) -> Relevant:
+def hits_in_order(of: KernelInput) -> Relevant:
     """Return the hits as they are ranked."""
     return of.hits
 
 
-def hits_as_one_step(of: Given) -> Relevant:
+def hits_as_one_step(of: KernelInput) -> Relevant:
     """Return hits with the rank and the count at the end of the documents with their score."""
     hits, rankings, spans = of.hits, of.rankings, of.spans
     if spans is None:
@@ -354,10 +354,10 @@ def hits_as_one_step(of: Given) -> Relevant:
     return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
 
 
-def average_precision(of: Given) -> Ratio:
+def average_precision_ratio(of: KernelInput) -> Ratio:
     """Return what the hits add, and what that is divided by."""
     hits = of.by[TIED].hits(of)
-    weight = look_up(hits.grade, weights_of(of.by[WEIGHTS], of.labels))
+    weight = map_gains(hits.grade, weights_of(of.by[WEIGHTS], of.labels))
     added = of.by[PER_HIT].compute(hits, weight, of)
     return Ratio(sums(hits.query, added, of.rankings.n_queries), of.by[DENOMINATOR](of))
 
@@ -381,7 +381,7 @@ def is_relevant(grade: Floats) -> Floats:
     return (grade >= 1).astype(np.float64)
 
 
-def _of_dcg(of: Given) -> tuple[Any, Any, Any]:
+def _of_dcg(of: KernelInput) -> tuple[Any, Any, Any]:
     return of.by[GAIN], of.by[NEGATIVE], of.by[DISCOUNT]
 
 
@@ -393,18 +393,18 @@ def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floa
     return graded.dcg(rows, gained, discount)
 
 
-def dcg_in_order(of: Given) -> Floats:
+def dcg_in_order(of: KernelInput) -> Floats:
     """Compute DCG of the documents as they are ranked."""
     return _dcg(of.rankings.within(of.cutoff), *_of_dcg(of))
 
 
-def _discounts_up_to(n: int, of: Given) -> Floats:
+def _discounts_up_to(n: int, of: KernelInput) -> Floats:
     """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
     discounts = of.by[DISCOUNT](np.arange(1, n + 1, dtype=np.int32))
     return np.concatenate([[0.0], np.cumsum(discounts)])
 
 
-def averaged_dcg(of: Given) -> Floats:
+def averaged_dcg(of: KernelInput) -> Floats:
     """Compute DCG where each document gains the mean over the ranks that it could have."""
     rankings, spans = of.rankings, of.spans
     if spans is None:
@@ -419,46 +419,46 @@ def averaged_dcg(of: Given) -> Floats:
 class Tied(NamedTuple):
     """What tied scores do in AP and in nDCG."""
 
-    hits: Callable[[Given], Relevant] = hits_in_order
-    dcg: Callable[[Given], Floats] = dcg_in_order
+    hits: Callable[[KernelInput], Relevant] = hits_in_order
+    dcg: Callable[[KernelInput], Floats] = dcg_in_order
 
 
-def _of_qrels(labels: Labels, cutoff: int | None, *of_dcg: Any) -> Floats:
+def _of_qrels(labels: LabelPolicy, cutoff: int | None, *of_dcg: Any) -> Floats:
     return _dcg(labels.ideal.within(cutoff), *of_dcg)
 
 
-def ideal_of_qrels(of: Given) -> Floats:
+def ideal_of_qrels(of: KernelInput) -> Floats:
     """Return the DCG of all judged documents, cut as the list is."""
     return of.labels.once(_of_qrels, of.cutoff, *_of_dcg(of))
 
 
-def ideal_uncut(of: Given) -> Floats:
+def ideal_uncut(of: KernelInput) -> Floats:
     """Return the DCG of all judged documents."""
     return of.labels.once(_of_qrels, None, *_of_dcg(of))
 
 
-def ideal_as_long_as_returned(of: Given) -> Floats:
+def ideal_as_long_as_returned(of: KernelInput) -> Floats:
     """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
     returned, best = of.returned, of.labels.ideal
     return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(of))
 
 
-def ideal_of_run(of: Given) -> Floats:
+def ideal_of_run(of: KernelInput) -> Floats:
     """Return the DCG of the retrieved documents, sorted by grade."""
     return _dcg(graded.IDEALS["run"](of.rankings, of.cutoff), *_of_dcg(of))
 
 
-def ideal_of_cutoff(of: Given) -> Floats:
+def ideal_of_cutoff(of: KernelInput) -> Floats:
     """Return the DCG of the documents within the cutoff, sorted by grade."""
     return _dcg(graded.IDEALS["cutoff"](of.rankings, of.cutoff), *_of_dcg(of))
 
 
-def ideal_of_ones(of: Given) -> Floats:
+def ideal_of_ones(of: KernelInput) -> Floats:
     """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
     return _discounts_up_to(of.ranks.max(initial=0), of)[of.ranks]
 
 
-def ndcg(of: Given) -> Ratio:
+def ndcg_ratio(of: KernelInput) -> Ratio:
     """Return DCG, and that of the ideal list."""
     return Ratio(of.by[TIED].dcg(of), of.by[IDEAL](of))
 
@@ -469,7 +469,7 @@ def ndcg(of: Given) -> Ratio:
 class Hits(NamedTuple):
     """What is counted of the hits of each query; and the same as a sum over ranks, if it is one."""
 
-    compute: Callable[[Given], Floats]
+    compute: Callable[[KernelInput], Floats]
     as_sum: Summand | None = None
 
 
@@ -477,28 +477,28 @@ class Over(NamedTuple):
     """What is counted of the hits, and what that is divided by."""
 
     hits: Hits
-    denominator: Callable[[Given], Floats | Ints]
+    denominator: Callable[[KernelInput], Floats | Ints]
 
-    def ratio(self, of: Given) -> Ratio:
+    def ratio(self, of: KernelInput) -> Ratio:
         """Compute both."""
         return Ratio(self.hits.compute(of), self.denominator(of))
 
 
-def _all_found(of: Given) -> Floats:
+def _all_found(of: KernelInput) -> Floats:
     are_all = (of.found == of.num_rel) & (of.num_rel > 0)
     return np.asarray(are_all, np.float64)
 
 
-def _reciprocals(hits: Relevant, of: Given) -> Floats:
+def _reciprocals(hits: Relevant, of: KernelInput) -> Floats:
     return sums(hits.query, 1 / hits.rank, of.rankings.n_queries)
 
 
-def _reciprocal_of_first(of: Given) -> Floats:
+def _reciprocal_of_first(of: KernelInput) -> Floats:
     hits = of.hits
     return _reciprocals(Relevant(*(each[hits.found == 1] for each in hits)), of)
 
 
-def _middle_rank_of_first(of: Given) -> Floats:
+def _middle_rank_of_first(of: KernelInput) -> Floats:
     """Return the middle rank of the documents with the score of the first relevant one; infinity for none."""
     rankings, spans = of.rankings, of.spans
     ranks = rankings.rank.astype(np.float64) if spans is None else (spans.first + spans.last) / 2
@@ -508,13 +508,13 @@ def _middle_rank_of_first(of: Given) -> Floats:
     return np.where(first <= (of.cutoff or np.inf), first, np.inf)
 
 
-def _reciprocal_of_best(of: Given) -> Floats:
+def _reciprocal_of_best(of: KernelInput) -> Floats:
     """Return one over the rank of the first document with the highest grade of its list."""
     rankings = of.rankings
     highest = np.zeros(rankings.n_queries)
     np.maximum.at(highest, rankings.query, rankings.grade)
     best = rankings.keep(rankings.grade == highest[rankings.query])
-    return _reciprocal_of_first(replace(of, ranked=Ranked(of.labels, best)))
+    return _reciprocal_of_first(replace(of, ranked=LabelledRanking(of.labels, best)))
 
 
 NUMBER_FOUND = Hits(lambda of: of.found, Summand(Factor.ONE))
@@ -527,23 +527,23 @@ RECIPROCAL_OF_MIDDLE = Hits(lambda of: 1 / _middle_rank_of_first(of))
 MIDDLE_FOUND = Hits(lambda of: np.isfinite(_middle_rank_of_first(of)).astype(np.float64))
 
 
-def relevant(of: Given) -> Ints:
+def relevant(of: KernelInput) -> Ints:
     """Return the number of relevant documents."""
     return of.num_rel
 
 
-def smaller(of: Given) -> Ints:
+def smaller(of: KernelInput) -> Ints:
     """Return the smaller of the number of relevant documents and the cutoff."""
     return of.at_most(of.num_rel)
 
 
-def smaller_at_each_rank(of: Given) -> Floats:
+def smaller_at_each_rank(of: KernelInput) -> Floats:
     """Return the smaller of the number of relevant documents and the rank, summed over the list."""
     least = np.minimum(of.num_rel, of.returned)
     found: Floats = least * (least + 1) / 2 + (of.returned - least) * of.num_rel
     return found
 
 
-def one(of: Given) -> Floats:
+def one(of: KernelInput) -> Floats:
     """Return a one for each query."""
     return of.ones

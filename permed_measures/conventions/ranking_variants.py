@@ -12,7 +12,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.aggregate import Known, QuerySets, groups_of
+from permed_measures.conventions.aggregate import QueryFacts, QuerySets, groups_of
 from permed_measures.conventions.evaluate import is_computable, is_defined, is_micro, is_possible, means_of
 from permed_measures.conventions.options import (
     DEFAULT,
@@ -21,10 +21,10 @@ from permed_measures.conventions.options import (
     Options,
     computed_by,
     query_sets,
-    records_of,
     rounding_of,
+    value_records,
 )
-from permed_measures.conventions.per_query import Labels, Ranked
+from permed_measures.conventions.per_query import LabelledRanking, LabelPolicy
 from permed_measures.conventions.rankings import RankedLists
 from permed_measures.conventions.records import (
     AVERAGED,
@@ -36,7 +36,7 @@ from permed_measures.conventions.records import (
     SELF_MATCH,
     TIES,
 )
-from permed_measures.engine.judgments import Ints, Judgments, segments
+from permed_measures.engine.judgments import Ints, Judgments, concat_ranges
 from permed_measures.engine.matching import scores_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak
@@ -44,7 +44,7 @@ from permed_measures.engine.tables import with_string_ids
 from permed_measures.errors import warnings_about
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read_nested
-from permed_measures.measures.parameters import Cutoff, both_of
+from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -53,14 +53,14 @@ _ORDERS, _MANY_LISTS, _ORDERS_OF_MANY = 10, 50, 2
 """In how many other orders a run is looked at; of many lists some differ in a few."""
 
 
-def label_policies(judgments: Judgments, complete: bool = False) -> list[Labels]:
+def label_policies(judgments: Judgments, complete: bool = False) -> list[LabelPolicy]:
     """Return the judgments under each label policy that needs no run, as they are first.
 
     Those that are not offered on them, as strict ones without a relevant document, are left out, unless the
     policies are to be `complete`.
     """
     return [
-        Labels.of(policy, each.compute(judgments))
+        LabelPolicy.of(policy, each.compute(judgments))
         for policy, each in OPTIONS[LABELS].values.items()
         if not each.only_found and (complete or each.offered(judgments))
     ]
@@ -94,7 +94,7 @@ class RunVariants:
 
     def __init__(
         self,
-        policies: list[Labels],
+        policies: list[LabelPolicy],
         run: RunLike,
         *,
         all_ties: bool = False,
@@ -116,8 +116,8 @@ class RunVariants:
         others = [query for query in lists if query not in known]
         self._n_others, self._groups = len(others), groups_of(self.judgments.query_ids, others, complete)
         self._policies = {labels.policy: labels for labels in policies}
-        self._found: dict[object, Ranked | None] = {}
-        self._known: dict[object, Ranked] = {}
+        self._found: dict[object, LabelledRanking | None] = {}
+        self._known: dict[object, LabelledRanking] = {}
         self._numbers: dict[int, int] = {}
         self._sets: dict[object, QuerySets] = {}
         self._sets_of: dict[object, QuerySets] = {}
@@ -178,7 +178,7 @@ class RunVariants:
 
     # --- rankings --------------------------------------------------------------------------------------
 
-    def ranked(self, options: Options) -> Ranked | None:
+    def ranked(self, options: Options) -> LabelledRanking | None:
         """Return the ranking by the options of a measure; None if there is none."""
         key = tuple(options[option] for option in OF_RANKINGS)
         if key not in self._found:
@@ -191,7 +191,7 @@ class RunVariants:
         ranked = self.ranked(options)
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
 
-    def _ranked(self, options: Options) -> Ranked | None:
+    def _ranked(self, options: Options) -> LabelledRanking | None:
         policy = OPTIONS[LABELS].values[options[LABELS]]
         labels = self._policies.get(DEFAULT[LABELS] if policy.only_found else options[LABELS])
         if labels is None:
@@ -207,9 +207,9 @@ class RunVariants:
         if policy.only_found:
             labels, number = self._part({**options, **_NOTHING_LEFT_OUT}).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
-        return Ranked(labels, rankings, spans)
+        return LabelledRanking(labels, rankings, spans)
 
-    def _known_as(self, ranked: Ranked) -> Ranked:
+    def _known_as(self, ranked: LabelledRanking) -> LabelledRanking:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
         each, judgments = ranked.rankings, ranked.rankings.judgments
         of_hits = judgments.query[each.row], judgments.grade[each.row]  # not kept, as an old one may be
@@ -239,7 +239,7 @@ class RunVariants:
         length = rows.end - rows.start
         in_order = np.lexsort((-rows.score, np.repeat(np.arange(len(length)), length)))
         rank = np.empty(len(in_order), np.int64)
-        rank[in_order] = segments(np.zeros_like(length), length)
+        rank[in_order] = concat_ranges(np.zeros_like(length), length)
         found = {
             (DEPTH, value): np.asarray(rank < (each.compute or np.inf))
             for value, each in OPTIONS[DEPTH].values.items()
@@ -277,7 +277,7 @@ class RunVariants:
 
     # --- means -----------------------------------------------------------------------------------------
 
-    def sets(self, ranked: Ranked, cutoff: Cutoff, averaged: str) -> QuerySets:
+    def sets(self, ranked: LabelledRanking, cutoff: Cutoff, averaged: str) -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
         key = (id(ranked), cutoff, averaged)
         if key not in self._sets:
@@ -294,17 +294,17 @@ class RunVariants:
         part = computed_by(AVERAGED, averaged)
         return None if part is None else self._groups[part]
 
-    def known_queries(self, ranked: Ranked, cutoff: Cutoff) -> Known:
+    def known_queries(self, ranked: LabelledRanking, cutoff: Cutoff) -> QueryFacts:
         """Return what is known of the queries, those without judgments last."""
         rankings, n = ranked.rankings, self.judgments.n_queries
         every = rankings.relevant(1)
-        first = every.query[every.rank <= (both_of(cutoff)[0] or np.inf)]
+        first = every.query[every.rank <= (precision_recall_cutoffs(cutoff)[0] or np.inf)]
         hit, found = (np.bincount(each, minlength=n) > 0 for each in (first, every.query))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
         other = rankings.retrieved > rankings.num_rel_ret(1)
         of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed, other)
-        known = Known(*(np.concatenate([each, np.zeros(self._n_others, bool)]) for each in of_qrels))
+        known = QueryFacts(*(np.concatenate([each, np.zeros(self._n_others, bool)]) for each in of_qrels))
         known.in_run[n:] = True
         return known
 
@@ -337,12 +337,12 @@ _NOTHING_LEFT_OUT = {option: DEFAULT[option] for option in _LEAVING_OUT}
 def _tells_ties(options: Options) -> bool:
     """Return whether it is known which documents of the rankings are tied."""
     of_rankings = {option: options[option] for option in OF_RANKINGS}
-    return all(each.tells_ties for each in records_of(of_rankings))
+    return all(each.tells_ties for each in value_records(of_rankings))
 
 
 def _knows_ties_for(own: Options, options: Options) -> bool:
     """Return whether it is known which documents are tied, if options of a measure's own ask for that."""
-    return not any(each.needs_ties for each in records_of(own)) or _tells_ties(options)
+    return not any(each.needs_ties for each in value_records(own)) or _tells_ties(options)
 
 
 def may_be(measure: str, options: Options) -> bool:

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.per_query import Labels, Spans
+from permed_measures.conventions.per_query import LabelPolicy, TieRankRange
 from permed_measures.engine.judgments import Ints, Judgments, position_in_query
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, spans_of
+from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, tie_rank_ranges
 
 Bools = NDArray[np.bool_]
-Scores = Mapping[str, float]
-Lists = Mapping[str, Scores]
+QueryScores = Mapping[str, float]
+Lists = Mapping[str, QueryScores]
 
 
 class LeaveOut(NamedTuple):
@@ -74,10 +74,10 @@ class RankedLists:
         self, judgments: Judgments, rows: ScoredHits, counts: tuple[int, int], all_ties: bool = False
     ) -> None:
         self._judgments, self._rows, self._counts, self._all_ties = judgments, rows, counts, all_ties
-        self._found: dict[tuple[TieBreak, Labels], JudgedRankings] = {}
-        self._mixed: dict[Labels, Bools] = {}
+        self._found: dict[tuple[TieBreak, LabelPolicy], JudgedRankings] = {}
+        self._mixed: dict[LabelPolicy, Bools] = {}
 
-    def rankings(self, labels: Labels, ties: TieBreak) -> JudgedRankings:
+    def rankings(self, labels: LabelPolicy, ties: TieBreak) -> JudgedRankings:
         """Rank the lists by a rule."""
         if (ties, labels) not in self._found:
             rows, judgments = self._rows, labels.judgments
@@ -87,11 +87,11 @@ class RankedLists:
             self._found[ties, labels] = found
         return self._found[ties, labels]
 
-    def mixed(self, labels: Labels) -> Bools:
+    def mixed(self, labels: LabelPolicy) -> Bools:
         """Return which hits are tied with documents of another grade, that of unjudged ones being 0."""
         if labels not in self._mixed:
             grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
-            first, last = spans_of(self._rows, self._judgments, np.float32)
+            first, last = tie_rank_ranges(self._rows, self._judgments, np.float32)
             tie = self._rows.start[query] + first
             _, one, which, n_hits = np.unique(tie, True, True, True)
             size = (last - first + 1)[one]
@@ -107,18 +107,18 @@ class RankedLists:
         first, last = self._spans
         return bool((first != last).any())
 
-    def spans(self, rankings: JudgedRankings) -> Spans:
+    def spans(self, rankings: JudgedRankings) -> TieRankRange:
         """Return the ranks that each hit could have among the documents with its score."""
         place_of = np.searchsorted(self._rows.row, rankings.row)
-        return Spans(*(each[place_of] for each in self._spans))
+        return TieRankRange(*(each[place_of] for each in self._spans))
 
     @cached_property
-    def _spans(self) -> Spans:
+    def _spans(self) -> TieRankRange:
         """Those of all hits, in the order of the judgments."""
-        return Spans(*spans_of(self._rows, self._judgments, np.float64))
+        return TieRankRange(*tie_rank_ranges(self._rows, self._judgments, np.float64))
 
     @cached_property
-    def listed(self) -> tuple[Labels, Ints]:
+    def listed(self) -> tuple[LabelPolicy, Ints]:
         """Labels as if only the documents were judged that the lists have, and the new row of each."""
         judgments, listed = self._judgments, np.zeros(len(self._judgments.query), bool)
         listed[self._rows.row] = True
@@ -129,4 +129,4 @@ class RankedLists:
             order=np.arange(listed.sum()),
             given=judgments.ids(np.flatnonzero(listed)),
         )
-        return Labels.of("listed", kept), np.cumsum(listed) - 1
+        return LabelPolicy.of("listed", kept), np.cumsum(listed) - 1

@@ -93,7 +93,7 @@ from permed_measures.conventions.shown import (
     is_longer_than,
     may_leave_out,
 )
-from permed_measures.engine.judgments import look_up
+from permed_measures.engine.judgments import map_gains
 from permed_measures.engine.kernels import MAX_EXPONENT, graded
 from permed_measures.engine.ranks import TieBreak
 
@@ -263,7 +263,7 @@ def _weight_by_table(table: GainTable) -> Callable[[float, float], float]:
 
 
 def _gain_by_table(table: GainTable) -> Gain:
-    return Gain(lambda grade: look_up(grade, table.gains))
+    return Gain(lambda grade: map_gains(grade, table.gains))
 
 
 def _is_longer_than_the_shortest(case: Collection) -> bool:

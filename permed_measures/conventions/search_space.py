@@ -10,10 +10,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.describe import typed
+from permed_measures.conventions.describe import measure_string
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CUTOFF_OF,
     DEFAULT,
     OF_RANKINGS,
     OPTIONS_OF,
@@ -37,7 +37,7 @@ Codes = NDArray[np.int64]
 """Conventions: a row for each, a column for each option of each measure, in it the number of a value."""
 
 
-class Quantity:
+class Measurement:
     """A measure of a run, which any convention computes.
 
     Attributes
@@ -57,11 +57,11 @@ class Quantity:
         self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
         first = (each for each in SHARED if each != DEPTH)
         # Lists that are cut come last: to many measures that is no other than their cutoff.
-        self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF + name, DEPTH)
+        self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF_OF + name, DEPTH)
 
     def cutoff(self, convention: Convention) -> Cutoff:
         """Return the cutoff that a convention has for it."""
-        rank: Cutoff = convention[self.measure][CUTOFF + self.name]
+        rank: Cutoff = convention[self.measure][CUTOFF_OF + self.name]
         return rank
 
     def means(self, convention: Convention) -> Floats:
@@ -78,10 +78,12 @@ class Quantity:
         options = convention[self.measure]
         ranked = self.run.ranked(options)
         labels = self.run.labels if ranked is None else ranked.labels
-        return typed(self.measure, self.cutoff(convention), options_for(self.measure, options), labels)
+        return measure_string(
+            self.measure, self.cutoff(convention), options_for(self.measure, options), labels
+        )
 
 
-Q = TypeVar("Q", bound=Quantity)
+Q = TypeVar("Q", bound=Measurement)
 T = TypeVar("T")
 _AT_ONCE = 50_000
 """About how many conventions are looked at together."""
@@ -141,7 +143,7 @@ class _Ways(NamedTuple):
     code: Codes
 
 
-class Space(Generic[Q]):
+class ConventionSpace(Generic[Q]):
     """The conventions near some named ones, for some measures of runs.
 
     A change gives another value of an option to the measures that share one in a named convention, or to a
@@ -215,8 +217,8 @@ class Space(Generic[Q]):
 
     def _values(self, option: str) -> Iterator[object]:
         """Yield the values of an option that can be computed."""
-        if option.startswith(CUTOFF):
-            trial = next(each for each in self.trials if CUTOFF + each.name == option)
+        if option.startswith(CUTOFF_OF):
+            trial = next(each for each in self.trials if CUTOFF_OF + each.name == option)
             yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
         elif option in SHARED:
             offered = {value for trial in self.trials for value in trial.run.offers(option)}

@@ -22,7 +22,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from permed_measures.errors import InputError, PermedWarning, nearest, no_folder, shown, unloadable
+from permed_measures.errors import (
+    InputError,
+    PermedWarning,
+    cache_dir_error,
+    dataset_load_error,
+    did_you_mean,
+    short_repr,
+)
 
 if TYPE_CHECKING:
     from ir_datasets import Dataset
@@ -41,7 +48,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-NAMES = (
+DATASET_IDS = (
     "medcorpus",
     *(f"medcorpus/turn/{turn}" for turn in range(1, 7)),
     "litsearch",
@@ -154,8 +161,8 @@ def load(dataset: str) -> Dataset:
     """
     found = find(dataset)
     if found is None:
-        problem = f"{shown(dataset)} is not the id of a data set of ir_datasets"
-        raise InputError(problem, hint=nearest(dataset, NAMES) or OURS)
+        problem = f"{short_repr(dataset)} is not the id of a data set of ir_datasets"
+        raise InputError(problem, hint=did_you_mean(dataset, DATASET_IDS) or OURS)
     return found
 
 
@@ -169,13 +176,13 @@ def find(dataset: str) -> Dataset | None:
 
         register()
     except (OSError, RuntimeError) as error:  # no folder can be made in the user's, or there is none
-        raise no_folder(error) from None
+        raise cache_dir_error(error) from None
     try:
         found = ir_datasets.load(dataset)
     except KeyError:
         return None
     except (OSError, RuntimeError) as error:  # of some, ir_datasets downloads a list
-        raise unloadable(dataset, error) from error
+        raise dataset_load_error(dataset, error) from error
     if not found.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
     return found

@@ -16,7 +16,7 @@ from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQrel
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
 from permed_measures.datasets import SAMPLE_FOLDER, SAMPLES, readers
-from permed_measures.datasets.downloads import FILES, files_of, home
+from permed_measures.datasets.downloads import REMOTE_FILES, files_of, home
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
 from permed_measures.engine.tables import Nested
 from permed_measures.errors import InputError
@@ -62,7 +62,7 @@ class Queries(BaseQueries):  # type: ignore[misc]
         return [query for query in self._complete() if str(getattr(query, field)) in values]
 
 
-class Qrels(BaseQrels):  # type: ignore[misc]
+class DatasetQrels(BaseQrels):  # type: ignore[misc]
     """Judgments that are read when they are needed.
 
     `path` returns the file that they are from; `definitions` says what each grade means; with `queries` they
@@ -96,9 +96,9 @@ class Qrels(BaseQrels):  # type: ignore[misc]
     def qrels_count(self) -> int:
         return sum(map(len, self.qrels_nested().values()))
 
-    def of(self, queries: Queries) -> Qrels:
+    def of(self, queries: Queries) -> DatasetQrels:
         """Return the judgments of some queries."""
-        return Qrels(self._path, self._definitions, queries)
+        return DatasetQrels(self._path, self._definitions, queries)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
@@ -178,11 +178,11 @@ class Papers(Docs):
 
 _DATA = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
 
-_GRADED, _BINARY = (
+_GRADE_MEANINGS, _BINARY_MEANINGS = (
     {int(grade): text for grade, text in _DATA["grades"][kind].items()} for kind in ("graded", "binary")
 )
 
-Handlers = tuple[Docs, Queries, Qrels]
+Handlers = tuple[Docs, Queries, DatasetQrels]
 
 
 def _turns(path: Callable[[], Path]) -> Queries:
@@ -196,8 +196,8 @@ def _turns_in(path: Callable[[], Path]) -> list[ConversationQuery]:
 def _medcorpus() -> Handlers:
     return (
         Docs("medcorpus", TitledDoc, _medcorpus_corpus, readers.read_documents, n_documents=92_703),
-        _turns(FILES["medcorpus/queries.jsonl"].path),
-        Qrels(FILES["medcorpus/query_to_texts.jsonl"].path, _GRADED),
+        _turns(REMOTE_FILES["medcorpus/queries.jsonl"].path),
+        DatasetQrels(REMOTE_FILES["medcorpus/query_to_texts.jsonl"].path, _GRADE_MEANINGS),
     )
 
 
@@ -217,13 +217,13 @@ def _litsearch() -> Handlers:
     return (
         Papers(),
         Queries(LitSearchQuery, _questions, partial(_questions, complete=True)),
-        Qrels(FILES["litsearch/query_to_texts.jsonl"].path, _BINARY),
+        DatasetQrels(REMOTE_FILES["litsearch/query_to_texts.jsonl"].path, _BINARY_MEANINGS),
     )
 
 
 def _questions(complete: bool = False) -> list[LitSearchQuery]:
     """Return the questions, with attributes if the official file is there or they must be `complete`."""
-    turns = readers.read_queries(FILES["litsearch/queries.jsonl"].path())
+    turns = readers.read_queries(REMOTE_FILES["litsearch/queries.jsonl"].path())
     [official] = files_of("litsearch/query")
     if not (complete or official.cache_path().exists()):
         return [LitSearchQuery(turn.query_id, turn.text) for turn in turns]
@@ -237,8 +237,8 @@ def _samples() -> list[Handlers]:
     files = [SAMPLE_FOLDER / "corpus.jsonl"]
     docs = Docs("permed-sample", TitledDoc, partial(list, files), readers.read_documents, "en")
     return [
-        (docs, _turns(partial(Path, sample.queries)), Qrels(partial(Path, sample.qrels), definitions))
-        for sample, definitions in zip(SAMPLES, (_GRADED, _BINARY), strict=True)
+        (docs, _turns(partial(Path, sample.queries)), DatasetQrels(partial(Path, sample.qrels), definitions))
+        for sample, definitions in zip(SAMPLES, (_GRADE_MEANINGS, _BINARY_MEANINGS), strict=True)
     ]
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.datasets import load
-from permed_measures.errors import InputError, no_folder, reason_of, warn
-from permed_measures.escaping import counted
-from permed_measures.inputs.sources import cached
-from permed_measures.progress import AFTER
+from permed_measures.errors import InputError, cache_dir_error, reason_of, warn
+from permed_measures.escaping import pluralize
+from permed_measures.inputs.sources import cache_by_mtime
+from permed_measures.progress import DELAY
 
 _HUB = "https://huggingface.co"
 
@@ -91,7 +91,7 @@ class RemoteFile:
                     self._fetch(url, path)
         except (OSError, RuntimeError) as error:  # those of requests; too little space
             if getattr(error, "filename", None):
-                raise no_folder(error) from error
+                raise cache_dir_error(error) from error
             answered = getattr(error, "response", None) is not None
             raise InputError(
                 f"{url} cannot be downloaded ({reason_of(error)})",
@@ -119,7 +119,7 @@ class RemoteFile:
         return "" if found == self.sha256 else f"its SHA-256 is {found} in place of {self.sha256}"
 
 
-@cached
+@cache_by_mtime
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -127,13 +127,13 @@ def _sha256(path: Path) -> str:
 
 _PINS = tomllib.loads(Path(__file__).with_name("downloads.toml").read_text("utf-8"))
 
-FILES = {name: RemoteFile(name, **pin) for name, pin in _PINS.items()}
+REMOTE_FILES = {name: RemoteFile(name, **pin) for name, pin in _PINS.items()}
 """The files that are downloaded, by where they are kept."""
 
 
 def files_of(folder: str) -> list[RemoteFile]:
     """Return the files that are kept in a folder of ir_datasets' folder."""
-    return [file for name, file in FILES.items() if name.startswith(f"{folder}/")]
+    return [file for name, file in REMOTE_FILES.items() if name.startswith(f"{folder}/")]
 
 
 # --- several processes at once -----------------------------------------------------------------------
@@ -193,9 +193,9 @@ def _acquired(lock: Path, path: Path) -> int | None:
         try:
             return _lock(lock)
         except BlockingIOError:
-            if waited >= AFTER and not is_said:
+            if waited >= DELAY and not is_said:
                 is_said = True
-                longest = counted(round(_LONGEST_WAIT / 60), "minute")
+                longest = pluralize(round(_LONGEST_WAIT / 60), "minute")
                 problem = f"{path}: another process downloads this file; waiting for it, at most {longest}"
                 warn(problem, path=path)
             time.sleep(_EACH_WAIT)
@@ -258,7 +258,7 @@ def _is_list_missing(name: str) -> bool:
         from ir_datasets import registry
         from ir_datasets.util import DownloadConfig
     except (OSError, RuntimeError) as error:
-        raise no_folder(error) from None
+        raise cache_dir_error(error) from None
     family = name.partition("/")[0]
     if name in registry or "downloads" not in DownloadConfig.contents().get(family, ()):
         return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyterrier as pt
 
-from permed_measures.datasets import NAMES, register
+from permed_measures.datasets import DATASET_IDS, register
 
 
 class PermedDatasetProvider(pt.datasets.DatasetProvider):
@@ -18,10 +18,10 @@ class PermedDatasetProvider(pt.datasets.DatasetProvider):
 
     def get_dataset(self, name: str) -> Any:
         """Return the data set of this id."""
-        if name not in NAMES:
+        if name not in DATASET_IDS:
             raise KeyError(name)
         return pt.get_dataset(f"irds:{name}")
 
     def list_dataset_names(self) -> Iterable[str]:
         """Return the ids."""
-        return list(NAMES)
+        return list(DATASET_IDS)

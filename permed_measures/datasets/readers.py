@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from permed_measures.engine.tables import string_id
 from permed_measures.frames import pl
 from permed_measures.inputs.formats import Format, Layout
-from permed_measures.inputs.read import load
-from permed_measures.inputs.sources import Source, cached
+from permed_measures.inputs.read import read_file
+from permed_measures.inputs.sources import Source, cache_by_mtime
 from permed_measures.inputs.text_reader import TextFile
 
 
@@ -90,7 +90,7 @@ _BATCH = 1000
 # --- queries and labels ----------------------------------------------------------------------------
 
 
-@cached
+@cache_by_mtime
 def read_queries(path: Path) -> list[ConversationQuery]:
     """Return the queries of a file in MedCorpus' layout, or with a query per line.
 
@@ -113,10 +113,10 @@ def _queries(content: dict[str, Any]) -> Iterator[ConversationQuery]:
         before.append(turn["text"])
 
 
-@cached
+@cache_by_mtime
 def read_labels(path: Path) -> dict[str, dict[str, Any]]:
     """Return the labels of a file."""
-    labels = load(path, "qrels")
+    labels = read_file(path, "qrels")
     return labels if isinstance(labels, dict) else labels.nested()
 
 
@@ -157,17 +157,17 @@ _SPECIFICITY = ("broad", "specific")
 def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
     """Yield the papers of the official corpus files."""
     for path in paths:
-        for doc_id, title, abstract, citations, text in _rows(path, *_PAPER):
+        for doc_id, title, abstract, citations, text in _rows(path, *_PAPER_FIELDS):
             yield LitSearchDoc(
                 str(doc_id), title or "", abstract or "", tuple(map(str, citations or ())), text or ""
             )
 
 
-_PAPER = ("corpusid", "title", "abstract", "citations", "full_paper")
+_PAPER_FIELDS = ("corpusid", "title", "abstract", "citations", "full_paper")
 
 
 def read_titles(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
     """Yield id, title and abstract of the papers of the official corpus files."""
     for path in paths:
-        for doc_id, title, abstract in _rows(path, *_PAPER[:3]):
+        for doc_id, title, abstract in _rows(path, *_PAPER_FIELDS[:3]):
             yield str(doc_id), title or "", abstract or ""

@@ -13,12 +13,12 @@ from ir_measures import CalcResults, Evaluator, Metric
 from ir_measures.measures import Measure, SumAgg
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Judgments, look_up
+from permed_measures.engine.judgments import Judgments, map_gains
 from permed_measures.engine.kernels import CHECKS, KERNELS, notes_on
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import Rows
-from permed_measures.errors import MeasureError, shown, warn
+from permed_measures.errors import MeasureError, short_repr, warn
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
     CheckedMeasure,
@@ -206,8 +206,8 @@ def evaluated(
     if np.count_nonzero(np.isfinite(values)) < values.size:
         row, query = np.argwhere(~np.isfinite(values))[0].tolist()
         raise MeasureError(
-            f"{shown(measures[row])} is beyond all floating-point numbers here",
-            where=f"query {shown(rankings.judgments.query_ids[query])}",
+            f"{short_repr(measures[row])} is beyond all floating-point numbers here",
+            where=f"query {short_repr(rankings.judgments.query_ids[query])}",
             hint="Give the measure smaller parameters, or map the grades to smaller ones",
         )
     return Evaluation(measures, values, rankings)
@@ -258,4 +258,4 @@ def gains_of(measure: Measure, grade: NDArray[np.float64]) -> NDArray[np.float64
     if not given.get("gains"):
         return grade
     relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
-    return np.where(relevant, look_up(grade, given["gains"]), -np.inf)
+    return np.where(relevant, map_gains(grade, given["gains"]), -np.inf)

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures.engine.judgments import Ints, Judgments
-from permed_measures.engine.matching import SOME, RankedHits
+from permed_measures.engine.matching import SOME, MatchedDocs
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import location, missing_value, not_a_number, text_series
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
 
 
-def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
+def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> MatchedDocs:
     """Find the judged documents of a PySpark frame, in two scans.
 
     Parameters
@@ -56,7 +56,7 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> RankedHits:
     return _of_run(judgments, rows, hits, second)
 
 
-_SUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"
+_CHECKSUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"
 """Of all rows of a scan; half of each hash, for the sum of so many must fit into 64 bits."""
 
 _WRONG = "query_id IS NULL OR doc_id IS NULL OR score IS NULL OR isnan(score)"
@@ -66,7 +66,7 @@ def _sums(rows: Any, keys: list[str], *more: str) -> Any:
     """Sum over the rows with equal keys, which are not null: for these Spark's code is quicker."""
     from pyspark.sql.functions import expr
 
-    return rows.groupBy(*keys).agg(*map(expr, (*_SUMS, *more)))
+    return rows.groupBy(*keys).agg(*map(expr, (*_CHECKSUMS, *more)))
 
 
 def _joined(rows: Any, table: pl.DataFrame, condition: str) -> Any:
@@ -96,7 +96,7 @@ def judged_rows(judgments: Judgments, rows: Any) -> Any:
     return _sums(joined, ["row"], "max(score) AS score", "sum(wrong) AS n_wrong")
 
 
-class _Ranked(NamedTuple):
+class _SparkRanking(NamedTuple):
     """The hits by query and in the order of their ranks.
 
     Attributes
@@ -111,7 +111,7 @@ class _Ranked(NamedTuple):
     table: pl.DataFrame
 
 
-def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _Ranked:
+def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _SparkRanking:
     with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
         value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
@@ -129,10 +129,10 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _Ranked:
     lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
     table = table.select(pl.col("query_id").alias("of_query"), *lists)
     slots = table["scores"].list.len().cast(pl.Int64) + 1
-    return _Ranked(hits["row"].to_numpy(), table.with_columns(first=slots.cum_sum() - slots))
+    return _SparkRanking(hits["row"].to_numpy(), table.with_columns(first=slots.cum_sum() - slots))
 
 
-def counted_rows(rows: Any, hits: _Ranked) -> Any:
+def counted_rows(rows: Any, hits: _SparkRanking) -> Any:
     """Return a PySpark frame of the sums of the rows with each slot, and of those of each other query."""
     from pyspark.sql.functions import expr
 
@@ -147,7 +147,7 @@ def counted_rows(rows: Any, hits: _Ranked) -> Any:
     return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["slot", "name"])
 
 
-def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) -> RankedHits:
+def _of_run(judgments: Judgments, rows: Any, hits: _SparkRanking, scan: pl.DataFrame) -> MatchedDocs:
     """Add up the rows of each slot."""
     judged = scan.filter(pl.col("slot") >= 0)
     first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
@@ -166,7 +166,7 @@ def _of_run(judgments: Judgments, rows: Any, hits: _Ranked, scan: pl.DataFrame) 
     some_ids = sorted(query_ids)[:SOME]
     if len(shared) and not len(rank):
         some_ids = [row[0] for row in rows.select("doc_id").limit(SOME).collect()]
-    return RankedHits(hits.row, rank, retrieved, query_ids, some_ids)
+    return MatchedDocs(hits.row, rank, retrieved, query_ids, some_ids)
 
 
 def _collected(frame: Any) -> pl.DataFrame:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import Evaluation, aggregated
 from permed_measures.engine.tables import string_id
-from permed_measures.errors import InputError, nearest, shown
-from permed_measures.escaping import counted, listed
+from permed_measures.errors import InputError, did_you_mean, short_repr
+from permed_measures.escaping import join_names, pluralize
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 
@@ -43,8 +43,10 @@ class Groups(NamedTuple):
         found = _groups(query_ids, by, dataset)
         for query_id, value in found.items():
             if not isinstance(value, Hashable):
-                where = f"query {shown(query_id)}"
-                raise InputError(f"a group must be a string or a number (found {shown(value)})", where=where)
+                where = f"query {short_repr(query_id)}"
+                raise InputError(
+                    f"a group must be a string or a number (found {short_repr(value)})", where=where
+                )
         found = {each: value for each, value in found.items() if value is not None and _is_group(value)}
         here = dict.fromkeys(found[query_id] for query_id in query_ids if query_id in found)
         values = sorted(here, key=_sort_key)  # of equal keys the first stays first
@@ -68,11 +70,11 @@ class Groups(NamedTuple):
         """Describe groups without judged queries, and queries without a group."""
         notes = []
         if self.empty:
-            empty, names = counted(len(self.empty), "group"), listed(map(str, self.empty), 5)
+            empty, names = pluralize(len(self.empty), "group"), join_names(map(str, self.empty), 5)
             notes.append(f"{self.name}: no query of {empty} is judged ({names}); left out")
         if self.n_outside:
             are, count = ("is", "counts") if self.n_outside == 1 else ("are", "count")
-            outside = counted(self.n_outside, "judged query")
+            outside = pluralize(self.n_outside, "judged query")
             notes.append(f"{self.name}: {outside} {are} in no group, and {count} in none")
         return notes
 
@@ -120,7 +122,7 @@ def _groups(query_ids: list[str], by: Any, dataset: Any) -> dict[str, Any]:
         return _by_text(query_ids, by, dataset)
     if callable(by):
         return {query_id: by(query_id) for query_id in query_ids}
-    raise InputError(f"by must be a field, a pattern, a mapping or a function (found {shown(by)})")
+    raise InputError(f"by must be a field, a pattern, a mapping or a function (found {short_repr(by)})")
 
 
 def _by_pairs(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
@@ -129,8 +131,8 @@ def _by_pairs(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     for query_id, value in pairs:
         first = found.setdefault(string_id(query_id), value)
         if _is_group(first) and _is_group(value) and first != value:
-            problem = f"a query is in one group (found {shown(first)} and {shown(value)})"
-            raise InputError(problem, where=f"query {shown(query_id)}")
+            problem = f"a query is in one group (found {short_repr(first)} and {short_repr(value)})"
+            raise InputError(problem, where=f"query {short_repr(query_id)}")
     return found
 
 
@@ -159,8 +161,8 @@ def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict
     matches = {query_id: compiled.search(query_id) for query_id in query_ids}
     found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
     if query_ids and not found:
-        problem = f"the pattern {shown(pattern)} finds nothing in any query id"
-        raise InputError(f"{problem} (such as {shown(query_ids[0])})")
+        problem = f"the pattern {short_repr(pattern)} finds nothing in any query id"
+        raise InputError(f"{problem} (such as {short_repr(query_ids[0])})")
     return found
 
 
@@ -168,8 +170,8 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
     known = f"one of {', '.join(fields)}, or " if fields else ""
     return InputError(
         f"queries can be grouped by {known}a pattern with one group for the query ids, such as "
-        f"'_([0-9]+)$' (found {shown(by)}, {reason})",
-        hint=nearest(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
+        f"'_([0-9]+)$' (found {short_repr(by)}, {reason})",
+        hint=did_you_mean(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
     )
 
 
@@ -191,7 +193,9 @@ def clusters_of(
     name = "clusters" if groups.name == "group" else groups.name
     notes = []
     if groups.n_outside:
-        outside = f"{groups.n_outside:,} of {counted(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
+        outside = (
+            f"{groups.n_outside:,} of {pluralize(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
+        )
         notes.append(f"{name}: {outside} in no cluster; each counts as its own")
     cluster = factorized(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
     if cluster.max() + 1 == n:
@@ -200,21 +204,22 @@ def clusters_of(
     return name, cluster, notes
 
 
-_TURN = r"(.+)_[0-9]+$"
+_NUMBERED_TURN = r"(.+)_[0-9]+$"
 
 
 def _notes_on_turns(query_ids: list[str]) -> list[str]:
     """Say so where ids of independent queries look like turns, as those of MedCorpus and TREC CAsT do."""
     conversations: dict[str, list[str]] = {}
     for query_id in query_ids:
-        match = re.match(_TURN, query_id)
+        match = re.match(_NUMBERED_TURN, query_id)
         conversations.setdefault(match[1] if match else "", []).append(query_id)
     if "" in conversations or not 1 < len(conversations) < len(query_ids):
         return []
     first, second = next(turns for turns in conversations.values() if len(turns) > 1)[:2]
-    turns = f"if {shown(first)} and {shown(second)} are turns of one conversation"
+    turns = f"if {short_repr(first)} and {short_repr(second)} are turns of one conversation"
     return [
-        f"queries are treated as independent; {turns}, take conversations as a whole by clusters '{_TURN}'"
+        f"queries are treated as independent; {turns}, take conversations as a whole by clusters "
+        f"'{_NUMBERED_TURN}'"
     ]
 
 

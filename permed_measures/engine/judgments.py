@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from permed_measures.engine.tables import (
     Nested,
     Rows,
+    check_number,
     first_repeated,
     location,
     no_dict,
     not_a_number,
-    number,
     text_series,
     with_string_ids,
 )
@@ -38,7 +38,7 @@ USUAL_GRADES = frozenset(range(-2, 11))
 def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
     """Raise InputError for the first document of a query whose relevance or score is no number."""
     for doc_id, value in docs.items():
-        number(value, column, where=location(query_id, doc_id))
+        check_number(value, column, where=location(query_id, doc_id))
 
 
 def doubles(values: Collection[Any]) -> Floats:
@@ -83,7 +83,7 @@ def position_in_query(query: NDArray[np.int32], n_queries: int) -> Ints:
     return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
 
 
-def segments(starts: Ints, lengths: Ints) -> Ints:
+def concat_ranges(starts: Ints, lengths: Ints) -> Ints:
     """Return the indices start, start + 1, … of each segment, one segment after the other.
 
     Examples
@@ -119,7 +119,7 @@ def divide(numerator: Floats, denominator: Floats | NDArray[np.int64]) -> Floats
     return np.divide(numerator, denominator, np.zeros(len(numerator)), where=denominator > 0)
 
 
-def look_up(grade: Floats, gains: Gains) -> Floats:
+def map_gains(grade: Floats, gains: Gains) -> Floats:
     """Return the gain of each grade; a grade without one keeps its own value."""
     gain = grade.copy()
     for of_grade, value in gains.items():
@@ -210,7 +210,7 @@ class Judgments:
 
     def of_queries(self, query: Ints) -> pl.DataFrame:
         """Return the rows of `frame` that belong to these queries."""
-        return self.frame[segments(self.offsets[query], np.diff(self.offsets)[query])]
+        return self.frame[concat_ranges(self.offsets[query], np.diff(self.offsets)[query])]
 
     def queries_of(self, query_ids: Iterable[str]) -> Ints:
         """Return the query that each of these ids is; -1 if it is not judged."""

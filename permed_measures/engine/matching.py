@@ -27,7 +27,7 @@ SOME = 1000
 """Ids of a run that warnings look at."""
 
 
-class RankedHits(NamedTuple):
+class MatchedDocs(NamedTuple):
     """The hits of a whole run, in any order.
 
     Attributes
@@ -58,7 +58,7 @@ class RankedHits(NamedTuple):
 # --- of a mapping ----------------------------------------------------------------------------------
 
 
-def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> RankedHits:
+def match_dict(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> MatchedDocs:
     """Find the judged documents of a run, and their ranks; a rank beyond `depth` is any such rank."""
     named = with_string_ids(run, "query ids of the run")
     query = [number for number, query_id in enumerate(judgments.query_ids) if query_id in named]
@@ -75,7 +75,7 @@ def find_in_mapping(judgments: Judgments, run: Nested, ties: TieBreak, depth: in
     grades = judgments.may_be_scores and may_be_grades(run)
     ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
     differ = depth is not None or scores_differ(rows)
-    return RankedHits(rows.row, ranks, retrieved, named, some_ids, differ, grades)
+    return MatchedDocs(rows.row, ranks, retrieved, named, some_ids, differ, grades)
 
 
 def may_be_grades(run: Nested) -> bool:
@@ -97,12 +97,12 @@ def _seem_strings(docs: list[Mapping[Any, float]]) -> bool:
     To look at all ids of a large run takes more than half as long as to read its scores.
     """
     first, last = map(next, map(iter, docs), _NO_ID), map(next, map(reversed, docs), _NO_ID)
-    some = docs[:: len(docs) // _FEWEST or 1]
+    some = docs[:: len(docs) // _N_QUERIES_LOOKED_AT or 1]
     return {*map(type, chain(first, last, *some))} <= {str}
 
 
 _NO_ID = repeat("")
-_FEWEST = 10
+_N_QUERIES_LOOKED_AT = 10
 """Queries of which all ids are looked at, if there are so many."""
 
 
@@ -179,7 +179,7 @@ def _ids_at(docs: list[Mapping[str, float]], position: Ints) -> list[str]:
 # --- of tables -------------------------------------------------------------------------------------
 
 
-def find_in_table(judgments: Judgments, run: Table, ties: TieBreak, depth: int | None) -> RankedHits:
+def find_in_table(judgments: Judgments, run: Table, ties: TieBreak, depth: int | None) -> MatchedDocs:
     """Find those of one part after the other, or of all together if a query has rows in two of them."""
     found, seen = [], set[str]()
     for frame in run:
@@ -192,24 +192,24 @@ def find_in_table(judgments: Judgments, run: Table, ties: TieBreak, depth: int |
     return _of_frame(judgments, run, run.whole(), ties, depth)
 
 
-def _merged(judgments: Judgments, parts: list[RankedHits]) -> RankedHits:
+def _merged(judgments: Judgments, parts: list[MatchedDocs]) -> MatchedDocs:
     """Return the hits of parts of a run that share no query."""
-    row, rank = (np.concatenate([_NONE, *(part[i] for part in parts)]) for i in (0, 1))
+    row, rank = (np.concatenate([_NO_ROWS, *(part[i] for part in parts)]) for i in (0, 1))
     retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
     query_ids = set().union(*(part.query_ids for part in parts))
     of_documents = chain.from_iterable(part.some_ids for part in parts if part.retrieved.any())
     some_ids = list(islice(of_documents, SOME)) or sorted(query_ids)[:SOME]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
     differ = any(part.scores_differ for part in parts)
-    return RankedHits(row, rank, retrieved, query_ids, some_ids, differ, grades)
+    return MatchedDocs(row, rank, retrieved, query_ids, some_ids, differ, grades)
 
 
-_NONE = np.zeros(0, np.int64)
+_NO_ROWS = np.zeros(0, np.int64)
 
 
 def _of_frame(
     judgments: Judgments, run: Table, frame: pl.DataFrame, ties: TieBreak, depth: int | None
-) -> RankedHits:
+) -> MatchedDocs:
     if (pair := first_repeated(frame)) is not None:
         raise run.twice(*pair)
     frame, blocks = _by_query(frame)
@@ -225,7 +225,7 @@ def _of_frame(
     some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     ranks, differ = ranks_of(rows, judgments, ties, depth), depth is not None or scores_differ(rows)
-    return RankedHits(row, ranks, end - start, set(query_ids), some_ids, differ, grades)
+    return MatchedDocs(row, ranks, end - start, set(query_ids), some_ids, differ, grades)
 
 
 def _ids_of(column: pl.Series, position: Ints) -> list[str]:

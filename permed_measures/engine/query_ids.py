@@ -12,16 +12,16 @@ from shlex import quote
 
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, Rows, Table, file_of, with_string_ids
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, short_repr
 from permed_measures.frames import pl
 
-_TURN = r"(.+)_turn_([0-9]+)"
+_ID_OF_TURN = r"(.+)_turn_([0-9]+)"
 _LITSEARCH = r"litsearch_([0-9]{1,18})"
 
 
 def _permed(query_id: str) -> str:
     """Return ``topic_001_1`` for ``topic_001_turn_1``."""
-    match = re.fullmatch(_TURN, query_id)
+    match = re.fullmatch(_ID_OF_TURN, query_id)
     return f"{match[1]}_{match[2]}" if match else query_id
 
 
@@ -97,7 +97,8 @@ class _Rewriting:
         if self.before and known and known.isdisjoint(self.before):
             raise self._error(
                 f"no query id of the run meets the qrels when rewritten by {self._name!r} "
-                f"(found {shown(next(iter(self.before)))} in the run, {shown(min(known))} in the qrels)"
+                f"(found {short_repr(next(iter(self.before)))} in the run, {short_repr(min(known))} "
+                f"in the qrels)"
             )
         matches = [re.fullmatch(_LITSEARCH, query_id) for query_id in self.before.values()]
         numbers = [int(match[1]) for match in matches if match]
@@ -111,7 +112,7 @@ class _Rewriting:
     def _same(self, first: str, second: str, what: str) -> InputError:
         return self._error(
             f"two query ids of the {what} name one query when rewritten "
-            f"(found {shown(first)} and {shown(second)})",
+            f"(found {short_repr(first)} and {short_repr(second)})",
             "Remove one of the two, or leave the rewriting out",
         )
 
@@ -134,7 +135,8 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
         for ours, theirs in renaming.items():
             if ours != theirs:
                 return (
-                    f"{shown(ours)} is {shown(theirs)} if the ids are rewritten: --query-ids {quote(name)} "
+                    f"{short_repr(ours)} is {short_repr(theirs)} if the ids are rewritten: "
+                    f"--query-ids {quote(name)} "
                     f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
                 )
     return ""
@@ -179,7 +181,7 @@ def _n_same(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def renamed(run: Nested | Table, qrels: Rows | Judgments, rewriting: str) -> NamedDict | Table:
+def rewrite_query_ids(run: Nested | Table, qrels: Rows | Judgments, rewriting: str) -> NamedDict | Table:
     """Rewrite the query ids of a run; see `permed_measures.match_query_ids`."""
     rewrite = _Rewriting(rewriting, Judgments.of(qrels).query_ids, file_of(run))
     if isinstance(run, Table):

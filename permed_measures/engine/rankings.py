@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query, sums
-from permed_measures.engine.matching import RankedHits, find_in_mapping, find_in_table
+from permed_measures.engine.matching import MatchedDocs, find_in_table, match_dict
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import QRELS_FIRST, Rows, Table, file_of
-from permed_measures.errors import NoSharedQueryWarning, PermedWarning, shown, warn
+from permed_measures.errors import NoSharedQueryWarning, PermedWarning, short_repr, warn
 
 
 class Relevant(NamedTuple):
@@ -111,7 +111,7 @@ class JudgedRankings:
             look as if they were swapped.
         """
         if isinstance(run, Mapping):
-            found = find_in_mapping(judgments, run, ties, depth)
+            found = match_dict(judgments, run, ties, depth)
         elif isinstance(run, Table):
             found = find_in_table(judgments, run, ties, depth)
         else:
@@ -231,7 +231,7 @@ class JudgedRankings:
 SWAPPED = "the qrels look like a run, and the run looks like qrels"
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, found: RankedHits, path: Path | None) -> None:
+def _warn_if_disjoint(rankings: JudgedRankings, found: MatchedDocs, path: Path | None) -> None:
     judgments, some_ids = rankings.judgments, found.some_ids
     if not rankings.n_run_queries or not len(judgments.query):
         return
@@ -265,10 +265,11 @@ def _prefixed(run_ids: Iterable[str], judged: Iterable[str]) -> str:
             if bare not in ("", each) and bare in others:
                 first, second = (each, bare) if ids is ours else (bare, each)
                 return (
-                    f"{shown(first)} of the run may be {shown(second)} of the qrels: give both the same ids"
+                    f"{short_repr(first)} of the run may be {short_repr(second)} of the qrels: give both "
+                    f"the same ids"
                 )
     return ""
 
 
 def _two(ids: Iterable[str]) -> str:
-    return ", ".join(map(shown, islice(ids, 2)))
+    return ", ".join(map(short_repr, islice(ids, 2)))

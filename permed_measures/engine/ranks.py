@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints, Judgments, segments
+from permed_measures.engine.judgments import Ints, Judgments, concat_ranges
 from permed_measures.engine.tables import string_id
 
 
@@ -37,15 +37,15 @@ class TieBreak(Enum):
     """The lowest grade first (an unjudged document counts as 0), then document id descending."""
 
 
-Grades = Mapping[str, float]
+GradesOfDocs = Mapping[str, float]
 
 
-def _by_grade(ids: list[str], grades: Grades, sign: int) -> list[str]:
+def _by_grade(ids: list[str], grades: GradesOfDocs, sign: int) -> list[str]:
     by_id = sorted(ids, reverse=True)
     return sorted(by_id, key=lambda doc_id: sign * grades.get(doc_id, 0))
 
 
-_ORDERED: dict[TieBreak, Callable[[list[str], Grades], list[str]]] = {
+_ORDERED: dict[TieBreak, Callable[[list[str], GradesOfDocs], list[str]]] = {
     TieBreak.TREC: lambda ids, _: sorted(ids, reverse=True),
     TieBreak.TREC10: lambda ids, _: sorted(ids, reverse=True),
     TieBreak.DOCID_ASCENDING: lambda ids, _: sorted(ids),
@@ -90,7 +90,7 @@ def scores_differ(rows: ScoredHits) -> bool:
     first = rows.score[start].astype(np.float32)
     if (first != ends.astype(np.float32)).any():  # in nearly every run the last score is another
         return True
-    score = rows.score[segments(start, n_rows[n_rows > 0])].astype(np.float32)
+    score = rows.score[concat_ranges(start, n_rows[n_rows > 0])].astype(np.float32)
     return not np.array_equal(score, np.repeat(first, n_rows[n_rows > 0]))
 
 
@@ -135,7 +135,9 @@ def ranks_of(
 
 
 @np.errstate(over="ignore")
-def spans_of(rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]]) -> tuple[Ints, Ints]:
+def tie_rank_ranges(
+    rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]]
+) -> tuple[Ints, Ints]:
     """Return the first and the last rank that each hit could have among the rows with its score."""
     score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
     query = judgments.query[rows.row]
@@ -145,7 +147,7 @@ def spans_of(rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]
     return first - low + 1, last - low
 
 
-_NONE = np.zeros(0, np.int64)
+_NO_ROWS_TIED = np.zeros(0, np.int64)
 
 
 def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32]) -> Ints:
@@ -158,7 +160,7 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
     falls[rows.start] = False  # the row before is of another query
     if not np.count_nonzero(falls):
-        return _NONE
+        return _NO_ROWS_TIED
     queries, n_falls = np.unique(query), np.cumsum(falls)
     unsorted = queries[n_falls[rows.end[queries] - 1] > n_falls[rows.start[queries]]].astype(np.int64)
     for start, end in zip(rows.start[unsorted].tolist(), rows.end[unsorted].tolist(), strict=True):
@@ -204,7 +206,7 @@ def _before_in_ties(
     for each in np.intersect1d(query, unsorted).tolist():
         here = slice(rows.start[each], rows.end[each])
         position[here] = position[here][np.argsort(-rows.score[here].astype(score.dtype), kind="stable")]
-    ids = iter(rows.ids(position[segments(start, n_rows)]))
+    ids = iter(rows.ids(position[concat_ranges(start, n_rows)]))
     hits = zip(judgments.ids(row), judgments.grade[row].tolist(), strict=True)
     before: list[int] = []
     for rows_of_tie, hits_of_tie in zip(n_rows.tolist(), n_hits.tolist(), strict=True):
@@ -214,7 +216,7 @@ def _before_in_ties(
     return counts
 
 
-def _before(ids: list[str], grades: Grades, ties: TieBreak) -> list[int]:
+def _before(ids: list[str], grades: GradesOfDocs, ties: TieBreak) -> list[int]:
     """Count the documents of a tie that are before each of its hits."""
     if {*map(type, ids)} - {str}:  # those of a dict whose first id is a string
         ids = list(map(string_id, ids))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, short_repr
 from permed_measures.frames import check_not_forked, pl
 
 Nested = Mapping[str, Mapping[str, float]]
@@ -109,7 +109,7 @@ def dataset_of(qrels: object) -> Any:
 
 def location(query_id: object, doc_id: object) -> str:
     """Return where a row is, for an error message."""
-    return f"query {shown(query_id)}, document {shown(doc_id)}"
+    return f"query {short_repr(query_id)}, document {short_repr(doc_id)}"
 
 
 # --- ids -------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def string_id(value: object, *, where: str = "") -> str:
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return str(int(value))
     raise InputError(
-        f"an id must be a string or an integer (found {shown(value)})",
+        f"an id must be a string or an integer (found {short_repr(value)})",
         where=where,
         hint="Convert ids to strings before evaluating, so that nothing is rounded",
     )
@@ -134,12 +134,12 @@ def with_string_ids(
     """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
     if not {*map(type, mapping)} - {str}:
         return mapping
-    where = "" if query_id is None else f"query {shown(query_id)}"
+    where = "" if query_id is None else f"query {short_repr(query_id)}"
     named = {}
     for key, value in mapping.items():
         name = string_id(key, where=where if query_id is None else location(query_id, key))
         if name in named:
-            problem = f"two {ids} are the same as strings (found {shown(name)})"
+            problem = f"two {ids} are the same as strings (found {short_repr(name)})"
             raise InputError(problem, where=where, hint="Use strings as ids")
         named[name] = value
     return named
@@ -150,10 +150,10 @@ def text_series(name: str, ids: list[str]) -> pl.Series:
     try:
         return pl.Series(name, ids, dtype=pl.String)
     except UnicodeEncodeError:
-        return pl.Series(name, [each if is_text(each) else None for each in ids], dtype=pl.String)
+        return pl.Series(name, [each if is_encodable(each) else None for each in ids], dtype=pl.String)
 
 
-def is_text(value: str) -> bool:
+def is_encodable(value: str) -> bool:
     """Return whether this has no half of a Unicode character."""
     try:
         value.encode()
@@ -165,7 +165,7 @@ def is_text(value: str) -> bool:
 # --- numbers ---------------------------------------------------------------------------------------
 
 
-def number(value: Any, column: str, *, where: str) -> float | int:
+def check_number(value: Any, column: str, *, where: str) -> float | int:
     """Return a finite relevance, or a score that is not NaN; anything else is an error."""
     try:
         if math.isfinite(value) or (column == "score" and not math.isnan(value)):
@@ -177,7 +177,7 @@ def number(value: Any, column: str, *, where: str) -> float | int:
 
 def not_a_number(value: object, column: str, *, where: str) -> InputError:
     """Return the error for a score or relevance that is no number."""
-    problem = f"a {column} must be a number (found {shown(value)})"
+    problem = f"a {column} must be a number (found {short_repr(value)})"
     return InputError(problem, where=where, hint="Correct or remove this row")
 
 
@@ -213,6 +213,6 @@ def no_dict(query_id: str, docs: Any, column: str) -> InputError:
     problem = f"the {what} of a query must be a dict {{doc_id: {column}}} (found {type(docs).__name__})"
     return InputError(
         problem,
-        where=f"query {shown(query_id)}",
+        where=f"query {short_repr(query_id)}",
         hint=hint if isinstance(docs, list | tuple | set | frozenset) else "",
     )

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
-from permed_measures.feasibility.formulas import Formula, QueryClasses, States
+from permed_measures.feasibility.formulas import Formula, PrefixCounts, QueryClasses
 
 Floats = NDArray[np.float64]
 
@@ -255,7 +255,7 @@ def _prepared(
 ) -> Rankings:
     """Bring everything into arrays."""
     lists = _lists(limits, like, depth)
-    states = States(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
+    states = PrefixCounts(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
     scale = np.stack([each.scale[lists.of_class] for each in formulas])
     return Rankings(
         lists=lists,
@@ -268,11 +268,11 @@ def _prepared(
     )
 
 
-def _values(formula: Formula, states: States, rank: int, n_states: int) -> Floats:
+def _values(formula: Formula, states: PrefixCounts, rank: int, n_states: int) -> Floats:
     """Return what a document adds at a rank, by grade and state, before any scale; 0 below the cutoff."""
     if formula.cutoff is not None and rank > formula.cutoff:
         return np.zeros((len(states.grades), n_states))
-    above = States(states.grades, states.used[:n_states], states.left[:n_states])
+    above = PrefixCounts(states.grades, states.used[:n_states], states.left[:n_states])
     return formula.gains(above, rank).T
 
 
@@ -320,7 +320,7 @@ class _Nearest(NamedTuple):
     missed: float
 
 
-class Search:
+class AttainableMeans:
     """The means of some runs, and what follows from them of all runs.
 
     Parameters

@@ -11,12 +11,12 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.conventions.aggregate import Known
+from permed_measures.conventions.aggregate import QueryFacts
 from permed_measures.conventions.describe import GAIN_OF_DCG
 from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CUTOFF_OF,
     DEFAULT,
     OPTIONS_OF,
     SHARED,
@@ -24,10 +24,10 @@ from permed_measures.conventions.options import (
     Options,
     computed_by,
     default_of,
-    differing,
     measures_by_value,
-    record_of,
-    records_of,
+    value_record,
+    value_records,
+    with_n_changes,
     with_value,
 )
 from permed_measures.conventions.per_query import (
@@ -40,8 +40,8 @@ from permed_measures.conventions.per_query import (
     PER_HIT,
     WEIGHTS,
     Factor,
-    Given,
-    Labels,
+    KernelInput,
+    LabelPolicy,
     NeedsRunError,
     Over,
     PerHit,
@@ -63,29 +63,31 @@ Bools = NDArray[np.bool_]
 # --- what has a formula ----------------------------------------------------------------------------
 
 
-def formula_of(claim: Claim, convention: Convention, labels: Labels, classes: QueryClasses) -> Formula | None:
+def formula_of(
+    claim: Claim, convention: Convention, labels: LabelPolicy, classes: QueryClasses
+) -> Formula | None:
     """Return the formula of a claim by a convention; None if none is known.
 
     What the sum is divided by is what the convention computes of the qrels alone; where that needs a run,
     there is no formula. Documents may lose only within a cutoff.
     """
-    cutoff: Cutoff = convention[claim.measure][CUTOFF + claim.name]
+    cutoff: Cutoff = convention[claim.measure][CUTOFF_OF + claim.name]
     measure, options = claim.measure, options_for(claim.measure, convention[claim.measure])
     if claim.is_fixed:
         if (written := _options_of(parse_measure(claim.measure), labels)) is None:
             return None
         measure, cutoff, options = written
-    if isinstance(cutoff, tuple) or measure not in _SUMS:
+    if isinstance(cutoff, tuple) or measure not in _SUM_OF_MEASURE:
         return None
-    if is_micro(options) or any(each.needs_ties for each in records_of(options)):
+    if is_micro(options) or any(each.needs_ties for each in value_records(options)):
         return None
     by = {option: computed_by(option, value) for option, value in options.items()}
-    summed = _SUMS[measure](Given(cutoff, by, labels), classes.grades)
+    summed = _SUM_OF_MEASURE[measure](KernelInput(cutoff, by, labels), classes.grades)
     if summed is None:
         return None
     weights, summand, level, denominator = summed
     try:
-        divided_by = np.asarray(denominator(Given(cutoff, by, labels)), np.float64)[classes.examples]
+        divided_by = np.asarray(denominator(KernelInput(cutoff, by, labels)), np.float64)[classes.examples]
     except NeedsRunError:
         return None
     scale = np.divide(1.0, divided_by, out=np.zeros(len(divided_by)), where=divided_by > 0)
@@ -99,10 +101,10 @@ class _Sum(NamedTuple):
     weights: Floats
     summand: Summand
     level: float
-    denominator: Callable[[Given], Any]
+    denominator: Callable[[KernelInput], Any]
 
 
-def _ap(of: Given, grades: Floats) -> _Sum | None:
+def _ap(of: KernelInput, grades: Floats) -> _Sum | None:
     per_hit: PerHit = of.by[PER_HIT]
     summand = per_hit.as_sum(of.cutoff)
     if summand is None:
@@ -112,7 +114,7 @@ def _ap(of: Given, grades: Floats) -> _Sum | None:
     return _Sum(weights, summand, of.level, of.by[DENOMINATOR])
 
 
-def _ndcg(of: Given, grades: Floats) -> _Sum | None:
+def _ndcg(of: KernelInput, grades: Floats) -> _Sum | None:
     """Return nDCG, unless documents that are not in the classes gain anything."""
     gain, negative = of.by[GAIN], of.by[NEGATIVE]
     others = np.append(np.setdiff1d(of.labels.judgments.grade, grades), 0.0)
@@ -123,14 +125,14 @@ def _ndcg(of: Given, grades: Floats) -> _Sum | None:
     return _Sum(gain.of_grades(negative(grades)), summand, level, of.by[IDEAL])
 
 
-def _hits(option: str, of: Given, grades: Floats) -> _Sum | None:
+def _hits(option: str, of: KernelInput, grades: Floats) -> _Sum | None:
     """Return what counts hits."""
     over: Over = of.by[option]
     relevant = (grades >= of.level).astype(np.float64)
     return over.hits.as_sum and _Sum(relevant, over.hits.as_sum, of.level, over.denominator)
 
 
-_SUMS: dict[str, Callable[[Given, Floats], _Sum | None]] = {
+_SUM_OF_MEASURE: dict[str, Callable[[KernelInput, Floats], _Sum | None]] = {
     "AP": _ap,
     "nDCG": _ndcg,
     **{measure: partial(_hits, option) for measure, option in HITS_BY.items()},
@@ -141,11 +143,11 @@ _SUMS: dict[str, Callable[[Given, Floats], _Sum | None]] = {
 _Written = tuple[str, Cutoff, Options]
 
 
-def _options_of(measure: Measure, labels: Labels) -> _Written | None:
+def _options_of(measure: Measure, labels: LabelPolicy) -> _Written | None:
     """Return the measure that is written out, its cutoff and its options; None where no option says it."""
     params = dict(values_of(measure))
     cutoff, judged_only = params.pop("cutoff", None), params.pop("judged_only", False)
-    known = _WRITTEN.get(str(measure.NAME))
+    known = _OPTIONS_OF_WRITTEN.get(str(measure.NAME))
     if judged_only or known is None or params.get("rel", 1) <= 0:
         return None
     name, options_by = known
@@ -155,7 +157,7 @@ def _options_of(measure: Measure, labels: Labels) -> _Written | None:
     return name, cutoff, {**options_for(name, default_of(name)), **options}
 
 
-def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
+def _graded_ap(params: Mapping[str, Any], labels: LabelPolicy) -> Options | None:
     grades = np.array(labels.grades)
     weights = weight_of_grade(grades, max_rel=params["max_rel"], gains=params["gains"])
     table = GainTable.of(dict(zip(labels.grades, weights.tolist(), strict=True)))
@@ -163,20 +165,20 @@ def _graded_ap(params: Mapping[str, Any], labels: Labels) -> Options | None:
     return {LEVEL: params["rel"], WEIGHTS: table, DENOMINATOR: params["norm"]} if known else None
 
 
-def _written_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
+def _written_ndcg(params: Mapping[str, Any], _: LabelPolicy) -> Options | None:
     gain = GAIN_OF_DCG.get(params["dcg"])
     return None if gain is None or params["gains"] is not None else {GAIN: gain}
 
 
-def _variant_ndcg(params: Mapping[str, Any], _: Labels) -> Options | None:
+def _variant_ndcg(params: Mapping[str, Any], _: LabelPolicy) -> Options | None:
     return params if all(value in OPTIONS[option].values for option, value in params.items()) else None
 
 
-def _level(params: Mapping[str, Any], _: Labels) -> Options | None:
+def _level(params: Mapping[str, Any], _: LabelPolicy) -> Options | None:
     return {LEVEL: params["rel"]}
 
 
-_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], Labels], Options | None]]] = {
+_OPTIONS_OF_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], LabelPolicy], Options | None]]] = {
     "AP": ("AP", _level),
     "GradedAP": ("AP", _graded_ap),
     "nDCG": ("nDCG", _written_ndcg),
@@ -218,7 +220,7 @@ def allows(shared: Options) -> bool:
 
 def _for_any(option: str, value: Any) -> str:
     """Return what the value of an option is where any run may be; empty if bounds do not allow for it."""
-    record = record_of(option, value)
+    record = value_record(option, value)
     return "" if record is None else record.any_run
 
 
@@ -235,7 +237,7 @@ def where_none_is_lacking(queries: str) -> str:
 def counted_by(queries: str, judgments: Judgments) -> Bools:
     """Return which judged queries count in a query set for a run that lacks none."""
     every = np.ones(judgments.n_queries, np.bool_)
-    known = Known(*[every] * len(Known._fields))._replace(relevant=judgments.num_rel(1) > 0)
+    known = QueryFacts(*[every] * len(QueryFacts._fields))._replace(relevant=judgments.num_rel(1) > 0)
     found: Bools = computed_by(QUERY_SET, where_none_is_lacking(queries)).counted(known)
     return found
 
@@ -263,11 +265,11 @@ def _with_any_run(convention: Convention, option: str) -> Convention:
 
 _GROUPS = ((("AP",), 2), (("nDCG",), 1), (("P", "R", "RR", "Success"), 2))
 """The measures that share options, and in how many of these a convention may differ from a usual one."""
-_LEVELS = 4
+_MAX_LEVELS = 4
 """How many relevance levels are tried."""
 
 
-def usual_conventions(claims: list[Claim], labels: Labels) -> list[Convention]:
+def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Convention]:
     """Return how measures are computed nearly always: of all queries, within the cutoffs of the names."""
     default = with_value(COMMUNITY.at(claims), LABELS, labels.policy)
     own = dict.fromkeys(option for measure in default for option in OPTIONS_OF.get(measure, ()))
@@ -281,12 +283,12 @@ def usual_conventions(claims: list[Claim], labels: Labels) -> list[Convention]:
     return [each for each in every if _is_possible(each, labels)]
 
 
-def _is_possible(convention: Convention, labels: Labels) -> bool:
+def _is_possible(convention: Convention, labels: LabelPolicy) -> bool:
     return all(is_possible(options, labels) for options in convention.values())
 
 
-def conventions_of(
-    claims: list[Claim], policies: list[Labels], named: Sequence[NamedConvention] = NAMED
+def candidate_conventions(
+    claims: list[Claim], policies: list[LabelPolicy], named: Sequence[NamedConvention] = NAMED
 ) -> list[Convention]:
     """Return the conventions to try, the community's first.
 
@@ -309,7 +311,9 @@ def key_of(convention: Convention) -> object:
     return tuple((measure, *options.items()) for measure, options in convention.items())
 
 
-def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]) -> Iterator[Convention]:
+def _by_labels(
+    claims: list[Claim], labels: LabelPolicy, named: Sequence[NamedConvention]
+) -> Iterator[Convention]:
     usual = usual_conventions(claims, labels)
     yield from usual
     # Those with a name come before the many others: a long row may take more than can be computed for it.
@@ -321,11 +325,11 @@ def _by_labels(claims: list[Claim], labels: Labels, named: Sequence[NamedConvent
             yield with_value(base, QUERY_SET, "with_relevant")
             for claim in claims:
                 for cutoff in claim.cutoffs[1:]:
-                    yield with_value(base, CUTOFF + claim.name, cutoff)
+                    yield with_value(base, CUTOFF_OF + claim.name, cutoff)
 
 
 def named_of(
-    claims: list[Claim], labels: Labels, named: Sequence[NamedConvention]
+    claims: list[Claim], labels: LabelPolicy, named: Sequence[NamedConvention]
 ) -> Iterator[tuple[str, Convention]]:
     """Yield the conventions with a name that have all claims, as they are where any run may be."""
     for each in named if usual_conventions(claims, labels) else ():
@@ -336,15 +340,15 @@ def named_of(
                 yield each.name, convention
 
 
-def _changed(base: Convention, labels: Labels) -> Iterator[Convention]:
+def _changed(base: Convention, labels: LabelPolicy) -> Iterator[Convention]:
     """Yield what differs from a convention in the options of one group of measures.
 
     nDCG, which has the most options, has one change, and none where grades are changed.
     """
-    levels = tuple(dict.fromkeys([1.0, *labels.grades]))[:_LEVELS]
+    levels = tuple(dict.fromkeys([1.0, *labels.grades]))[:_MAX_LEVELS]
     for group, most in _GROUPS:
         own = {each for measure in {*group} & {*base} for each in OPTIONS_OF[measure]}
         options = [each for each in OPTIONS if each in own]
         values = {option: OPTIONS[option].values_for(base, levels) for option in options}
         for n in range(1, most + 1) if group != ("nDCG",) or labels.policy == DEFAULT[LABELS] else ():
-            yield from differing(base, values, n)
+            yield from with_n_changes(base, values, n)

@@ -16,7 +16,7 @@ from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, grouped
+from permed_measures.escaping import grouped, pluralize
 from permed_measures.feasibility.rows import read_as
 from permed_measures.intervals import queries_in_clusters, range_of
 from permed_measures.measures.parsing import parse_measure
@@ -30,10 +30,10 @@ ALPHA = 0.05
 SURELY, UNDECIDED = "surely significant", "not decided"
 _NOT_TOLD = "cannot be told"
 _NOISE = 1e-9
-_ONE = np.ones(1)
+_ONE_CLASS = np.ones(1)
 _HAVE_CEILINGS = ("P", "R", "RR", "AP", "GradedAP", "nDCG", "Success")
 """The measures that are highest for the documents in the order of their grades."""
-_SHOWN = 20
+_MAX_SHOWN_PAIRS = 20
 """How many pairs a report shows; CSV and JSON have all."""
 
 
@@ -62,7 +62,7 @@ class Units(NamedTuple):
         return cls(judgments.n_queries, len(sizes), int(sizes.max()), name), notes
 
 
-def least_t(higher: float, lower: float, units: Units, ceilings: Floats = _ONE) -> float:
+def least_t(higher: float, lower: float, units: Units, ceilings: Floats = _ONE_CLASS) -> float:
     r"""Return the least t of a paired t-test that two runs can have with these means.
 
     Let the values of a query be from 0 to 1, x of one run and y of the other, D = x - y, with the means
@@ -122,7 +122,7 @@ def _filled(amount: float, ceilings: Floats) -> float:
     return float(ceilings @ np.clip(amount - before, 0, ceilings))
 
 
-class Difference(NamedTuple):
+class RowDifference(NamedTuple):
     """The difference between two rows.
 
     Attributes
@@ -152,7 +152,7 @@ class Difference(NamedTuple):
 class Differences:
     """The differences between rows of a table, and what was assumed to be independent."""
 
-    pairs: list[Difference]
+    pairs: list[RowDifference]
     units: Units
 
     @classmethod
@@ -199,7 +199,7 @@ class Differences:
             why = why or (f"{_NOT_TOLD} from the means" if each_t else "the means may be the same")
             difference = float(EXACT.subtract(one.value, two.value))
             said = (SURELY, each_p, "") if surely else (UNDECIDED, at_most, why)
-            pairs.append(Difference(one.name, row, other, difference, *said))
+            pairs.append(RowDifference(one.name, row, other, difference, *said))
         return cls(pairs, units)
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -211,11 +211,11 @@ class Differences:
         texts = []
         for measure, pairs in grouped((each.measure, each) for each in self.pairs).items():
             n_surely = sum(each.verdict == SURELY for each in pairs)
-            texts.append(f"{measure}: {n_surely:,} of {counted(len(pairs), 'pair')} surely significant.")
+            texts.append(f"{measure}: {n_surely:,} of {pluralize(len(pairs), 'pair')} surely significant.")
         known = [each for each in self.pairs if each.p_at_most is not None]
-        shown = sorted(known, key=lambda each: each.p_at_most or 0.0)[:_SHOWN]
-        if len(known) > _SHOWN:
-            texts.append(f"Shown are the {_SHOWN} pairs with the least p; CSV and JSON have all.")
+        shown = sorted(known, key=lambda each: each.p_at_most or 0.0)[:_MAX_SHOWN_PAIRS]
+        if len(known) > _MAX_SHOWN_PAIRS:
+            texts.append(f"Shown are the {_MAX_SHOWN_PAIRS} pairs with the least p; CSV and JSON have all.")
         unknown = dict.fromkeys(each.why for each in self.pairs if each.p_at_most is None)
         texts += [f"Not decided: {why}." for why in unknown]
         lines: list[list[str | Cell]] = [
@@ -228,7 +228,8 @@ class Differences:
         ]
         headings = ["measure", "row", "other", "significant", "difference", "p at most"]
         caption = (
-            f"Differences (row minus other), p after Holm's correction for {counted(len(self.pairs), 'pair')}"
+            f"Differences (row minus other), p after Holm's correction for "
+            f"{pluralize(len(self.pairs), 'pair')}"
         )
         tables = [Table.of(headings, lines, 4, caption=caption, label="differences")] if lines else []
         return Section("Differences", tables=tables, texts=[*texts, self.assumed()])
@@ -236,7 +237,7 @@ class Differences:
     def assumed(self) -> str:
         """Say of which runs, queries and test this is true."""
         units = self.units
-        queries, test = counted(units.n_queries, "query"), "paired t-test"
+        queries, test = pluralize(units.n_queries, "query"), "paired t-test"
         if units.name:
             queries = queries_in_clusters(units.n_queries, units.n_units, units.name)
             queries, test = f"{queries}, at most {units.largest:,} in each", "cluster-robust t-test"
@@ -255,7 +256,7 @@ def _rounded_up(p: float | None) -> str:
 def _ceilings(claim: Claim, judgments: Judgments) -> Floats:
     """Return the most that each query can have, in descending order; a single 1 for a loose name."""
     if not claim.is_fixed or str(parse_measure(claim.measure).NAME) not in _HAVE_CEILINGS:
-        return _ONE
+        return _ONE_CLASS
     return np.sort(ideal_evaluation(parse_measure(claim.measure), judgments).values[0])[::-1]
 
 
@@ -271,7 +272,7 @@ def _least_t(one: Claim, two: Claim, units: Units, ceilings: Floats) -> float:
 def _of_others(topics: list[int | None], units: Units) -> str:
     """Say that means are not over the queries of the qrels; empty if they may be."""
     n = next((n for n in topics if n not in (None, units.n_queries)), None)
-    return f"the table says {counted(n, 'query')}, and the qrels have {units.n_queries:,}" if n else ""
+    return f"the table says {pluralize(n, 'query')}, and the qrels have {units.n_queries:,}" if n else ""
 
 
 def _unknown(one: Claim, two: Claim, units: Units, ceilings: Floats, has_negative: bool) -> str:

@@ -85,7 +85,7 @@ _FACTORS: dict[Factor, Callable[[Ints], NDArray[np.generic]]] = {
 """What the number of relevant documents above makes of the weight of a document."""
 
 
-class States(NamedTuple):
+class PrefixCounts(NamedTuple):
     """How far a list has come: the documents that are used, and those that are left, by grade."""
 
     grades: Floats
@@ -145,13 +145,13 @@ class Formula:
         added = np.outer(self.scale, np.array(self.weights)).round(12)
         return (self.cutoff, self.factor, self.discount, relevant.tobytes(), added.tobytes())
 
-    def gains(self, states: States, rank: int) -> Floats:
+    def gains(self, states: PrefixCounts, rank: int) -> Floats:
         """Return what a document of each grade adds at a rank, by state and grade."""
         factor = np.asarray(_FACTORS[self.factor](self._n_relevant(states)), np.float64)
         added: Floats = np.outer(factor, np.array(self.weights)) * self._discounts(rank)[-1]
         return added
 
-    def beyond(self, states: States, depth: int) -> Floats:
+    def beyond(self, states: PrefixCounts, depth: int) -> Floats:
         """Return the most that ranks below `depth` add to the sum; the least is nothing.
 
         For the most, the heaviest documents have a place there: the heaviest first, or for precision, which
@@ -182,7 +182,7 @@ class Formula:
         ranks = np.arange(1, n + 1, dtype=np.int32)
         return self.discount(ranks) if self.discount else np.ones(n)
 
-    def _n_relevant(self, states: States) -> Ints:
+    def _n_relevant(self, states: PrefixCounts) -> Ints:
         found: Ints = states.used[:, states.grades >= self.level].sum(axis=1)
         return found
 

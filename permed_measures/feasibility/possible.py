@@ -14,7 +14,7 @@ from permed_measures.engine.groups import By
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import grouped, listed
+from permed_measures.escaping import grouped, join_names
 from permed_measures.feasibility.differences import Differences, Units
 from permed_measures.feasibility.reports import Possible
 from permed_measures.feasibility.rows import Conventions
@@ -23,7 +23,7 @@ from permed_measures.inputs.columns import QrelsLike
 from permed_measures.inputs.door import read
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin
-from permed_measures.published_tables.claims import parse_claims, rows_of
+from permed_measures.published_tables.claims import claims_by_row, parse_claims
 from permed_measures.published_tables.grim import wholes_by_part
 from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
 
@@ -119,7 +119,7 @@ def possible(
         topics = {name: row.topics for name, row in rows.items()}
         notes = [*claims.notes, *of_others, *_of_several(parts), *_of_some(topics, judgments.n_queries)]
     else:
-        table = rows_of(claims, "row")
+        table = claims_by_row(claims, "row")
         parts, topics = [""] * len(table), dict.fromkeys(table)
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     tried = Conventions(label_policies(judgments), conventions_with(conventions))
@@ -165,7 +165,7 @@ def _of_these(rows: dict[str, ClaimRow], path: str, n: int) -> tuple[dict[str, C
     others = {name: row.topics for name, row in rows.items() if row.topics is not None and row.topics > n}
     if not others:
         return rows, []
-    more = listed((f"{name} ({topics:,})" for name, topics in others.items()), _SHOWN)
+    more = join_names((f"{name} ({topics:,})" for name, topics in others.items()), _MAX_NAMED_PARTS)
     what = f"say that they are over more queries than the {n:,} of the qrels: {more}"
     if len(others) == len(rows):
         raise InputError(f"all rows {what}", where=path, hint="Give the qrels that the table is about")
@@ -176,7 +176,7 @@ def _of_some(topics: dict[str, int | None], n: int) -> Iterator[str]:
     """Say which rows are over fewer queries than the qrels have."""
     for fewer, names in grouped((each, name) for name, each in topics.items()).items():
         if fewer is not None and fewer < n:
-            rows = listed(names, _SHOWN)
+            rows = join_names(names, _MAX_NAMED_PARTS)
             yield f"{rows}: over {fewer:,} of the {n:,} queries, as the table says; any of them may be those"
 
 
@@ -184,7 +184,8 @@ def _of_several(parts: list[str]) -> Iterator[str]:
     """Say that rows below several headings, which may be data sets, are tested on the same qrels."""
     if len(names := dict.fromkeys(parts)) > 1:
         yield (
-            f"rows of several parts of the file ({listed(filter(None, names), _SHOWN)}) are all tested on "
+            f"rows of several parts of the file ({join_names(filter(None, names), _MAX_NAMED_PARTS)}) "
+            f"are all tested on "
             "these qrels; choose some by --columns NAME, or columns='NAME' in Python"
         )
 
@@ -199,7 +200,7 @@ def _check_level(judgments: Judgments) -> None:
 
 
 _MOST_GRADES = 10
-_SHOWN = 3
+_MAX_NAMED_PARTS = 3
 """How many parts are named."""
 _BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR or Success"
 

@@ -13,7 +13,7 @@ from typing import Any
 from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.conventions.records import LABELS, QUERY_SET
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, grouped, listed
+from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.feasibility.bounds import Interval
 from permed_measures.feasibility.candidates import where_none_is_lacking
 from permed_measures.feasibility.differences import Differences
@@ -98,7 +98,7 @@ class Possible(Result):
     def __repr__(self) -> str:
         """Say how many conventions are not refuted."""
         n = sum(len(row.conventions) for row in self.rows)
-        return f"<Possible: {len(self.possible):,} of {counted(n, 'convention')} not refuted>"
+        return f"<Possible: {len(self.possible):,} of {pluralize(n, 'convention')} not refuted>"
 
     def report(self) -> Report:
         """Return what is refuted and why, then what is not; of one row the ranges by usual conventions."""
@@ -111,7 +111,7 @@ class Possible(Result):
         else:
             finding, main = _finding_of_rows(self.rows), _of_rows(self.rows)
         return Report(
-            f"{qrels}{counted(len(self.rows), 'row')} without a run",
+            f"{qrels}{pluralize(len(self.rows), 'row')} without a run",
             [*(f"{each}." for each in self.unlike), *finding, *_read_in_percent(self.rows)],
             [
                 *main,
@@ -134,7 +134,7 @@ _MOST_NAMED = 6
 
 def _finding(row: RowLimits) -> list[str]:
     """Say what the numbers cannot be and why, what they can be, and by which conventions with a name."""
-    n, of, left = len(row.said(False)), counted(len(row.conventions), "convention"), len(row.said(None))
+    n, of, left = len(row.said(False)), pluralize(len(row.conventions), "convention"), len(row.said(None))
     lines = [f"{line}." for line in [*_cannot(row)] or _refuted(row)]
     for refuted, said in ((False, "not refuted"), (None, "not checked")):
         those = [_name(each, row.usual) for each in row.usual if each.refuted is refuted]
@@ -233,7 +233,7 @@ def _read_in_percent(rows: list[RowLimits]) -> list[str]:
     claims = [each for row in rows for each in row.claims if each.percent and not each.says_percent]
     if not claims:
         return []
-    shown = listed(dict.fromkeys(f"{each.name} {each.text}" for each in claims), _MOST_NAMED)
+    shown = join_names(dict.fromkeys(f"{each.name} {each.text}" for each in claims), _MOST_NAMED)
     return [f"Read as percent, being above 1: {shown}."]
 
 
@@ -386,7 +386,9 @@ def _assumed(result: Possible) -> list[str]:
     if any(row.said(None) for row in result.rows):
         lines.append("What was not checked has more lists than can be looked at in some seconds.")
     if n_skipped := max(row.n_skipped for row in result.rows):
-        lines.append(f"Left out, without bounds: {counted(n_skipped, 'further convention')}; JSON says why.")
+        lines.append(
+            f"Left out, without bounds: {pluralize(n_skipped, 'further convention')}; JSON says why."
+        )
     if names := dict.fromkeys(name for row in result.rows for name in row.skipped):
         lines.append(f"Left out with a name: {_some(list(names), _MOST_NAMED)}.")
     return lines

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.conventions.describe import typed
+from permed_measures.conventions.describe import measure_string
 from permed_measures.conventions.named import NAMED, NamedConvention
-from permed_measures.conventions.options import CUTOFF, DEFAULT, Convention, Options, describe
-from permed_measures.conventions.per_query import Labels
+from permed_measures.conventions.options import CUTOFF_OF, DEFAULT, Convention, Options, describe
+from permed_measures.conventions.per_query import LabelPolicy
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import LABELS, QUERY_SET
-from permed_measures.feasibility.bounds import Interval, Rankings, Search, depth_of
+from permed_measures.feasibility.bounds import AttainableMeans, Interval, Rankings, depth_of
 from permed_measures.feasibility.candidates import (
     allows,
-    conventions_of,
+    candidate_conventions,
     counted_by,
     formula_of,
     keeps_negative,
@@ -32,7 +32,7 @@ from permed_measures.feasibility.candidates import (
 )
 from permed_measures.feasibility.formulas import Formula, QueryClasses, total_of
 from permed_measures.progress import step
-from permed_measures.published_tables.claims import Claim, Printed
+from permed_measures.published_tables.claims import Claim, RoundingInterval
 
 MOST_EFFORT = 140_000_000
 """The documents that are placed for a row: some seconds of a processor."""
@@ -185,11 +185,11 @@ class RowLimits:
 
 
 @dataclass(eq=False)
-class Group:
+class EquivalentConventions:
     """Conventions that give the same numbers for every run with all queries, and what they are bounded by."""
 
     conventions: list[Convention]
-    labels: Labels
+    labels: LabelPolicy
     formulas: list[Formula]
     classes: QueryClasses
     usual: bool
@@ -206,7 +206,7 @@ class Group:
         for claim, formula in zip(claims, self.formulas, strict=True):
             options = first[claim.measure]
             own = options_for(claim.measure, options)
-            measure = typed(claim.measure, options[CUTOFF + claim.name], own, self.labels)
+            measure = measure_string(claim.measure, options[CUTOFF_OF + claim.name], own, self.labels)
             found.append(ClaimRange(claim, measure, total_of(formula, self.classes)))
         return found
 
@@ -230,7 +230,7 @@ def _values(convention: Convention) -> Iterator[tuple[str, object]]:
 
 
 @lru_cache(maxsize=256)
-def _fewest(counted: tuple[tuple[Printed, int], ...], numbers: range) -> int | None:
+def _fewest(counted: tuple[tuple[RoundingInterval, int], ...], numbers: range) -> int | None:
     """Return the first of some numbers of queries that numbers can be means of; None if they can be of none.
 
     Each is a number as it is printed, and how many equal steps there are from 0 to 1 for a query.
@@ -243,7 +243,7 @@ def read_as(claims: Sequence[Claim], in_percent: bool) -> list[Claim]:
     return [claim.other if claim.other and claim.percent != in_percent else claim for claim in claims]
 
 
-class Row:
+class RowBudget:
     """A row, and how much may still be computed for it.
 
     Parameters
@@ -262,7 +262,7 @@ class Row:
         self._of_parts: dict[object, bool] = {}
         self._effort_of_parts: float = MOST_EFFORT
 
-    def limits(self, group: Group) -> list[ConventionLimits]:
+    def limits(self, group: EquivalentConventions) -> list[ConventionLimits]:
         """Find whether conventions are refuted, by every reading of the numbers: those of all queries first.
 
         Those that leave out what a run lacks are refuted if neither a run with all queries nor one with fewer
@@ -293,13 +293,13 @@ class Row:
                 return found[-1]
         return found[0]
 
-    def _of_all(self, group: Group, claims: list[Claim]) -> ConventionLimits:
+    def _of_all(self, group: EquivalentConventions, claims: list[Claim]) -> ConventionLimits:
         """Look at counts first, then whether the numbers are possible together, then between what each is."""
         ranges = group.ranges(claims)
         refuted = None if all(each.is_count for each in ranges) else True
         rankings = self._rankings(group) if group.usual or refuted is None else None
         if rankings is not None:
-            search = Search(rankings, [each.interval for each in ranges])
+            search = AttainableMeans(rankings, [each.interval for each in ranges])
             if refuted is None:
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
@@ -311,7 +311,7 @@ class Row:
             refuted = self._refuted_in_part(group, [each.interval for each in ranges], 1.0)
         return ConventionLimits(group.conventions[0], ranges, [], group.usual, refuted)
 
-    def _of_some(self, group: Group, claims: list[Claim]) -> ConventionLimits:
+    def _of_some(self, group: EquivalentConventions, claims: list[Claim]) -> ConventionLimits:
         """Look at the means of some of the queries only.
 
         The fewer queries, the more each may count, and the more means there are: so that of as few as the
@@ -327,7 +327,7 @@ class Row:
         if fewest is not None:
             intervals = [Interval(*claim.anyhow.ends) for claim in claims]
             if (rankings := self._rankings(group)) is not None:
-                search = Search(rankings.of_at_least(fewest / n), intervals)
+                search = AttainableMeans(rankings.of_at_least(fewest / n), intervals)
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
             if refuted is None:
@@ -335,7 +335,9 @@ class Row:
         usual = group.usual and self.topics is not None
         return ConventionLimits(group.conventions[0], ranges, [], usual, refuted)
 
-    def _refuted_in_part(self, group: Group, intervals: list[Interval], share: float) -> bool | None:
+    def _refuted_in_part(
+        self, group: EquivalentConventions, intervals: list[Interval], share: float
+    ) -> bool | None:
         """Return whether some of the numbers are refuted by themselves: with more of them the row is too.
 
         Many conventions compute a few of the numbers alike, and few measures have few lists: those of the
@@ -352,7 +354,7 @@ class Row:
                 if rankings is None:
                     self._of_parts[key] = False
                     continue
-                search = Search(rankings.of_at_least(share), within)
+                search = AttainableMeans(rankings.of_at_least(share), within)
                 self._effort_of_parts -= rankings.n_steps * _PREPARING
                 self._of_parts[key] = bool(search.refuted(self._effort_of_parts))
                 self._effort_of_parts = search.effort
@@ -360,7 +362,7 @@ class Row:
                 return True
         return None
 
-    def _rankings(self, group: Group) -> Rankings | None:
+    def _rankings(self, group: EquivalentConventions) -> Rankings | None:
         """Return the rankings of a group, which take some of the effort; None if too little is left."""
         if self.effort <= 0 or group.rankings is None:
             return None
@@ -380,7 +382,7 @@ class Conventions:
         Those that have a name.
     """
 
-    def __init__(self, policies: list[Labels], named: Sequence[NamedConvention] = NAMED) -> None:
+    def __init__(self, policies: list[LabelPolicy], named: Sequence[NamedConvention] = NAMED) -> None:
         self.policies = {labels.policy: labels for labels in policies}
         self.named = named
         self._classes: dict[tuple[str, str, bool], QueryClasses] = {}
@@ -409,7 +411,7 @@ class Conventions:
         not_known = dict.fromkeys(value for each in unknown for value in _values(each) if value not in known)
         texts = [describe(*value) for value in not_known]
         texts += [_DIFFERENT] * any(shared_by_all(each) is None for each in unknown)
-        states = [Row(claims, self._topics.get(name)) for name, claims in rows.items()]
+        states = [RowBudget(claims, self._topics.get(name)) for name, claims in rows.items()]
         limits: list[list[ConventionLimits]] = [[] for _ in rows]
         with step("conventions of rows", len(groups) * len(rows)) as advance:
             while groups:  # the rankings of each take memory
@@ -422,15 +424,15 @@ class Conventions:
             said = len(unknown), skipped, texts, is_binary, self._topics.get(name)
             yield RowLimits(name, claims, of_row, *said)
 
-    def groups(self, claims: list[Claim]) -> tuple[list[Group], list[Convention]]:
+    def groups(self, claims: list[Claim]) -> tuple[list[EquivalentConventions], list[Convention]]:
         """Return the conventions that have bounds, and those that have none."""
         usual = usual_conventions(claims, self.policies[DEFAULT[LABELS]])
-        found: dict[object, Group] = {}
+        found: dict[object, EquivalentConventions] = {}
         unknown: list[Convention] = []
         names: dict[object, list[str]] = {}
         for name, named in self._names(claims).items():
             names.setdefault(key_of(named), []).append(name)
-        for convention in conventions_of(claims, list(self.policies.values()), self.named):
+        for convention in candidate_conventions(claims, list(self.policies.values()), self.named):
             group = self.group(convention, claims)
             if group is None:
                 unknown.append(convention)
@@ -457,7 +459,7 @@ class Conventions:
             self.group(each, [claim]) for each in usual_conventions([claim], self.policies[DEFAULT[LABELS]])
         )
 
-    def group(self, convention: Convention, claims: list[Claim]) -> Group | None:
+    def group(self, convention: Convention, claims: list[Claim]) -> EquivalentConventions | None:
         """Return a convention by itself; None if it has no bounds, or no query to count."""
         shared = shared_by_all(convention)
         if shared is None or not allows(shared):
@@ -470,7 +472,7 @@ class Conventions:
         known = [each for each in formulas if each is not None]
         if len(known) < len(formulas):
             return None
-        return Group([convention], labels, known, classes, False)
+        return EquivalentConventions([convention], labels, known, classes, False)
 
     def _classes_of(self, shared: Options, keep_negative: bool) -> QueryClasses:
         """Return the classes of the queries that a convention counts."""

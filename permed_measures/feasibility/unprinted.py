@@ -14,12 +14,19 @@ from ir_measures.measures import Measure
 from permed_measures.conventions.options import DEFAULT, Convention
 from permed_measures.conventions.records import LABELS
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.errors import InputError, MeasureError, whole_number
-from permed_measures.escaping import counted, grouped, listed
-from permed_measures.feasibility.bounds import Interval, Rankings, Search
+from permed_measures.errors import InputError, MeasureError, check_int
+from permed_measures.escaping import grouped, join_names, pluralize
+from permed_measures.feasibility.bounds import AttainableMeans, Interval, Rankings
 from permed_measures.feasibility.candidates import usual_conventions
 from permed_measures.feasibility.formulas import Formula, total_of
-from permed_measures.feasibility.rows import MOST_EFFORT, ClaimRange, Conventions, Group, Row, RowLimits
+from permed_measures.feasibility.rows import (
+    MOST_EFFORT,
+    ClaimRange,
+    Conventions,
+    EquivalentConventions,
+    RowBudget,
+    RowLimits,
+)
 from permed_measures.intervals import range_of
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import parse_measure
@@ -38,7 +45,7 @@ _MOST_EFFORT = 8 * MOST_EFFORT
 """The documents that are placed for all rows together: about half a minute of a processor."""
 _EFFORT = MOST_EFFORT
 """And those for a measure of a row at most."""
-_NAMED = 2
+_MAX_NAMED_ROWS = 2
 """How many rows are named that are surely below another."""
 
 
@@ -65,7 +72,7 @@ class Bound(NamedTuple):
         return self.low is not None and other.high is not None and self.low > other.high + _NOISE
 
 
-class Order(NamedTuple):
+class RowOrder(NamedTuple):
     """The order of two rows by a measure.
 
     Attributes
@@ -132,23 +139,25 @@ class Bounds:
         """Yield a record for each measure of each row."""
         return (bound._asdict() for bound in self.found)
 
-    def orders(self) -> Iterator[Order]:
+    def orders(self) -> Iterator[RowOrder]:
         """Yield each pair of rows of a part, by measure, and whether one is surely above the other."""
         for measure, bounds in grouped((bound.measure, bound) for bound in self.found).items():
             for of_part in grouped((self.parts[bound.row], bound) for bound in bounds).values():
                 for one, other in combinations(of_part, 2):
                     if other.is_above(one):
-                        yield Order(measure, other.row, one.row, ABOVE)
+                        yield RowOrder(measure, other.row, one.row, ABOVE)
                     else:
                         verdict = ABOVE if one.is_above(other) else NOT_TOLD
-                        yield Order(measure, one.row, other.row, verdict)
+                        yield RowOrder(measure, one.row, other.row, verdict)
 
     def section(self) -> Section:
         """Return how many pairs are surely in order, and the bounds of each row."""
         orders, texts = [*self.orders()], []
         for measure, of_measure in grouped((order.measure, order) for order in orders).items():
             n_sure = sum(order.verdict == ABOVE for order in of_measure)
-            texts.append(f"{measure}: the order of {n_sure:,} of {counted(len(of_measure), 'pair')} is sure.")
+            texts.append(
+                f"{measure}: the order of {n_sure:,} of {pluralize(len(of_measure), 'pair')} is sure."
+            )
         below = grouped(
             ((order.measure, order.row), order.other) for order in orders if order.verdict == ABOVE
         )
@@ -162,7 +171,7 @@ class Bounds:
         table = Table([*labels, "at least", "at most"], blocks, len(labels), caption, label="bounds")
         rows_without = grouped((bound.why, bound.row) for bound in self.found if bound.why)
         texts += [
-            f"No bounds of {listed(dict.fromkeys(rows), _NAMED)}: {why}."
+            f"No bounds of {join_names(dict.fromkeys(rows), _MAX_NAMED_ROWS)}: {why}."
             for why, rows in rows_without.items()
         ]
         return Section("Bounds", tables=[table], texts=[*texts, *self.assumed()])
@@ -171,7 +180,7 @@ class Bounds:
         """Say of which runs and conventions the bounds are true."""
         documents = "any number of documents"
         if self.depth is not None:
-            documents = f"at most {counted(self.depth, 'document')}"
+            documents = f"at most {pluralize(self.depth, 'document')}"
         yield (
             f"Bounds hold for every run with the printed numbers that returns {documents} for each query, "
             "where these are computed as usual: by each usual convention that is not refuted. The measure "
@@ -187,7 +196,7 @@ class Bounds:
             yield "Where the bounds of two rows meet, their order cannot be told."
         if self.n_wide:
             yield (
-                f"{counted(self.n_wide, 'bound')} may be wider than need be, never too narrow: there are "
+                f"{pluralize(self.n_wide, 'bound')} may be wider than need be, never too narrow: there are "
                 "more lists than can be looked at in some seconds."
             )
 
@@ -195,7 +204,7 @@ class Bounds:
 def _line(bound: Bound, below: list[str], has_orders: bool) -> list[Cell]:
     """Return the row of a table: what it is surely above, and its bounds, rounded outwards."""
     low, high = _rounded(bound.low, up=False), _rounded(bound.high, up=True)
-    names = [Cell(listed(below, _NAMED) if below else NONE)] if has_orders else []
+    names = [Cell(join_names(below, _MAX_NAMED_ROWS) if below else NONE)] if has_orders else []
     return [
         Cell(bound.measure),
         Cell(bound.row),
@@ -241,7 +250,7 @@ class _Joint(NamedTuple):
     is_exact: bool
 
     @classmethod
-    def of(cls, group: Group, depth: int | None) -> _Joint | None:
+    def of(cls, group: EquivalentConventions, depth: int | None) -> _Joint | None:
         """Prepare the rankings of a group whose last measure is the one to bound; None if there are too many.
 
         Where there are too many lists, the claims that count down to the deepest rank are left out: bounds
@@ -269,7 +278,7 @@ class _Joint(NamedTuple):
             return _NOTHING, True
         intervals = [each.interval for each in ranges]
         place = self.alike[0] if self.alike else len(intervals)
-        search = Search(self.rankings, [*intervals, *([] if self.alike else [_FREE])])
+        search = AttainableMeans(self.rankings, [*intervals, *([] if self.alike else [_FREE])])
         found = _common([search.range_of(place, _UNIT, effort), *(intervals[j] for j in self.alike)])
         return found, self.is_exact and not search.is_cut_short
 
@@ -333,7 +342,7 @@ class _OfColumns:
         if joint is None:
             self._unchecked.add(row.name)
             return
-        readings = Row(row.claims).readings
+        readings = RowBudget(row.claims).readings
         for claims in readings:
             bound, is_narrow = joint.bound(claims, self.effort / (len(row.usual) * len(readings)))
             if not bound.is_empty:
@@ -357,14 +366,16 @@ class _OfColumns:
                 "no run has its numbers where they are computed as usual, over all queries; name measures "
                 "as they are, such as AP(rel=2)@10"
             )
-        runs = "" if self.depth is None else f" with at most {counted(self.depth, 'document')} for each query"
+        runs = (
+            "" if self.depth is None else f" with at most {pluralize(self.depth, 'document')} for each query"
+        )
         return f"no run{runs} has its numbers, computed as usual"
 
 
 def check_asked(measures: Sequence[Measure], depth: int | None, tried: Conventions, hint: str) -> list[str]:
     """Refuse measures that cannot be bounded on these qrels, and a depth that is none; return notes."""
     if depth is not None:
-        whole_number("depth", depth, 1)
+        check_int("depth", depth, 1)
         if not measures:
             example = "Add --bound R@10, or bound='R@10' in Python"
             raise InputError("the depth of runs is that of bounds", hint=example)

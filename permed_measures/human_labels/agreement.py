@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.intervals import zero_rounding_noise
 
 Floats = NDArray[np.float64]
@@ -152,7 +152,7 @@ _VERDICTS = {1: "better", 0: "open", -1: "worse"}
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderAgreement:
     """How the order of runs by the labels of the qrels agrees with that by people's, on a measure.
 
     Attributes
@@ -184,7 +184,7 @@ class Order:
         people: Mapping[str, float],
         verdicts: Mapping[tuple[str, str], int],
         by_people: Mapping[tuple[str, str], int],
-    ) -> Order:
+    ) -> OrderAgreement:
         """Compare orders by means, and verdicts, by the labels of the qrels and by people's.
 
         Verdicts are by pair of run and baseline: 1 better, 0 open, -1 worse.
@@ -219,7 +219,7 @@ class Orders:
 
     queries: int
     runs: int
-    of_measures: list[Order]
+    of_measures: list[OrderAgreement]
     reason: str = ""
 
 
@@ -227,10 +227,10 @@ def too_few(n_queries: int, n_units: int, unit: str) -> str:
     """Say why the orders of runs are not compared on so few queries; empty where they are."""
     if n_units >= FEWEST:
         return ""
-    units = "" if n_units == n_queries else f" ({counted(n_units, unit)})"
+    units = "" if n_units == n_queries else f" ({pluralize(n_units, unit)})"
     return (
         f"The orders of the runs by both sets of labels are not compared: people judged all documents of "
-        f"{counted(n_queries, 'query')}{units}, and on fewer than {FEWEST} both orders go by which queries "
+        f"{pluralize(n_queries, 'query')}{units}, and on fewer than {FEWEST} both orders go by which queries "
         "these are, and differ more than the labels make them."
     )
 

@@ -19,7 +19,7 @@ from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, plural
+from permed_measures.escaping import plural, pluralize
 from permed_measures.human_labels.agreement import Agreement, grades_by, relabelled
 from permed_measures.intervals import TIE, critical_of, difference_range, range_of, sums_of
 from permed_measures.measures.parameters import values_of
@@ -27,7 +27,7 @@ from permed_measures.measures.parameters import values_of
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_FEWEST = 3
+_MIN_UNITS = 3
 """Of fewer units in the sample there is no interval."""
 
 FEW_CHANGED = 10
@@ -135,7 +135,9 @@ class People:
         whole = bool(((n_known == 0) | (n_known == n_all)).all())
         n_left = len(theirs.grade) - int(known.sum())
         left = (
-            [f"people: {counted(n_left, 'document')} left out that the qrels do not judge"] if n_left else []
+            [f"people: {pluralize(n_left, 'document')} left out that the qrels do not judge"]
+            if n_left
+            else []
         )
         return cls(grades, agreement, whole, (n_known == n_all) & (n_all > 0), left)
 
@@ -263,7 +265,7 @@ def estimate(
     from scipy.special import ndtri
 
     f, y, n, total = ours[sampled], people[sampled], int(sampled.sum()), len(ours)
-    if n < _FEWEST:
+    if n < _MIN_UNITS:
         return Corrected(sampled=n, units=total, unit=unit, reason=f"too few labels of people: {n}")
     sizes = np.abs([*ours, *y])
     largest = float(sizes.max())

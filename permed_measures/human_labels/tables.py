@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from permed_measures.escaping import counted, plural
+from permed_measures.escaping import plural, pluralize
 from permed_measures.human_labels.agreement import Agreement, Orders
 from permed_measures.human_labels.corrected import FEW_CHANGED, Corrected
-from permed_measures.results.report import Section, ends
+from permed_measures.results.report import Section, low_high_fields
 from permed_measures.results.table import NONE, Cell, Style, Table, as_text
 
 
@@ -21,7 +21,7 @@ class Line(NamedTuple):
     corrected: Corrected
 
 
-class Kind(NamedTuple):
+class TableTexts(NamedTuple):
     """What the lines are: in a caption, in a sentence, the heading of the value, its sign, and the units."""
 
     caption: str
@@ -31,12 +31,14 @@ class Kind(NamedTuple):
     documents: str
 
 
-MEANS = Kind("Means", "the mean", "value", "", "documents within the cutoff")
-DIFFERENCES = Kind("Differences", "Δ", "Δ", "+", "documents that one run alone has within the cutoff")
+MEANS_TEXTS = TableTexts("Means", "the mean", "value", "", "documents within the cutoff")
+DIFFERENCES_TEXTS = TableTexts(
+    "Differences", "Δ", "Δ", "+", "documents that one run alone has within the cutoff"
+)
 
 
 def section_of(
-    agreement: Agreement, kind: Kind, lines: Sequence[Line], interval: Sequence[str], style: Style
+    agreement: Agreement, kind: TableTexts, lines: Sequence[Line], interval: Sequence[str], style: Style
 ) -> Section:
     """Return how people's labels agree with the qrels, and the means or differences that they correct.
 
@@ -61,7 +63,7 @@ def section_of(
     n_left, every = agreement.left_out, agreement.n + agreement.left_out
     left = f"{n_left:,} {'has' if n_left == 1 else 'have'} a grade below 0, which is left out; of the others "
     texts = [
-        f"Of {counted(every, 'document')} that people judged too, {left if n_left else ''}{same} have the "
+        f"Of {pluralize(every, 'document')} that people judged too, {left if n_left else ''}{same} have the "
         f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
@@ -82,7 +84,7 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
-def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], style: Style) -> Table:
+def _corrections(kind: TableTexts, lines: Sequence[Line], interval: Sequence[str], style: Style) -> Table:
     """Return a line for each number: as it is, as people would have it, and what more labels would do."""
 
     def shown(value: float | None) -> Cell:
@@ -116,7 +118,7 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], sty
         *interval[1:],
         "People alone: the interval without the labels of the qrels",
         f"To halve: how many more {' or '.join(map(plural, units))} people must judge to halve the interval",
-        *([_FEW] if any(found.few_changed for _, _, found in lines) else []),
+        *([_FEW_QUERIES_NOTE] if any(found.few_changed for _, _, found in lines) else []),
         *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
     ]
     return Table.of(
@@ -130,7 +132,7 @@ def _corrections(kind: Kind, lines: Sequence[Line], interval: Sequence[str], sty
     )
 
 
-_FEW = (
+_FEW_QUERIES_NOTE = (
     f"*: people's labels change the values of fewer than {FEW_CHANGED} sampled queries; such an interval has "
     "the truth less often than it says"
 )
@@ -160,7 +162,7 @@ def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Secti
         ["measure", "tau-b", "tau AP", "pairs exchanged", "verdicts changed"],
         rows,
         caption=f"The order of {orders.runs:,} runs by the labels of the qrels and by those of people, on "
-        f"{counted(orders.queries, 'query')} of which people judged all documents",
+        f"{pluralize(orders.queries, 'query')} of which people judged all documents",
         notes=[
             "tau-b: Kendall's; tau AP: Yilmaz, Aslam & Robertson's (2008), in which changes at the top count "
             "more, and people's order is the truth",
@@ -187,5 +189,5 @@ def flat(found: Corrected | None) -> dict[str, Any]:
     """Return the fields of a corrected mean, a pair as two, as lines of a table have them."""
     fields = asdict(found or Corrected())
     for name in ("interval", "alone"):
-        fields |= ends(f"{name}_", fields.pop(name))
+        fields |= low_high_fields(f"{name}_", fields.pop(name))
     return fields if found else dict.fromkeys(fields)

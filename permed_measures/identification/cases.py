@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 from permed_measures.conventions.records import depths
 from permed_measures.conventions.shown import NOT_FOUND
-from permed_measures.identification.forms import USUAL, Form, Grades, Qrels, Run, copied
+from permed_measures.identification.forms import (
+    USUAL,
+    CaseGrades,
+    CaseQrels,
+    CaseRun,
+    FunctionSignature,
+    copied,
+)
 from permed_measures.measures.parameters import Cutoff
 
 
@@ -24,8 +31,8 @@ class Case(NamedTuple):
         What is unusual in it.
     """
 
-    qrels: Qrels
-    run: Run
+    qrels: CaseQrels
+    run: CaseRun
     traits: tuple[str, ...] = ()
 
     @property
@@ -44,7 +51,7 @@ NEGATIVE_GRADES, FRACTIONS = "negative grades", "grades that are no whole number
 TIED_SCORES, LOW = "tied scores", "scores of 0 or less"
 OWN_ID = "documents with the id of their query"
 RICH, HIGH = "more relevant documents than the cutoff", "grades above 3"
-PLAIN = "one query, all documents judged"
+PLAIN_CASE = "one query, all documents judged"
 TRAITS = (
     *(NOT_FOUND, NOTHING_RELEVANT, NO_RESULTS, NOT_IN_RUN, NOT_JUDGED),
     *(NEGATIVE_GRADES, FRACTIONS, TIED_SCORES, LOW, OWN_ID, RICH, HIGH),
@@ -57,7 +64,7 @@ Few conventions say what grades are that are fractions, and some sorts leave the
 """
 
 
-def _seen(trait: str, form: Form) -> bool:
+def _seen(trait: str, form: FunctionSignature) -> bool:
     """Return whether functions of a form can see it."""
     unseen = {
         (TIED_SCORES, LOW): form.scores,
@@ -68,7 +75,7 @@ def _seen(trait: str, form: Form) -> bool:
     return not any(trait in traits for traits, is_seen in unseen.items() if not is_seen)
 
 
-def as_seen(case: Case, form: Form) -> Case:
+def as_seen(case: Case, form: FunctionSignature) -> Case:
     """Return a case without what functions of a form do not see: grades, or lists without documents."""
     case = case if form.grades else _without_grades(case)
     return case if form.empty_lists else _without_empty_lists(case)
@@ -85,13 +92,13 @@ def _without_grades(case: Case) -> Case:
     Of a query without relevant documents one is judged that is not retrieved: so the query has judgments.
     """
     relevant = {
-        query: {doc: 1.0 for doc, grade in docs.items() if grade >= 1} or {_OTHER: 0.0}
+        query: {doc: 1.0 for doc, grade in docs.items() if grade >= 1} or {_NOT_RETRIEVED: 0.0}
         for query, docs in case.qrels.items()
     }
     return case._replace(qrels=relevant)
 
 
-_OTHER = "not retrieved"
+_NOT_RETRIEVED = "not retrieved"
 
 
 # --- random cases ------------------------------------------------------------------------------------
@@ -106,30 +113,30 @@ _STABLE = 15
 """How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
 
 
-def ranks_of(cutoffs: tuple[Cutoff, ...]) -> list[int]:
+def cutoffs_of(cutoffs: tuple[Cutoff, ...]) -> list[int]:
     """Return the cutoffs that a measure may have, `USUAL` where it has none."""
     ranks = [k for rank in cutoffs for k in (rank if isinstance(rank, tuple) else (rank,)) if k]
     return [*dict.fromkeys(ranks or [USUAL])]
 
 
-def cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
+def cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     """Yield the cases for functions of a form, always the same.
 
     Plain ones come first, then small ones, which rule out most conventions, then random ones: usual ones and
     those with traits.
     """
-    k, *others = ranks_of(cutoffs)
+    k, *others = cutoffs_of(cutoffs)
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN,)] * _N_PLAIN + [()] * 30
+    chosen: list[tuple[str, ...]] = [(PLAIN_CASE,)] * _N_PLAIN + [()] * 30
     chosen += [(trait,) for trait in seen for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
     chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
     drawn = []
     for number, traits in enumerate(chosen):
-        n = 1 if form.one_query or PLAIN in traits else _SIZES[number % len(_SIZES)]
+        n = 1 if form.one_query or PLAIN_CASE in traits else _SIZES[number % len(_SIZES)]
         n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
         drawn.append(random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits))
-    small = [small_case(*each) for each in _SMALL]
+    small = [small_case(*each) for each in _SMALL_CASES]
     for rank in (k, *others):
         small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
     for depth in depths():
@@ -201,7 +208,7 @@ def _query_sets(k: int) -> Iterator[Case]:
 
 def _between(grades: dict[str, float] | None, docs: Iterable[str] | None, traits: tuple[str, ...]) -> Case:
     """Return a case of three queries, the second of them with these grades and documents."""
-    qrels: Qrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
+    qrels: CaseQrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
     case = Case(qrels, {"c_1": _ranked("ab"), "d_1": _ranked("bxca")}, traits)
     if grades is not None:
         case.qrels["c_2"] = grades
@@ -233,8 +240,8 @@ def _ties(k: int) -> Iterator[Case]:
 def _own_ids(k: int) -> Iterator[Case]:
     """Yield cases with a document that has the id of its query, and a relevant one behind rank k."""
     zeros = [f"x{n}" for n in range(k - 1)]
-    own: list[Grades] = [{}, {"c_1": 0}, {"c_1": 3}]
-    judged: list[Grades] = [{}, dict.fromkeys(zeros, 0)]
+    own: list[CaseGrades] = [{}, {"c_1": 0}, {"c_1": 3}]
+    judged: list[CaseGrades] = [{}, dict.fromkeys(zeros, 0)]
     for grades in own:
         yield Case({"c_1": {**grades, "a": 3}}, {"c_1": _ranked(["c_1", "a"])}, (OWN_ID,))
         for others in judged:
@@ -257,9 +264,9 @@ def _low(k: int) -> Iterator[Case]:
     yield last
 
 
-def fresh_cases(form: Form, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
+def fresh_cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     """Yield the random cases on which an answer is checked, always the same."""
-    k = ranks_of(cutoffs)[0]
+    k = cutoffs_of(cutoffs)[0]
     seen = [trait for trait in TRAITS if _seen(trait, form)]
     for number in range(N_FRESH):
         rng = random.Random(f"fresh {number}")
@@ -283,7 +290,7 @@ def lengthened(case: Case, n: int) -> Case:
         lowest = min(docs.values(), default=0.0)
         for number in range(len(docs), n):
             docs[f"e{number}"] = lowest = lowest - 1
-            if PLAIN in case.traits:
+            if PLAIN_CASE in case.traits:
                 qrels[query][f"e{number}"] = 0
     run = {query: _ranked(docs) if _is_plain(case.run[query]) else docs for query, docs in run.items()}
     return Case(qrels, run, case.traits)
@@ -320,7 +327,7 @@ def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[st
     rng.shuffle(names)
     n = (
         8
-        if PLAIN in odd
+        if PLAIN_CASE in odd
         else rng.randint(k + 2, 4 * k + 2)
         if RICH in odd
         else rng.choice((1, 1, 2, 4, 8, k + 4))
@@ -330,7 +337,7 @@ def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[st
     grades = {doc: _grade(rng, rng.choice((*low_grades, *range(2, top + 1))), odd) for doc in others}
     grades[first] = _grade(rng, rng.randint(4 if HIGH in odd else 1, top), odd)
     ranked = rng.sample(others, rng.randint(0, len(others)))
-    if PLAIN in odd:
+    if PLAIN_CASE in odd:
         grades |= {first: max(top, 2), others[0]: 0, others[1]: 2}
         ranked = others[: rng.randint(1, 6)]
     else:
@@ -380,7 +387,7 @@ def small_case(ranked: Iterable[float | None], missed: Iterable[float] = (), *tr
     return Case({"c_1": grades}, {"c_1": _ranked([*every][: len([*ranked])])}, traits)
 
 
-_SMALL: list[tuple[Any, ...]] = [
+_SMALL_CASES: list[tuple[Any, ...]] = [
     ([1],),
     ([2],),
     ([3],),
@@ -440,7 +447,7 @@ def _smaller(case: Case) -> Iterator[Case]:
                     yield Case({**qrels, query: {**grades, doc: lower}}, run)
 
 
-def _without(lists: Qrels | Run, query: str, doc: str | None) -> Run:
+def _without(lists: CaseQrels | CaseRun, query: str, doc: str | None) -> CaseRun:
     """Leave out a document of a query, or the whole query."""
     if doc is None or query not in lists:
         return {each: docs for each, docs in lists.items() if each != query}
@@ -504,8 +511,8 @@ def fraction(value: float) -> str:
     >>> fraction(0.1), fraction(1 / 3), fraction(1.0), fraction(0.63093)
     ('1/10', '1/3', '1', '0.630930')
     """
-    near = Fraction(value).limit_denominator(_LARGEST)
+    near = Fraction(value).limit_denominator(_LARGEST_GRADE)
     return str(near) if abs(float(near) - value) < 1e-12 else f"{value:.6f}"
 
 
-_LARGEST = 100
+_LARGEST_GRADE = 100

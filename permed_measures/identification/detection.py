@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from permed_measures.conventions.named import NamedConvention
-from permed_measures.conventions.options import OPTIONS_OF, differing
+from permed_measures.conventions.options import OPTIONS_OF, with_n_changes
 from permed_measures.conventions.records import OPTIONS
-from permed_measures.conventions.search_space import Space
-from permed_measures.identification.cases import Case, lengthened, ranks_of, small_case
-from permed_measures.identification.elimination import APART, GRADES, Asked, Claimed, ask, number
-from permed_measures.identification.forms import FORMS, Form, Function, variants
+from permed_measures.conventions.search_space import ConventionSpace
+from permed_measures.identification.cases import Case, cutoffs_of, lengthened, small_case
+from permed_measures.identification.elimination import APART, GRADES, Asked, Claimed, ask, convention_value
+from permed_measures.identification.forms import SIGNATURES, Function, FunctionSignature, variants
 
-_LONG = 30
+_LENGTH_OF_LONG_TRIALS = 30
 """How many documents long lists have, on which functions are tried that raise on short ones."""
 
 
 def form_taken(
     function: Function, claimed: Claimed, named: Sequence[NamedConvention], form: str | None = None
-) -> Form:
+) -> FunctionSignature:
     """Return in which form a function takes qrels and a run: of all, or of the variants of one.
 
     It is called in each form on small collections, on the last of which it may raise, as nothing is found
@@ -35,14 +35,14 @@ def form_taken(
         What it is said to compute.
     named : sequence of NamedConvention
     form : str, optional
-        One of `FORMS`.
+        One of `SIGNATURES`.
 
     Returns
     -------
     Form
         Where it returns a number in none, the first that it may take.
     """
-    k = ranks_of(claimed.cutoffs)[0]
+    k = cutoffs_of(claimed.cutoffs)[0]
     tried = [*variants(function, None if claimed.cutoffs[0] is None else k, form)]
     for is_long in (False, True):
         trial = _Trial(claimed, named, k, is_long)
@@ -50,7 +50,7 @@ def form_taken(
         nearest = min((distance for distance, _ in found), default=np.inf)
         if np.isfinite(nearest):
             return next(each for distance, each in found if distance == nearest)
-    return next(iter(tried), FORMS[form or "dicts"])
+    return next(iter(tried), SIGNATURES[form or "dicts"])
 
 
 class _Trial:
@@ -58,17 +58,22 @@ class _Trial:
 
     def __init__(self, claimed: Claimed, named: Sequence[NamedConvention], k: int, is_long: bool) -> None:
         self._claimed, self._k, self._is_long = claimed, k, is_long
-        space = Space([claimed.of(GRADES)], named)
+        space = ConventionSpace([claimed.of(GRADES)], named)
         own = {option: [*OPTIONS[option].values] for option in OPTIONS_OF.get(claimed.measure, ())}
         self._n_named = len(space.bases)
-        self._conventions = [*(base for _, base in space.bases), *differing(claimed.default, own, 1)]
+        self._conventions = [*(base for _, base in space.bases), *with_n_changes(claimed.default, own, 1)]
         self._known: dict[tuple[bool, bool, int], list[float]] = {}
 
-    def distance(self, function: Function, form: Form) -> float:
+    def distance(self, function: Function, form: FunctionSignature) -> float:
         """Return how far the numbers of a function are from those of the nearest convention, or infinity."""
         theirs, ours = [], []
         for place, case in enumerate(_cases(self._k, form.one_query)):
-            asked = ask(function, form, lengthened(case, _LONG) if self._is_long else case, self._claimed)
+            asked = ask(
+                function,
+                form,
+                lengthened(case, _LENGTH_OF_LONG_TRIALS) if self._is_long else case,
+                self._claimed,
+            )
             if asked.error is None:
                 theirs.append(asked.value)
                 ours.append(self._values(form, place, asked))
@@ -82,11 +87,11 @@ class _Trial:
         is_constant = np.ptp(values) == 0  # which tells nothing, however near it is
         return round(float(distance), 6) + (_FAR * len(theirs) if is_constant else 0.0)
 
-    def _values(self, form: Form, place: int, asked: Asked) -> list[float]:
+    def _values(self, form: FunctionSignature, place: int, asked: Asked) -> list[float]:
         """Return what each convention gives on a case as a form shows it; 10 where that is nothing."""
         key = (form.grades, form.one_query, place)
         if key not in self._known:
-            found = [number(asked.quantity, each) for each in self._conventions]
+            found = [convention_value(asked.quantity, each) for each in self._conventions]
             self._known[key] = np.nan_to_num(found, nan=_FAR).tolist()
         return self._known[key]
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.conventions.aggregate import DIGITS, HALVES, rounded
+from permed_measures.conventions.aggregate import HALVES, ROUNDED_DIGITS, rounded
 from permed_measures.conventions.evaluate import sees_unjudged
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CUTOFF_OF,
     DEFAULT,
     OF_QUERIES,
     OPTIONS_OF,
@@ -23,17 +23,17 @@ from permed_measures.conventions.options import (
     Convention,
     counts_nothing_as_one,
     default_of,
-    record_of,
     rounding_of,
+    value_record,
     with_value,
 )
 from permed_measures.conventions.per_query import NEGATIVE, TIED
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies, may_be
 from permed_measures.conventions.records import AVERAGED, DEPTH, OPTIONS, QUERY_SET, ROUNDING, TIES, Value
-from permed_measures.conventions.search_space import Codes, Quantity, Space
+from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.identification.cases import (
     EXCUSED,
     NEGATIVE_GRADES,
@@ -41,15 +41,15 @@ from permed_measures.identification.cases import (
     Case,
     as_seen,
     cases,
+    cutoffs_of,
     fresh_cases,
     joined,
     lengthened,
     random_case,
-    ranks_of,
     shrunk,
 )
-from permed_measures.identification.files import FILES
-from permed_measures.identification.forms import FORMS, Form, Function
+from permed_measures.identification.files import PROGRAM_FILES
+from permed_measures.identification.forms import SIGNATURES, Function, FunctionSignature
 from permed_measures.identification.program import Program
 from permed_measures.identification.user_function import (
     error_location,
@@ -77,20 +77,20 @@ class Claimed(NamedTuple):
     @property
     def default(self) -> Convention:
         """What it is by ir_measures."""
-        return {self.measure: {**default_of(self.measure), CUTOFF + self.name: self.cutoffs[0]}}
+        return {self.measure: {**default_of(self.measure), CUTOFF_OF + self.name: self.cutoffs[0]}}
 
-    def of(self, case: Case) -> Quantity:
+    def of(self, case: Case) -> Measurement:
         """Return the measure of a case, which any convention computes."""
         with warnings_about(None):
             policies = label_policies(Judgments.of(case.qrels), complete=True)
             run = RunVariants(policies, case.run, all_ties=sees_unjudged(self.measure), complete=True)
-        return Quantity(*self, run)
+        return Measurement(*self, run)
 
 
-class _Rounded(Quantity):
+class _Rounded(Measurement):
     """A measure whose value of each query is rounded, to so many digits in one of two ways."""
 
-    def __init__(self, exact: Quantity, way: tuple[int, str]) -> None:
+    def __init__(self, exact: Measurement, way: tuple[int, str]) -> None:
         super().__init__(exact.name, exact.measure, exact.cutoffs, exact.run)
         self._way = way
 
@@ -113,15 +113,15 @@ class Asked:
     warned: tuple[str, ...] = ()
 
     @cached_property
-    def quantity(self) -> Quantity:
+    def quantity(self) -> Measurement:
         """The measure of the case."""
         return self.claimed.of(self.case)
 
     @cached_property
-    def _rounded(self) -> dict[tuple[int, str], Quantity]:
+    def _rounded(self) -> dict[tuple[int, str], Measurement]:
         return {}
 
-    def rounded(self, digits: int, way: str) -> Quantity:
+    def rounded(self, digits: int, way: str) -> Measurement:
         """Return the measure of the case with each query's value rounded."""
         if (digits, way) not in self._rounded:
             self._rounded[digits, way] = _Rounded(self.quantity, (digits, way))
@@ -138,7 +138,7 @@ class Asked:
         return len({*self.case.qrels, *self.case.run}) == 1
 
 
-def ask(function: Function, form: Form, case: Case, claimed: Claimed) -> Asked:
+def ask(function: Function, form: FunctionSignature, case: Case, claimed: Claimed) -> Asked:
     """Ask a function for its number, of what it sees of a case."""
     case = as_seen(case, form)
     warned: dict[str, int] = {}
@@ -202,17 +202,17 @@ def readings(asked: Sequence[Asked], one_query: bool = False) -> Iterator[Readin
             digits = _digits(values[some] / over)
             if digits is None or (of_queries != one_query and some.all()):
                 continue
-            n = counted(digits - 2 * (over != 1), "digit")
+            n = pluralize(digits - 2 * (over != 1), "digit")
             text = f"rounded to {n}, query by query" if of_queries and not one_query else f"rounded to {n}"
             yield Reading(over, Reading().reach, digits, of_queries, ", ".join(filter(None, [percent, text])))
 
 
 def _digits(values: Floats) -> int | None:
     """Return to how many digits all numbers may be rounded, the fewest; None if they are not."""
-    return next((n for n in DIGITS if (np.abs(np.round(values, n) - values) < _NOISE).all()), None)
+    return next((n for n in ROUNDED_DIGITS if (np.abs(np.round(values, n) - values) < _NOISE).all()), None)
 
 
-def number(quantity: Quantity, convention: Convention) -> float:
+def convention_value(quantity: Measurement, convention: Convention) -> float:
     """Return what a convention gives, rounded as it says; NaN where it is not defined."""
     digits = rounding_of(convention[quantity.measure][ROUNDING]).of_mean
     value = quantity.value(convention)
@@ -223,13 +223,13 @@ def number(quantity: Quantity, convention: Convention) -> float:
 
 _IN_A_ROW = 10
 """How many cases in a row a function may raise on until it is asked no more of their kind."""
-_ROWS = 500_000
+_MAX_CONVENTIONS_LEFT = 500_000
 """How many conventions may be left at once."""
 GRADES = Case({"c_1": {"a": 3, "b": 2, "c": 1}}, {"c_1": {"a": 1.0}})
 """A case with each grade from which documents may be relevant."""
 
 
-class Search:
+class FunctionSearch:
     """A function, asked on all cases, and the conventions that give its numbers.
 
     Parameters
@@ -264,7 +264,7 @@ class Search:
     """
 
     def __init__(
-        self, function: Function, form: Form, claimed: Claimed, named: Sequence[NamedConvention]
+        self, function: Function, form: FunctionSignature, claimed: Claimed, named: Sequence[NamedConvention]
     ) -> None:
         self.function, self.form, self.claimed, self.reading = function, form, claimed, Reading()
         self.excused: list[str] = []
@@ -274,7 +274,7 @@ class Search:
         self.asked = self._ask_all()
         self.used = [each for each in self.asked if each.error is None]
         quantities = [claimed.of(GRADES), *(each.quantity for each in self.asked)]
-        self.space = Space(quantities, named)
+        self.space = ConventionSpace(quantities, named)
         self.shown = [option for option in self.space.options if self._may_show(option)]
 
     def _may_show(self, option: str, used: bool = True) -> bool:
@@ -303,13 +303,16 @@ class Search:
     def _ask_all(self) -> list[Asked]:
         """Ask the function on all cases; if it raises on most, with longer lists or more queries too."""
         every = list(cases(self.form, self.claimed.cutoffs))
-        k = max(ranks_of(self.claimed.cutoffs))
+        k = max(cutoffs_of(self.claimed.cutoffs))
         more = random_case(random.Random("more"), k, 2, 3)
-        variants: list[Callable[[Case], Case]] = [lambda case: case, partial(lengthened, n=max(_LONG, 2 * k))]
+        variants: list[Callable[[Case], Case]] = [
+            lambda case: case,
+            partial(lengthened, n=max(_LENGTH_OF_LONG_LISTS, 2 * k)),
+        ]
         if not self.form.one_query:
             variants += [
                 partial(joined, other=more),
-                lambda case: lengthened(joined(case, more), max(_LONG, 2 * k)),
+                lambda case: lengthened(joined(case, more), max(_LENGTH_OF_LONG_LISTS, 2 * k)),
             ]
         asked: list[Asked] = []
         for variant in variants:
@@ -339,10 +342,10 @@ class Search:
         error = raising[0].error or ValueError()
         if isinstance(error, InputError) and len(raising) == len(asked):
             return error
-        on = f"on {len(raising)} of {counted(len(asked), 'case')}"
+        on = f"on {len(raising)} of {pluralize(len(asked), 'case')}"
         no_number = "gives no number on any case" if len(raising) == len(asked) else f"gives no number {on}"
         if isinstance(self.function, Program):
-            others = ", ".join(each for each in FILES if each != self.function.files)
+            others = ", ".join(each for each in PROGRAM_FILES if each != self.function.files)
             hint = (
                 f"It was given {self.form.taken}: see that it takes them, or name others with --files "
                 f"({others}): {self.function.line}"
@@ -353,7 +356,7 @@ class Search:
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
             hint=f"It was called as {called}, with {self.form.taken}. If it takes something else, name its "
-            f"form ({', '.join(FORMS)}), or call it in a function of three lines",
+            f"form ({', '.join(SIGNATURES)}), or call it in a function of three lines",
         )
 
     # --- what is ruled out -----------------------------------------------------------------------------
@@ -426,9 +429,9 @@ class Search:
         for option in options:
             tried = self.tried(option)
             n_before, near = len(near), np.repeat(near, len(tried), axis=0)
-            if len(near) > _ROWS:
+            if len(near) > _MAX_CONVENTIONS_LEFT:
                 problem = "too few cases tell conventions apart: the function gives a number on "
-                raise InputError(f"{problem}{len(self.used)} of {counted(len(self.asked), 'case')}")
+                raise InputError(f"{problem}{len(self.used)} of {pluralize(len(self.asked), 'case')}")
             near[:, self.space.options.index(option)] = np.tile(tried, n_before)
         measure = self.claimed.measure
         told = (*(option for option in SHARED if _decides_meaning(option)), *OPTIONS_OF.get(measure, ()))
@@ -443,7 +446,7 @@ class Search:
         if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
             default = DEFAULT[option]
             values = [v for v in values if v == default or (option == QUERY_SET and counts_nothing_as_one(v))]
-        records = ((value, record_of(option, value)) for value in values)
+        records = ((value, value_record(option, value)) for value in values)
         shown = [value for value, record in records if record is None or self._is_shown(record)]
         return [self.space.numbered(option).index(value) for value in shown]
 
@@ -457,7 +460,7 @@ class Search:
         ]
 
     def _as_shown(self, option: str, value: Any) -> Any:
-        record = record_of(option, value)
+        record = value_record(option, value)
         return value if record is None or self._is_shown(record) else DEFAULT[option]
 
     def _is_shown(self, record: Value) -> bool:
@@ -477,7 +480,7 @@ class Search:
             off = np.maximum(np.maximum(ends[0] - theirs, theirs - ends[1]), 0.0)
         return np.asarray(np.nan_to_num(off, nan=np.inf))
 
-    def _computed(self, quantity: Quantity, near: Codes) -> Floats:
+    def _computed(self, quantity: Measurement, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one is not defined."""
         if len(near) > 1:
             return self.space.computed(quantity, near)
@@ -586,7 +589,7 @@ class Search:
 
 _FRESH_OF_PROGRAMS = 60
 """On how many random cases the answer of a program is checked, which is started anew for each."""
-_LONG = 30
+_LENGTH_OF_LONG_LISTS = 30
 """How many documents long lists have at least."""
 _N_CHECK_ALL = 60
 """On how many random cases all that is left is checked; the first of it is on all of them."""

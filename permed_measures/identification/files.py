@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from permed_measures.identification.forms import Qrels, Run
+from permed_measures.identification.forms import CaseQrels, CaseRun
 from permed_measures.inputs.write import write_qrels, write_run
 
 
@@ -35,7 +35,7 @@ class Files(NamedTuple):
     empty_lists: bool = False
     labels: bool = False
 
-    def write(self, qrels: Qrels, run: Run, folder: str) -> tuple[Path, Path]:
+    def write(self, qrels: CaseQrels, run: CaseRun, folder: str) -> tuple[Path, Path]:
         """Write both into a folder; documents stay in the order of the lists, also those with equal scores.
 
         Raises
@@ -48,7 +48,7 @@ class Files(NamedTuple):
             _write_lines(map(json.dumps, _labels(qrels)), of_qrels)
         else:
             write_qrels(qrels if self.grades else _relevant(qrels), of_qrels)
-        lines = _LINES.get(of_run.suffix)
+        lines = _LINE_WRITERS.get(of_run.suffix)
         if lines is None or not run:
             write_run(run, of_run)
         else:  # `write_run` would put equal scores in trec_eval's order
@@ -59,7 +59,7 @@ class Files(NamedTuple):
 _JSON_RUN = "{query: {document: score}}"
 _RESULTS = '{"query_id", "ranked_results": [{"text_id", "score"}, ...]}'
 
-FILES = {
+PROGRAM_FILES = {
     "trec": Files("qrels.txt", "run.txt", "as TREC has them"),
     "jsonl": Files(
         "ground_truth.jsonl",
@@ -87,12 +87,12 @@ FILES = {
 """The files that a program can be given: each format that can be written, and those of BEIR and MedCorpus."""
 
 
-def _relevant(qrels: Qrels) -> Qrels:
+def _relevant(qrels: CaseQrels) -> CaseQrels:
     """Return the relevant documents of each query with the grade 1."""
     return {query: {doc: 1 for doc in docs if docs[doc] >= 1} for query, docs in qrels.items()}
 
 
-def _labels(qrels: Qrels) -> Iterable[dict[str, Any]]:
+def _labels(qrels: CaseQrels) -> Iterable[dict[str, Any]]:
     """Yield the labels of MedCorpus, whose query ids are those of a conversation and of a turn."""
     for query, docs in qrels.items():
         conversation, _, turn = query.rpartition("_")
@@ -101,19 +101,19 @@ def _labels(qrels: Qrels) -> Iterable[dict[str, Any]]:
             yield {"conversation_id": conversation, "turn_id": int(turn), "doc_id": doc, "rel": rel}
 
 
-def _trec_lines(run: Run) -> Iterable[str]:
+def _trec_lines(run: CaseRun) -> Iterable[str]:
     for query, docs in run.items():
         for rank, (doc, score) in enumerate(docs.items(), start=1):
             yield f"{query} Q0 {doc} {rank} {score!r} cases"
 
 
-def _results_lines(run: Run) -> Iterable[str]:
+def _results_lines(run: CaseRun) -> Iterable[str]:
     for query, docs in run.items():
         results: list[Mapping[str, Any]] = [{"text_id": doc, "score": score} for doc, score in docs.items()]
         yield json.dumps({"query_id": query, "ranked_results": results})
 
 
-_LINES = {".txt": _trec_lines, ".jsonl": _results_lines}
+_LINE_WRITERS = {".txt": _trec_lines, ".jsonl": _results_lines}
 """What writes a run line by line, by the ending of the file."""
 
 

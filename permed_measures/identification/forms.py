@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Grades = dict[str, float]
-Qrels = dict[str, Grades]
-Run = dict[str, dict[str, float]]
+CaseGrades = dict[str, float]
+CaseQrels = dict[str, CaseGrades]
+CaseRun = dict[str, dict[str, float]]
 Function = Callable[..., Any]
 _ARRAYS, _TENSORS = "arrays", "tensors"
 
 
-class Form(NamedTuple):
+class FunctionSignature(NamedTuple):
     """What a function takes.
 
     Attributes
@@ -44,7 +44,7 @@ class Form(NamedTuple):
         What lists are: ``arrays`` of NumPy, ``tensors`` of PyTorch; lists if empty.
     """
 
-    make: Callable[[Qrels, Run], tuple[Any, ...]]
+    make: Callable[[CaseQrels, CaseRun], tuple[Any, ...]]
     texts: tuple[str, ...]
     hidden: str = ""
     scores: bool = True
@@ -58,11 +58,11 @@ class Form(NamedTuple):
     turned: bool = False
     lists_as: str = ""
 
-    def takes(self, qrels: Qrels, run: Run) -> bool:
+    def takes(self, qrels: CaseQrels, run: CaseRun) -> bool:
         """Return whether a function can be asked for what it sees of these."""
         return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
 
-    def arguments(self, qrels: Qrels, run: Run) -> tuple[Any, ...]:
+    def arguments(self, qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
         """Return what a function is called with by place."""
         made = self.make(qrels, run)
         made = made[::-1] if self.turned else made
@@ -91,11 +91,11 @@ def copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, floa
     return {query: dict(docs) for query, docs in lists.items()}
 
 
-def _ranked(run: Run) -> dict[str, list[str]]:
+def _ranked(run: CaseRun) -> dict[str, list[str]]:
     return {query: list(docs) for query, docs in run.items()}
 
 
-def _grades_by_query(qrels: Qrels, run: Run) -> dict[str, list[float]]:
+def _grades_by_query(qrels: CaseQrels, run: CaseRun) -> dict[str, list[float]]:
     return {query: [qrels[query].get(doc, 0) for doc in docs] for query, docs in run.items()}
 
 
@@ -103,13 +103,15 @@ def _relevant(grades: Mapping[str, float]) -> list[str]:
     return [doc for doc, grade in grades.items() if grade >= 1]
 
 
-def _of_one_query(qrels: Qrels, run: Run) -> tuple[Grades, list[str]]:
+def _of_one_query(qrels: CaseQrels, run: CaseRun) -> tuple[CaseGrades, list[str]]:
     [(grades, docs)] = [(dict(qrels[query]), list(docs)) for query, docs in run.items()]
     return grades, docs
 
 
-def _frames(query: str, document: str, grade: str, score: str) -> Callable[[Qrels, Run], tuple[Any, ...]]:
-    def make(qrels: Qrels, run: Run) -> tuple[Any, ...]:
+def _frames(
+    query: str, document: str, grade: str, score: str
+) -> Callable[[CaseQrels, CaseRun], tuple[Any, ...]]:
+    def make(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
         import pandas as pd
 
         found = []
@@ -121,50 +123,50 @@ def _frames(query: str, document: str, grade: str, score: str) -> Callable[[Qrel
     return make
 
 
-_UNSEEN = "scores, ids, and judgments of what was not retrieved"
+_HIDDEN_BY_LISTS = "scores, ids, and judgments of what was not retrieved"
 _NO_QUERIES = "scores, and which queries are averaged"
 _NO_GRADES = "scores, grades, what is judged not relevant, and which queries are averaged"
 _OF_SCORES = "ids, judgments of what was not retrieved, and which queries are averaged"
 
 
-def _grades_of_one(qrels: Qrels, run: Run) -> list[float]:
+def _grades_of_one(qrels: CaseQrels, run: CaseRun) -> list[float]:
     [grades] = _grades_by_query(qrels, run).values()
     return grades
 
 
-def _scores_of_one(run: Run) -> list[float]:
+def _scores_of_one(run: CaseRun) -> list[float]:
     [docs] = run.values()
     return [*docs.values()]
 
 
-_LISTS = Form(
+_LISTS = FunctionSignature(
     lambda qrels, run: (_grades_by_query(qrels, run),),
     ("the grades of ranked documents {query: [grade, ...]}",),
-    _UNSEEN,
+    _HIDDEN_BY_LISTS,
     scores=False,
     ids=False,
     queries=False,
 )
 
-FORMS = {
-    "dicts": Form(
+SIGNATURES = {
+    "dicts": FunctionSignature(
         lambda qrels, run: (copied(qrels), copied(run)),
         ("qrels {query: {document: grade}}", "a run {query: {document: score}}"),
     ),
-    "ranked": Form(
+    "ranked": FunctionSignature(
         lambda qrels, run: (copied(qrels), _ranked(run)),
         ("qrels {query: {document: grade}}", "a run {query: [document, ...]}"),
         "scores",
         scores=False,
     ),
-    "sets": Form(
+    "sets": FunctionSignature(
         lambda qrels, run: ({query: {*_relevant(docs)} for query, docs in qrels.items()}, _ranked(run)),
         ("relevant documents {query: {document, ...}}", "a run {query: [document, ...]}"),
         "scores, grades, and what is judged not relevant",
         scores=False,
         grades=False,
     ),
-    "query": Form(
+    "query": FunctionSignature(
         _of_one_query,
         ("the judgments of a query {document: grade}", "its ranked documents [document, ...]"),
         _NO_QUERIES,
@@ -172,7 +174,7 @@ FORMS = {
         queries=False,
         one_query=True,
     ),
-    "relevant": Form(
+    "relevant": FunctionSignature(
         lambda qrels, run: ({*_relevant(_of_one_query(qrels, run)[0])}, _of_one_query(qrels, run)[1]),
         ("the relevant documents of a query {document, ...}", "its ranked documents [document, ...]"),
         _NO_GRADES,
@@ -181,7 +183,7 @@ FORMS = {
         grades=False,
         one_query=True,
     ),
-    "parallel": Form(
+    "parallel": FunctionSignature(
         lambda qrels, run: ([_relevant(qrels[query]) for query in run], [*_ranked(run).values()]),
         (
             "the relevant documents of each query [[document, ...], ...]",
@@ -192,7 +194,7 @@ FORMS = {
         queries=False,
         grades=False,
     ),
-    "scores": Form(
+    "scores": FunctionSignature(
         lambda qrels, run: (_grades_of_one(qrels, run), _scores_of_one(run)),
         ("the grades of the retrieved documents of a query [grade, ...]", "their scores [score, ...]"),
         _OF_SCORES,
@@ -204,10 +206,10 @@ FORMS = {
     "grades": _LISTS._replace(
         make=lambda qrels, run: (_grades_of_one(qrels, run),),
         texts=("the grades of the ranked documents of a query [grade, ...]",),
-        hidden=f"{_UNSEEN}, and which queries are averaged",
+        hidden=f"{_HIDDEN_BY_LISTS}, and which queries are averaged",
         one_query=True,
     ),
-    "frames": Form(
+    "frames": FunctionSignature(
         _frames("query_id", "doc_id", "relevance", "score"),
         ("qrels as a pandas frame (query_id, doc_id, relevance)", "a run (query_id, doc_id, score)"),
     ),
@@ -215,22 +217,22 @@ FORMS = {
 """By their names, the forms of functions."""
 
 _OTHER_WAYS = {
-    "relevant": FORMS["relevant"]._replace(
+    "relevant": SIGNATURES["relevant"]._replace(
         make=lambda qrels, run: (_relevant(_of_one_query(qrels, run)[0]), _of_one_query(qrels, run)[1]),
-        texts=("the relevant documents of a query [document, ...]", FORMS["relevant"].texts[1]),
+        texts=("the relevant documents of a query [document, ...]", SIGNATURES["relevant"].texts[1]),
     ),
-    "scores": FORMS["scores"]._replace(
+    "scores": SIGNATURES["scores"]._replace(
         make=lambda qrels, run: ([_grades_of_one(qrels, run)], [_scores_of_one(run)]),
         texts=(
             "the grades of the retrieved documents of a query [[grade, ...]]",
             "their scores [[score, ...]]",
         ),
     ),
-    "lists": FORMS["lists"]._replace(
+    "lists": SIGNATURES["lists"]._replace(
         make=lambda qrels, run: ([*_grades_by_query(qrels, run).values()],),
         texts=("the grades of the ranked documents of each query [[grade, ...], ...]",),
     ),
-    "frames": FORMS["frames"]._replace(
+    "frames": SIGNATURES["frames"]._replace(
         make=_frames("qid", "docno", "label", "score"),
         texts=("qrels as a pandas frame (qid, docno, label)", "a run (qid, docno, score)"),
     ),
@@ -243,17 +245,17 @@ USUAL = 10
 """The cutoff to which lists are long and short where a measure has none."""
 _LISTS_OF_CUTOFFS = ("ks", "k_values", "k_list", "cutoffs", "topks", "top_ks", "at_ks")
 """What several cutoffs are mostly called."""
-_CUTOFFS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
+_CUTOFF_ARGUMENTS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
 """What a cutoff is mostly called as an argument."""
 
 
-def variants(function: Function, k: int | None, form: str | None = None) -> Iterator[Form]:
+def variants(function: Function, k: int | None, form: str | None = None) -> Iterator[FunctionSignature]:
     """Yield what a function may take by its signature: the forms, or one of them, and their variants.
 
     The two arguments may come in the other order, and behind them a cutoff. Lists may be arrays, and grades 0
     and 1 alone; these variants come last. They may be tensors where the function's script imports PyTorch.
     """
-    ways = [(name, each) for all_ways in (FORMS, _OTHER_WAYS) for name, each in all_ways.items()]
+    ways = [(name, each) for all_ways in (SIGNATURES, _OTHER_WAYS) for name, each in all_ways.items()]
     ways = [(name, each) for name, each in ways if form in (None, name)]
     lists = [(name, each) for name, each in ways if name in _IN_ARRAYS]
     binary = [_of_binary(each) for _, each in lists if each.grades]
@@ -270,7 +272,7 @@ def variants(function: Function, k: int | None, form: str | None = None) -> Iter
                 yield made._replace(turned=True)
 
 
-def _of_binary(form: Form) -> Form:
+def _of_binary(form: FunctionSignature) -> FunctionSignature:
     """Return a form whose grades are 0 and 1."""
     texts = tuple(
         text.replace("grade", "0 or 1").replace("the 0 or 1s", "the labels 0 or 1") for text in form.texts
@@ -301,7 +303,7 @@ def _may_take(function: Function, n: int) -> bool:
     return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
 
 
-def _with_cutoff(form: Form, function: Function, k: int | None) -> Form:
+def _with_cutoff(form: FunctionSignature, function: Function, k: int | None) -> FunctionSignature:
     """Return a form with a cutoff behind its arguments, where the function takes one.
 
     It is given where the function needs another argument, the usual one if the measure has none; and where
@@ -313,7 +315,7 @@ def _with_cutoff(form: Form, function: Function, k: int | None) -> Form:
     for each in [*behind, *named]:
         name = each.name.lower()
         is_list, is_needed = name in _LISTS_OF_CUTOFFS, each.default is each.empty
-        is_cutoff = is_list or name in _CUTOFFS
+        is_cutoff = is_list or name in _CUTOFF_ARGUMENTS
         if is_needed and (is_cutoff or each in behind):
             k = USUAL if k is None else k
         elif not is_cutoff or each.default is not None or k is None:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.conventions.describe import in_a_paper, measure_of, sentence_of, with_cutoff
+from permed_measures.conventions.describe import measure_of, methods_phrase, sentence_of, with_cutoff
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.options import (
-    CUTOFF,
+    CUTOFF_OF,
     DEFAULT,
     SHARED,
     Convention,
@@ -25,13 +25,13 @@ from permed_measures.conventions.options import (
     title,
     with_value,
 )
-from permed_measures.conventions.per_query import IDEAL, Labels
+from permed_measures.conventions.per_query import IDEAL, LabelPolicy
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.search_space import Codes
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import counted, grouped
+from permed_measures.escaping import grouped, pluralize
 from permed_measures.identification.cases import (
     TRAITS,
     Case,
@@ -39,8 +39,8 @@ from permed_measures.identification.cases import (
     fraction,
 )
 from permed_measures.identification.detection import form_taken
-from permed_measures.identification.elimination import APART, Asked, Claimed, Search, number
-from permed_measures.identification.forms import FORMS, Function
+from permed_measures.identification.elimination import APART, Asked, Claimed, FunctionSearch, convention_value
+from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.program import Program
 from permed_measures.identification.user_function import error_text, meaning_asked, written_call
 from permed_measures.provenance import Origin, provenance
@@ -49,7 +49,7 @@ from permed_measures.results.table import Cell, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class IdentifiedConvention:
     """A convention that gives the numbers of a function, or the nearest that there is.
 
     Attributes
@@ -91,13 +91,13 @@ class Answer:
         ):
             return None
         own = options_for(self._claimed.measure, self.options)
-        labels = Labels.of(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
+        labels = LabelPolicy.of(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
         found = measure_of(self._claimed.measure, self._cutoff, own, labels)
         return None if found is None else str(found)
 
     @property
     def _cutoff(self) -> Any:
-        return self.options[CUTOFF + self._claimed.name]
+        return self.options[CUTOFF_OF + self._claimed.name]
 
     def sentence(self) -> str:
         """Say how it is computed, as a paper would."""
@@ -108,14 +108,14 @@ class Answer:
             del own[IDEAL]
         told = self._sees_queries or ours[QUERY_SET] != DEFAULT[QUERY_SET]
         over = describe(QUERY_SET, ours[QUERY_SET]) if told else ""
-        return sentence_of([in_a_paper([with_cutoff(measure, self._cutoff)], own)], over, ours)
+        return sentence_of([methods_phrase([with_cutoff(measure, self._cutoff)], own)], over, ours)
 
 
 _NO_IDEAL = "none"
 """The value of the option ideal by which nDCG is DCG."""
 
 
-class Difference(NamedTuple):
+class OptionDifference(NamedTuple):
     """An option that is not ir_measures' default, and a case on which that makes a difference.
 
     Attributes
@@ -200,13 +200,13 @@ class Identified(Result):
     """
 
     name: str
-    answers: list[Answer]
-    nearest: Answer
+    answers: list[IdentifiedConvention]
+    nearest: IdentifiedConvention
     n_agree: int
     n_cases: int
     names: list[str] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[OptionDifference] = field(default_factory=list)
     counterexample: Counterexample | None = None
     left_out: list[LeftOut] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -244,7 +244,7 @@ class Identified(Result):
 
     def _finding(self) -> Iterator[str]:
         """Yield the measure as one types it, how it is computed, and how much of the evidence agrees."""
-        sentence, cases = self.nearest.sentence(), counted(self.n_cases, "case")
+        sentence, cases = self.nearest.sentence(), pluralize(self.n_cases, "case")
         if not self.ok:
             yield f"No convention gives the numbers of {self.who} for {self.name}."
             yield f"The nearest agrees on {self.n_agree:,} of {cases}: {sentence}."
@@ -267,7 +267,9 @@ class Identified(Result):
             shown = [each for each in self.differences if each.case]
             yield Section(
                 "Different from ir_measures' default",
-                tables=[_table_of([_compared(each, self.who) for each in shown], _ALONE)] if shown else (),
+                tables=[_table_of([_compared(each, self.who) for each in shown], _CHANGED_ALONE)]
+                if shown
+                else (),
                 texts=[each.text for each in self.differences if not each.case],
             )
         if self.counterexample:
@@ -291,13 +293,13 @@ class Identified(Result):
             where = f" ({each.where})" if each.where else ""
             only = " or ".join(each.traits)
             which = f", among them all with {only} and nothing else unusual" if only else ""
-            text = f"{counted(each.n, 'case')}{which}: {each.error}{where}"
+            text = f"{pluralize(each.n, 'case')}{which}: {each.error}{where}"
             yield Section("Left out, without a number", texts=[text], code=str(each.case).split("\n"))
 
 
 _FUNCTION, _PROGRAM = "the function", "the program"
 _LEGEND = "A case: its grades in ranked order, = between equal scores"
-_ALONE = "ir_measures' value is that with its choice of this option alone"
+_CHANGED_ALONE = "ir_measures' value is that with its choice of this option alone"
 
 
 def report_of(found: Sequence[Identified]) -> Report:
@@ -327,11 +329,11 @@ def _open_lines(found: Mapping[str, str], who: str) -> Iterator[str]:
         grouped(
             (hidden, option)
             for option, text in found.items()
-            if (hidden := text.partition(f"; {who} {_UNSEEN} ")[2])
+            if (hidden := text.partition(f"; {who} {_DOES_NOT_SEE} ")[2])
         ),
     )
     for hidden, options in unseen.items():
-        yield f"{who.capitalize()} {_UNSEEN} {hidden}; open: {', '.join(map(title, options))}"
+        yield f"{who.capitalize()} {_DOES_NOT_SEE} {hidden}; open: {', '.join(map(title, options))}"
         left = {option: text for option, text in left.items() if option not in options}
     if of_any := [option for option, text in left.items() if text == f"any; {_NO_EFFECT}"]:
         yield f"No case is affected by: {', '.join(map(title, of_any))}"
@@ -339,11 +341,11 @@ def _open_lines(found: Mapping[str, str], who: str) -> Iterator[str]:
         if option not in of_any:
             values, _, why = text.rpartition("; ")
             first, others = values.split(_OR)[:_N_VALUES], values.split(_OR)[_N_VALUES:]
-            more = f" and {counted(len(others), 'other')}" if others else ""
+            more = f" and {pluralize(len(others), 'other')}" if others else ""
             yield f"{title(option)}: {_OR.join(first)}{more}{'; ' if values else ''}{why}"
 
 
-_UNSEEN, _NO_EFFECT, _OR = "does not see", "the same number on every case", " / "
+_DOES_NOT_SEE, _NO_EFFECT, _OR = "does not see", "the same number on every case", " / "
 _N_VALUES = 3
 """How many of the values that are left open are listed; JSON has all of them."""
 
@@ -351,7 +353,7 @@ _N_VALUES = 3
 _Line = tuple[str, float | None]
 
 
-def _compared(each: Difference, who: str) -> list[_Line]:
+def _compared(each: OptionDifference, who: str) -> list[_Line]:
     """Return an option and its smallest case, and below it what is computed, and by ir_measures' choice."""
     return [
         (f"{title(each.option)}, on {described(each.case or Case({}, {}))}", None),
@@ -482,14 +484,14 @@ def identify(
     if not callable(function):
         raise InputError(f"identify needs a function (found {type(function).__name__})")
     if form is not None:
-        check_choice("form", form, FORMS)
+        check_choice("form", form, SIGNATURES)
     claimed = Claimed(measure, *meaning_asked(measure))
     named = conventions_with(conventions)
     taken = function.form if isinstance(function, Program) else form_taken(function, claimed, named, form)
-    return _found(Search(function, taken, claimed, named))
+    return _found(FunctionSearch(function, taken, claimed, named))
 
 
-def _found(search: Search) -> Identified:
+def _found(search: FunctionSearch) -> Identified:
     near = search.survivors()
     is_checked = len(near) or search.contradiction
     used = search.counted([*search.used, *(search.fresh if is_checked else [])])
@@ -524,54 +526,54 @@ def _found(search: Search) -> Identified:
     )
 
 
-def _who(search: Search) -> str:
+def _who(search: FunctionSearch) -> str:
     return _PROGRAM if isinstance(search.function, Program) else _FUNCTION
 
 
-def _called(search: Search) -> str:
+def _called(search: FunctionSearch) -> str:
     """Write a small call of a function, or the command of a program."""
     if isinstance(search.function, Program):
         return search.function.line
-    return written_call(search.function, search.form, _SMALL)
+    return written_call(search.function, search.form, _SMALL_CASE)
 
 
-_SMALL = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})
+_SMALL_CASE = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})
 
 
-def _notes(search: Search) -> Iterator[str]:
+def _notes(search: FunctionSearch) -> Iterator[str]:
     """Say how the numbers are read, and which cases are left out."""
     if text := _read_as(search):
         yield f"the numbers of {_who(search)} are read as {text}"
     yield from dict.fromkeys(each.note for each in search.used if each.note)
     warned = Counter(text for each in search.asked for text in each.warned)
     for text, n in warned.most_common(_ERRORS):
-        yield f"NumPy warns on {counted(n, 'case')}: {text}"
+        yield f"NumPy warns on {pluralize(n, 'case')}: {text}"
     for trait in search.excused:
         n = sum(trait in each.case.traits for each in search.used)
-        yield f"not so on {counted(n, 'case')} with {trait}, which are left out"
+        yield f"not so on {pluralize(n, 'case')} with {trait}, which are left out"
     if n := sum(len(group) for group in _by_error(search)[_ERRORS:]):
-        yield f"{counted(n, 'further case')} left out raise other errors"
+        yield f"{pluralize(n, 'further case')} left out raise other errors"
     if search.is_constant:
         yield f"{_who(search)} gives {search.used[0].value:g} on every case, which is no evidence"
 
 
-def _read_as(search: Search) -> str:
+def _read_as(search: FunctionSearch) -> str:
     """Say how the numbers are read, where the convention does not say it."""
     return search.reading.note if search.reading.rounding == DEFAULT[ROUNDING] else ""
 
 
-def _answers(search: Search, near: Codes) -> list[Answer]:
+def _answers(search: FunctionSearch, near: Codes) -> list[IdentifiedConvention]:
     bases = [search.bases[at] for at in search.distances(near).argmin(axis=1)]
     found = []
     for (named, base), codes in zip(bases, near, strict=True):
         ours, measure = search.space.convention(codes), search.claimed.measure
         compared = {measure: {each: ours[measure][each] for each in search.compared}}
         changes = changes_of(compared, base)
-        found.append(Answer(named, ours, changes, search.claimed, search.form.queries))
+        found.append(IdentifiedConvention(named, ours, changes, search.claimed, search.form.queries))
     return found
 
 
-def _open(search: Search, near: Codes, option: str) -> str:
+def _open(search: FunctionSearch, near: Codes, option: str) -> str:
     """Say which values no case tells apart from that of the first convention, and why; empty if none."""
     if search.is_excused(option):
         return "none of those known; the cases on which they differ are left out"
@@ -588,26 +590,28 @@ def _open(search: Search, near: Codes, option: str) -> str:
         return ""
     text = "any" if len(values) == len(every) else _OR.join(describe(option, value) for value in values)
     if not search.form_shows(option):
-        return f"{text}; {_who(search)} {_UNSEEN} {search.form.hidden}"
+        return f"{text}; {_who(search)} {_DOES_NOT_SEE} {search.form.hidden}"
     first = space.convention(near[0])
     if search.differ_where_it_raises([with_value(first, option, value) for value in values]):
         return f"{text}; {_who(search)} gives no number where they differ"
     return f"{text}; {_NO_EFFECT}"
 
 
-def _counterexample(search: Search, ours: Convention) -> Counterexample | None:
+def _counterexample(search: FunctionSearch, ours: Convention) -> Counterexample | None:
     """Return the smallest case with another number; None if the convention is defined on none."""
 
     def differ(each: Asked) -> bool:
-        value = number(each.quantity, ours)
+        value = convention_value(each.quantity, ours)
         return each.error is None and not np.isnan(value) and not search.agrees(each, ours)
 
     if (found := search.smallest(differ)) is None:
         return None
-    return Counterexample(found.case.qrels, found.case.run, found.value, number(found.quantity, ours))
+    return Counterexample(
+        found.case.qrels, found.case.run, found.value, convention_value(found.quantity, ours)
+    )
 
 
-def _difference(search: Search, ours: Convention, option: str) -> Difference:
+def _difference(search: FunctionSearch, ours: Convention, option: str) -> OptionDifference:
     """Return an option that is not the default, with the smallest case that shows it."""
     measure = search.claimed.measure
     usual = search.claimed.default[measure][option]
@@ -618,18 +622,18 @@ def _difference(search: Search, ours: Convention, option: str) -> Difference:
     def shows(each: Asked) -> bool:
         if each.error is not None or not search.agrees(each, ours):
             return False
-        return abs(number(each.quantity, ours) - number(each.quantity, other)) > APART
+        return abs(convention_value(each.quantity, ours) - convention_value(each.quantity, other)) > APART
 
     found = search.smallest(shows)
-    value, default = (number(found.quantity, each) if found else np.nan for each in (ours, other))
-    return Difference(option, text, found.case if found else None, value, default, *texts)
+    value, default = (convention_value(found.quantity, each) if found else np.nan for each in (ours, other))
+    return OptionDifference(option, text, found.case if found else None, value, default, *texts)
 
 
 _ERRORS = 5
 """How many errors are said with their smallest case."""
 
 
-def _left_out(search: Search) -> Iterator[LeftOut]:
+def _left_out(search: FunctionSearch) -> Iterator[LeftOut]:
     """Yield the cases on which the function gives no number, by the type of the error and its line."""
     every = [each.case.traits for each in search.asked]
     for group in _by_error(search)[:_ERRORS]:
@@ -641,7 +645,7 @@ def _left_out(search: Search) -> Iterator[LeftOut]:
         yield LeftOut(len(group), error_text(error), raised[1], traits, smallest.case)
 
 
-def _by_error(search: Search) -> list[list[Asked]]:
+def _by_error(search: FunctionSearch) -> list[list[Asked]]:
     """Return the cases without a number by the type of the error and its line, most first."""
     groups = grouped((each.raised, each) for each in search.asked if each.error)
     return sorted(groups.values(), key=len, reverse=True)

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from permed_measures.errors import InputError, check_choice, shown
+from permed_measures.errors import InputError, check_choice, short_repr
 from permed_measures.identification.cases import Case, as_seen
-from permed_measures.identification.files import FILES
-from permed_measures.identification.forms import FORMS, Qrels, Run
+from permed_measures.identification.files import PROGRAM_FILES
+from permed_measures.identification.forms import SIGNATURES, CaseQrels, CaseRun
 from permed_measures.identification.user_function import NoNumberError, likeness, meaning_asked
-from permed_measures.measures.parameters import both_of
+from permed_measures.measures.parameters import precision_recall_cutoffs
 
 TIME_LIMIT = 60.0
 """How many seconds a program may take for a case."""
@@ -37,7 +37,7 @@ class Program:
     name : str
         The measure whose number is read.
     files : str
-        One of `FILES`.
+        One of `PROGRAM_FILES`.
     pattern : str, optional
         A regular expression with one group, which finds the number in what the program prints.
     printed : dict of str to str, optional
@@ -61,9 +61,9 @@ class Program:
         printed: dict[str, str | Exception] | None = None,
         numeric_ids: bool = False,
     ) -> None:
-        check_choice("files", files, FILES)
+        check_choice("files", files, PROGRAM_FILES)
         _, (cutoff, *_) = meaning_asked(name)
-        k, _ = both_of(cutoff)
+        k, _ = precision_recall_cutoffs(cutoff)
         try:
             words = shlex.split(command)
         except ValueError as error:
@@ -74,7 +74,7 @@ class Program:
             raise InputError(f"the command has no {' and no '.join(missing)}", where=command, hint=hint)
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
-        if numeric_ids and FILES[files].labels:
+        if numeric_ids and PROGRAM_FILES[files].labels:
             problem = "query ids of MedCorpus have a conversation and a turn, and are no numbers"
             raise InputError(problem, where=command, hint="Leave out --numeric-ids")
         self._words = [str(Path(word).absolute()) if _is_path(word) else word for word in words]
@@ -82,15 +82,15 @@ class Program:
         self._pattern = None if pattern is None else _compiled(pattern)
         self._printed = {} if printed is None else printed
         self.line = command
-        written = FILES[files].described + ", numeric ids" * numeric_ids
-        self.form = FORMS["dicts"]._replace(
+        written = PROGRAM_FILES[files].described + ", numeric ids" * numeric_ids
+        self.form = SIGNATURES["dicts"]._replace(
             texts=(f"files of qrels and of a run ({written})", *(["k"] if "{k}" in command else [])),
-            hidden="" if FILES[files].grades else "grades, and what is judged not relevant",
-            grades=FILES[files].grades,
-            empty_lists=FILES[files].empty_lists,
+            hidden="" if PROGRAM_FILES[files].grades else "grades, and what is judged not relevant",
+            grades=PROGRAM_FILES[files].grades,
+            empty_lists=PROGRAM_FILES[files].empty_lists,
         )
 
-    def __call__(self, qrels: Qrels, run: Run) -> float:
+    def __call__(self, qrels: CaseQrels, run: CaseRun) -> float:
         """Return the number that the program prints for a case."""
         key = self._key(qrels, run)
         if key not in self._printed:
@@ -109,15 +109,15 @@ class Program:
                 left, pool.map(lambda case: self._run(*case[:2]), left.values()), strict=True
             )
 
-    def _key(self, qrels: Qrels, run: Run) -> str:
+    def _key(self, qrels: CaseQrels, run: CaseRun) -> str:
         return repr((self._k if "{k}" in self.line else None, qrels, run))
 
-    def _run(self, qrels: Qrels, run: Run) -> str | Exception:
+    def _run(self, qrels: CaseQrels, run: CaseRun) -> str | Exception:
         """Return what the program prints for a case, or what is wrong."""
         qrels, run = _with_numbers(qrels, run) if self._numeric_ids else (qrels, run)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                of_qrels, of_run = FILES[self.files].write(qrels, run, folder)
+                of_qrels, of_run = PROGRAM_FILES[self.files].write(qrels, run, folder)
             except InputError as error:
                 return NoNumberError(f"no file holds this ({error.problem})")
             given = {"{qrels}": str(of_qrels), "{run}": str(of_run), "{k}": str(self._k)}
@@ -144,7 +144,7 @@ class Program:
         return out
 
 
-def _with_numbers(qrels: Qrels, run: Run) -> tuple[Qrels, Run]:
+def _with_numbers(qrels: CaseQrels, run: CaseRun) -> tuple[CaseQrels, CaseRun]:
     """Give each id a number: as many digits each, so that their order is that of the ids, also as texts.
 
     Examples
@@ -190,7 +190,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 # --- the number in what is printed -------------------------------------------------------------------
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_OUTPUT_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None) -> float:
@@ -214,15 +214,17 @@ def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None)
     0.25
     """
     if pattern is not None:
-        found = {float(each) for each in pattern.findall(text) if _NUMBER.fullmatch(each)}
+        found = {float(each) for each in pattern.findall(text) if _OUTPUT_NUMBER.fullmatch(each)}
     else:
         found = _of_json(text, name) or _of_lines(text, name) or _of_columns(text, name)
-        found = found or {float(word) for word in map(_plain, _words(text)) if _NUMBER.fullmatch(word)}
+        found = found or {float(word) for word in map(_plain, _words(text)) if _OUTPUT_NUMBER.fullmatch(word)}
     if len(found) == 1:
         return found.pop()
     what = "no number" if not found else f"{len(found)} numbers"
     hint = r"Say how it is found: --read 'MAP = ([0-9.]+)'"
-    raise InputError(f"what the program prints has {what} of {name} (found {shown(text[-300:])})", hint=hint)
+    raise InputError(
+        f"what the program prints has {what} of {name} (found {short_repr(text[-300:])})", hint=hint
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -277,7 +279,7 @@ def _of_lines(text: str, name: str) -> set[float]:
         first, *words = _words(line.strip("|*-_` \t")) or [""]
         is_mean = bool(words) and words[0].lower() in _OF_ALL
         numbers = [*map(_plain, words[is_mean:])]
-        if numbers and _NUMBER.fullmatch(numbers[0]):
+        if numbers and _OUTPUT_NUMBER.fullmatch(numbers[0]):
             (of_all if is_mean else plain).append((likeness(first.strip("*_`"), name), float(numbers[0])))
     return _best(of_all) or _best(plain)
 
@@ -292,6 +294,6 @@ def _of_columns(text: str, name: str) -> set[float]:
         below = [row for row in below if {word.lower() for word in row} & {*_OF_ALL}] or below
         column = likenesses.index(max(likenesses))
         numbers = [row[column] for row in below]
-        if max(likenesses) and numbers and all(map(_NUMBER.fullmatch, numbers)):
+        if max(likenesses) and numbers and all(map(_OUTPUT_NUMBER.fullmatch, numbers)):
             return {*map(float, numbers)}
     return set()

@@ -15,22 +15,22 @@ import numpy as np
 
 from permed_measures import __version__
 from permed_measures.conventions.named import NamedConvention, conventions_with
-from permed_measures.conventions.options import MEASURES
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.options import CONVENTION_MEASURES
+from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identification.cases import FRACTIONS, Case, cases, described
-from permed_measures.identification.elimination import GRADES, Claimed, Floats, number
-from permed_measures.identification.forms import FORMS, USUAL
-from permed_measures.identification.identify import Answer
+from permed_measures.identification.elimination import GRADES, Claimed, Floats, convention_value
+from permed_measures.identification.forms import SIGNATURES, USUAL
+from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.inputs.write import write_whole
-from permed_measures.published_tables.measure_names import heading_of, meaning_of
+from permed_measures.published_tables.measure_names import meaning_of, strip_heading
 
 VERSION = 1
 """The version of the format: it grows where a reader of the files would have to change."""
 INDEX = "index.json"
 TOLERANCE = 1e-9
 """How far from a value of a file an evaluator may be, which computes in double precision."""
-USUAL_MEASURES = tuple(f"{measure}@{USUAL}" for measure in MEASURES)
+USUAL_MEASURES = tuple(f"{measure}@{USUAL}" for measure in CONVENTION_MEASURES)
 """The measures whose cases are written where none is named: each that has options."""
 
 _FORMAT = {
@@ -68,23 +68,23 @@ class Suite(NamedTuple):
     claimed: Claimed
     cases: list[Case]
     default: Floats
-    same: list[Answer]
-    alternatives: list[tuple[list[Answer], Floats]]
+    same: list[IdentifiedConvention]
+    alternatives: list[tuple[list[IdentifiedConvention], Floats]]
 
     @classmethod
     def of(cls, name: str, named: Sequence[NamedConvention]) -> Suite:
         """Compute a measure by each convention on the cases whose grades are whole numbers."""
-        claimed = Claimed(name, *meaning_of(heading_of(name)[0]))
-        every = cases(FORMS["dicts"], claimed.cutoffs)
+        claimed = Claimed(name, *meaning_of(strip_heading(name)[0]))
+        every = cases(SIGNATURES["dicts"], claimed.cutoffs)
         kept = [each for each in every if FRACTIONS not in each.traits]
         with warnings_about(None):
             quantities = [claimed.of(each) for each in kept]
-            space = Space([claimed.of(GRADES)], named)
-            default = np.array([number(each, claimed.default) for each in quantities])
-            groups: list[tuple[list[Answer], Floats]] = [([], default)]
+            space = ConventionSpace([claimed.of(GRADES)], named)
+            default = np.array([convention_value(each, claimed.default) for each in quantities])
+            groups: list[tuple[list[IdentifiedConvention], Floats]] = [([], default)]
             for convention, options in space.bases:
-                values = np.array([number(each, options) for each in quantities])
-                answer = Answer(convention, options, [], claimed, True)
+                values = np.array([convention_value(each, options) for each in quantities])
+                answer = IdentifiedConvention(convention, options, [], claimed, True)
                 group = next((group for group, known in groups if _are_same(values, known)), None)
                 if group is None:
                     groups.append(([answer], values))
@@ -135,7 +135,7 @@ def _are_same(values: Floats, others: Floats) -> bool:
     return bool(_same(values, others).all())
 
 
-def _names(answers: Sequence[Answer]) -> list[dict[str, str]]:
+def _names(answers: Sequence[IdentifiedConvention]) -> list[dict[str, str]]:
     return [{"name": each.named.name, "source": each.named.source} for each in answers]
 
 

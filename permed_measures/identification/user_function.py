@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from permed_measures.errors import PACKAGE, InputError, MeasureError, nearest, shown
+from permed_measures.errors import PACKAGE, InputError, MeasureError, did_you_mean, short_repr
 from permed_measures.identification.cases import Case
-from permed_measures.identification.forms import Form, Function
+from permed_measures.identification.forms import Function, FunctionSignature
 from permed_measures.measures.parameters import Cutoff
-from permed_measures.published_tables.measure_names import heading_of, meaning_of, split
+from permed_measures.published_tables.measure_names import meaning_of, split, strip_heading
 
 
 def load_function(text: str) -> Function:
@@ -73,7 +73,7 @@ def _named(module: Any, name: str, path: Path) -> Function:
         known = [each for each in dir(found) if callable(getattr(found, each, None))]
         found, owner = getattr(found, part, None), part
         if not callable(found):
-            hint = f"{nearest(part, known)} {_functions_of(path)}".strip()
+            hint = f"{did_you_mean(part, known)} {_functions_of(path)}".strip()
             raise InputError(f"there is no function {name!r}", where=str(path), hint=hint)
     return found  # type: ignore[no-any-return]
 
@@ -122,7 +122,7 @@ def _as_typed(path: str) -> str:
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
-def number_returned(function: Function, form: Form, case: Case, name: str) -> tuple[float, str]:
+def number_returned(function: Function, form: FunctionSignature, case: Case, name: str) -> tuple[float, str]:
     """Call a function with a case, and return its number, and what is to be said of how that is read.
 
     Of several numbers it is the one of the name, or that a reader would take for it; of a tuple the first.
@@ -152,7 +152,7 @@ def number_returned(function: Function, form: Form, case: Case, name: str) -> tu
         values = np.asarray(returned)  # a number, or those of the queries; numpy's too
         value = float(values.mean()) if values.size else math.nan
     except (TypeError, ValueError):
-        problem = f"the function must return a number, or {{query: number}} (found {shown(returned)})"
+        problem = f"the function must return a number, or {{query: number}} (found {short_repr(returned)})"
         raise InputError(problem) from None
     if not math.isfinite(value):
         raise NoNumberError(f"the function returns {value}")
@@ -174,10 +174,10 @@ def number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any,
     if len(same) != 1 and len(numbers) == 1:  # one alone is meant, whatever its name
         return next(iter(numbers.values())), note
     if len(same) != 1:
-        known = ", ".join(map(shown, numbers))
+        known = ", ".join(map(short_repr, numbers))
         problem = f"of what the function returns {'none' if not same else 'more than one'} is {name!r}"
         raise InputError(f"{problem} (found {known})", hint="Ask for one of these names")
-    return numbers[same[0]], f"of the numbers that the function returns {shown(same[0])} is taken"
+    return numbers[same[0]], f"of the numbers that the function returns {short_repr(same[0])} is taken"
 
 
 def _has_number_named(numbers: Mapping[str, Any], name: str) -> bool:
@@ -206,7 +206,7 @@ _ASKED_AS = {
 
 
 def _is_variant(name: str) -> bool:
-    return split(heading_of(name)[0])[0] in _ASKED_AS
+    return split(strip_heading(name)[0])[0] in _ASKED_AS
 
 
 def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
@@ -220,7 +220,7 @@ def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     >>> meaning_asked("DCG@5"), meaning_asked("MAP@R"), meaning_asked("hits@5")
     (('nDCG', (5, None)), ('AP', (None, 10, 100, 1000)), ('Success', (5,)))
     """
-    name = heading_of(name)[0]
+    name = strip_heading(name)[0]
     word, cutoff = split(name)
     if word not in _ASKED_AS:
         return meaning_of(name)
@@ -235,14 +235,14 @@ def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:
         return name, (name,)
 
 
-_SHOWN = 160
+_MAX_ERROR_LENGTH = 160
 
 
-def written_call(function: Function, form: Form, case: Case) -> str:
+def written_call(function: Function, form: FunctionSignature, case: Case) -> str:
     """Write how a function is called with a case, shortened."""
     written = [*map(_written, form.arguments(case.qrels, case.run))]
     text = ", ".join([*written, *(f"{key}={value!r}" for key, value in form.named.items())])
-    text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    text = text if len(text) <= _MAX_ERROR_LENGTH else f"{text[:_MAX_ERROR_LENGTH]}..."
     return f"{getattr(function, '__name__', 'function')}({text})"
 
 

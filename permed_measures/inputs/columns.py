@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 from permed_measures.engine.tables import QRELS_FIRST, Nested, Table, location, missing_value, not_a_number
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, short_repr
 from permed_measures.frames import pl
 
 QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
@@ -17,7 +17,7 @@ QrelsLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a data set of ir_datasets or
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
-A frame has the columns query_id, doc_id and relevance, or other names of `NAMES`; an iterable is
+A frame has the columns query_id, doc_id and relevance, or other names of `COLUMN_NAMES`; an iterable is
 consumed. What libraries call their frames and data sets has no type in common.
 """
 
@@ -26,7 +26,7 @@ RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
 pandas, polars, pyarrow or PySpark, or a ``ranx.Run``. Functions of the package read the path of a file. A
 large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of frames are read in parts.
 
-A frame has the columns query_id, doc_id and score (or a rank), or other names of `NAMES`, its rows in
+A frame has the columns query_id, doc_id and score (or a rank), or other names of `COLUMN_NAMES`, its rows in
 any order; an iterable is consumed.
 
 Ids are strings, or integers, which become strings. Another id is an error, and so are two ids of one query
@@ -37,7 +37,7 @@ query, all of at least ten queries, and those of judged documents. If one of the
 retrieved document is judged, all are checked. Another integer takes up a rank of its own, beside its text.
 """
 
-NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query_id": (
         ("query_id", "qid", "q_id"),
         ("query-id", "queryid", "topic_id", "question_id", "caseid"),
@@ -79,15 +79,15 @@ OTHER = {"relevance": "score", "score": "relevance"}
 
 
 def called(column: str, names: Iterable[str]) -> list[str]:
-    """Return those of the names that this column has, of the first group of `NAMES` that has any."""
+    """Return those of the names that this column has, of the first group of `COLUMN_NAMES` that has any."""
     by_name: dict[str, list[str]] = {}
     for name in names:
         by_name.setdefault(name.strip().lower(), []).append(name)
-    groups = ([each for name in group for each in by_name.get(name, ())] for group in NAMES[column])
+    groups = ([each for name in group for each in by_name.get(name, ())] for group in COLUMN_NAMES[column])
     return next(filter(None, groups), [])
 
 
-def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
+def find_columns(names: Iterable[str], column: str) -> dict[str, str]:
     """Return which columns of a table are query_id, doc_id and `column`; or a rank in place of a score.
 
     Several of them may be one of ours: they must hold the same.
@@ -108,7 +108,8 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
         if not theirs and not ranks:
             raise InputError(
                 f"a frame needs the columns query_id, doc_id and {column} "
-                f"(or PyTerrier's qid, docno and {NAMES[column][0][-1]}); {ours} is missing (found {names})",
+                f"(or PyTerrier's qid, docno and {COLUMN_NAMES[column][0][-1]}); {ours} is missing "
+                f"(found {names})",
                 hint=QRELS_FIRST if called(OTHER[column], names) else "",
             )
         found |= dict.fromkeys(theirs, ours) | dict.fromkeys(ranks, "rank")
@@ -118,13 +119,13 @@ def columns_of(names: Iterable[str], column: str) -> dict[str, str]:
     return found
 
 
-DIGITS = 38
+MAX_DECIMAL_DIGITS = 38
 """What a decimal of polars may have."""
 
 
 def has_long_decimals(dtype: Any) -> bool:
     """Return whether a type of polars is one of decimals with more digits than it can read."""
-    return isinstance(dtype, pl.Decimal) and (dtype.precision or 0) > DIGITS
+    return isinstance(dtype, pl.Decimal) and (dtype.precision or 0) > MAX_DECIMAL_DIGITS
 
 
 def check_decimals(schema: Mapping[str, Any], columns: Mapping[str, str]) -> None:
@@ -134,7 +135,9 @@ def check_decimals(schema: Mapping[str, Any], columns: Mapping[str, str]) -> Non
             place, kind = list(schema).index(theirs), "string" if ours.endswith("_id") else "float64"
             cast = f"table.set_column({place}, {theirs!r}, table[{theirs!r}].cast({kind!r}))"
             found = f"column {theirs} holds decimals of {schema[theirs].precision} digits"
-            raise InputError(f"{found}; at most {DIGITS} can be read", hint=f"Cast it, in pyarrow by {cast}")
+            raise InputError(
+                f"{found}; at most {MAX_DECIMAL_DIGITS} can be read", hint=f"Cast it, in pyarrow by {cast}"
+            )
 
 
 Parts = Generator[Any, None, None]
@@ -150,9 +153,9 @@ def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, 
         The columns of the frame.
     column : {'relevance', 'score'}
     parts : callable
-        Returns the parts, of what `columns_of` found.
+        Returns the parts, of what `find_columns` found.
     """
-    columns = columns_of(names, column)
+    columns = find_columns(names, column)
     return Table(lambda: whole_queries(_checked_parts(parts(columns), columns)), column)
 
 
@@ -171,7 +174,7 @@ def checked_frame(data: pl.DataFrame, column: str, first_row: int = 0) -> pl.Dat
 
     The error has the number of the row, from `first_row` on.
     """
-    return _checked(data, columns_of(data.columns, column), first_row)
+    return _checked(data, find_columns(data.columns, column), first_row)
 
 
 def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame:
@@ -210,7 +213,8 @@ def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame
 def two_names(used: str, other: str, value: object, differs: object, *, where: str) -> InputError:
     """Return the error for a row in which two names that mean the same have two values."""
     return InputError(
-        f"{used} and {other} may both be meant, and differ (found {shown(value)} and {shown(differs)})",
+        f"{used} and {other} may both be meant, and differ (found {short_repr(value)} and "
+        f"{short_repr(differs)})",
         where=where,
         hint="Leave one of the two out",
     )
@@ -218,7 +222,7 @@ def two_names(used: str, other: str, value: object, differs: object, *, where: s
 
 def not_a_rank(value: object, *, where: str) -> InputError:
     """Return the error for what stands in a column of ranks without scores, and ranks nothing."""
-    problem = f"a rank must be a number from 0 or 1 (found {shown(value)})"
+    problem = f"a rank must be a number from 0 or 1 (found {short_repr(value)})"
     return InputError(problem, where=where, hint="Give the documents scores or ranks")
 
 
@@ -227,7 +231,7 @@ def _typed(series: pl.Series, column: str) -> pl.Series:
     if is_id and len(series) and not (dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)):
         raise InputError(
             f"ids must be strings or integers (found {dtype} in column {column})",
-            where=f"row 0, {column} {shown(series[0])}",
+            where=f"row 0, {column} {short_repr(series[0])}",
             hint="Convert ids to strings before evaluating, so that nothing is rounded",
         )
     if not is_id and len(series) and not (dtype.is_numeric() or dtype == pl.Boolean):

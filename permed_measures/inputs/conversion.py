@@ -13,12 +13,12 @@ from permed_measures.engine.tables import (
     NamedDict,
     Nested,
     Table,
-    is_text,
+    check_number,
+    is_encodable,
     location,
-    number,
     string_id,
 )
-from permed_measures.errors import InputError, shown, unloadable
+from permed_measures.errors import InputError, dataset_load_error, short_repr
 from permed_measures.frames import check_not_forked, pl
 from permed_measures.inputs.columns import (
     OTHER,
@@ -26,7 +26,7 @@ from permed_measures.inputs.columns import (
     check_decimals,
     checked_frame,
     checked_table,
-    columns_of,
+    find_columns,
 )
 
 _EXPECTED = (
@@ -36,7 +36,7 @@ _EXPECTED = (
 _READ = "Read a file with permed_measures.read_qrels or read_run"
 
 
-def rows_of(data: Any, column: str) -> Any:
+def convert_rows(data: Any, column: str) -> Any:
     """Return qrels or a run in memory as nested dicts or a table; a PySpark run as a frame of typed columns.
 
     Raises
@@ -44,7 +44,7 @@ def rows_of(data: Any, column: str) -> Any:
     InputError
         For another form, a missing column, a float id, a missing value.
     """
-    for form in FORMS:
+    for form in INPUT_FORMS:
         if form.has(data):
             kind = data.column if isinstance(data, Table) else form.column
             if kind not in ("", column):
@@ -66,7 +66,7 @@ def in_memory(rows: Any) -> Nested | Table:
 
 def _unknown(data: object) -> InputError:
     hint = _READ if isinstance(data, (str, bytes)) else ""
-    return InputError(f"expected {_EXPECTED} (found {type(data).__name__} {shown(data)})", hint=hint)
+    return InputError(f"expected {_EXPECTED} (found {type(data).__name__} {short_repr(data)})", hint=hint)
 
 
 # --- frames of libraries ---------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _of_spark(data: Any, column: str) -> Any:
     """Return the qrels of a PySpark frame as a table; the rows of a run stay where they are."""
     if column == "score":
         return _typed_rows(data, column)
-    columns = columns_of(data.columns, column)
+    columns = find_columns(data.columns, column)
     return Table([checked_frame(pl.DataFrame(data.select(*columns).toArrow()), column)], column)
 
 
@@ -87,7 +87,7 @@ _NUMBER_TYPES = {"byte", "short", "integer", "long", "float", "double", "decimal
 def _typed_rows(frame: Any, column: str) -> Any:
     """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
     columns: dict[str, Any] = {}
-    for theirs, ours in columns_of(frame.columns, column).items():
+    for theirs, ours in find_columns(frame.columns, column).items():
         kind = frame.schema[theirs].dataType
         is_number = ours in (column, "rank")
         if is_number and kind.typeName() not in _NUMBER_TYPES:
@@ -107,7 +107,7 @@ def _typed_rows(frame: Any, column: str) -> Any:
     return frame.select(*(value.alias(ours) for ours, value in columns.items()))
 
 
-_ROWS = 1 << 20
+_ROWS_PER_PART = 1 << 20
 """Rows of a part."""
 
 
@@ -128,15 +128,15 @@ def _series(series: Any, column: str) -> pl.Series:
         return pl.Series(pa.array(series.array))
     values = series.tolist()
     if column in ("score", "relevance", "rank"):
-        found = [float(number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
+        found = [float(check_number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
         return pl.Series(found, dtype=pl.Float64)
     if {*map(type, values)} - {str}:
         values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
     try:
         return pl.Series(values, dtype=pl.String)
     except UnicodeEncodeError:
-        row = [is_text(each) for each in values].index(False)
-        problem = f"half of a Unicode character in an id (found {shown(values[row])})"
+        row = [is_encodable(each) for each in values].index(False)
+        problem = f"half of a Unicode character in an id (found {short_repr(values[row])})"
         raise InputError(problem, where=f"row {row}, column {column}", hint="Correct the id") from None
 
 
@@ -145,7 +145,7 @@ def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Table:
 
     def parts(columns: dict[str, str]) -> Parts:
         check_decimals(schema, columns)
-        yield from data.select(*columns).collect_batches(chunk_size=_ROWS, maintain_order=True)
+        yield from data.select(*columns).collect_batches(chunk_size=_ROWS_PER_PART, maintain_order=True)
 
     schema = data.collect_schema()
     return checked_table(schema.names(), column, parts)
@@ -161,7 +161,7 @@ def _of_relation(data: Any, column: str) -> Table:
         # One that was executed before gives what is left of its rows; one that is derived from it is new.
         rows = data.project(", ".join(f'"{name}"' for name in columns))
         read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # before DuckDB 1.5
-        with closing(read(_ROWS)) as batches:
+        with closing(read(_ROWS_PER_PART)) as batches:
             for batch in batches:
                 yield pl.DataFrame(batch)
 
@@ -172,7 +172,7 @@ def _of_arrow(data: Any, column: str) -> Table:
     """Return the rows of a frame of polars, or of any library that gives them as Arrow does."""
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if names is not None:  # polars knows no two columns of one name
-        columns_of(names, column)
+        find_columns(names, column)
     try:
         frame = pl.DataFrame(data)
     except pl.exceptions.SchemaError:  # of one column, as a series of pandas is
@@ -200,7 +200,7 @@ def _of_dataset(data: Any, _: str) -> Nested:
         qrels = nested() if nested else _records(dataset.qrels_iter(), "relevance")
     except (RuntimeError, OSError) as error:  # a download failed
         name = dataset.dataset_id() if hasattr(dataset, "dataset_id") else "a data set"
-        raise unloadable(name, error) from error
+        raise dataset_load_error(name, error) from error
     return NamedDict(qrels, dataset=dataset)
 
 
@@ -215,9 +215,9 @@ def _of_items(data: Iterable[Any], column: str) -> Nested | Table:
 
 
 def _of_item(frame: Any, column: str) -> Table:
-    read = next((form.read for form in FORMS if form.is_frame and form.has(frame)), None)
+    read = next((form.read for form in INPUT_FORMS if form.is_frame and form.has(frame)), None)
     if read is None:
-        found = f"found {type(frame).__name__} {shown(frame)}"
+        found = f"found {type(frame).__name__} {short_repr(frame)}"
         raise InputError(f"expected a frame like the one before ({found})")
     table: Table = read(frame, column)
     return table
@@ -235,7 +235,9 @@ def _records(data: Iterable[Any], column: str) -> Nested:
         documents = nested.setdefault(string_id(query_id, where=where), {})
         doc_id = string_id(doc_id, where=where)
         if doc_id in documents:
-            problem = f"the document is listed twice, with {shown(documents[doc_id])} and {shown(value)}"
+            problem = (
+                f"the document is listed twice, with {short_repr(documents[doc_id])} and {short_repr(value)}"
+            )
             raise InputError(problem, where=where, hint="Remove one of the two rows")
         documents[doc_id] = value
     return nested
@@ -261,7 +263,7 @@ def _no_record(record: object, column: str) -> InputError:
 # --- all forms -------------------------------------------------------------------------------------
 
 
-class Form(NamedTuple):
+class InputForm(NamedTuple):
     """A form of qrels or of a run.
 
     Attributes
@@ -291,22 +293,24 @@ class Form(NamedTuple):
         return isinstance(kind, type) and isinstance(data, kind)
 
 
-FORMS = [
-    Form("pyspark.sql", "DataFrame", _of_spark, is_frame=False),  # first: those of Connect have any attribute
-    Form(Table.__module__, Table.__name__, lambda table, _: table, is_frame=False),
-    Form("pandas", "DataFrame", _of_pandas),
-    Form("polars", "LazyFrame", _of_lazy_frame),
-    Form("duckdb", "DuckDBPyRelation", _of_relation),
-    Form("", "__arrow_c_stream__", _of_arrow),
-    Form("ranx", "Run", lambda run, _: run.to_dict(), is_frame=False, column="score"),
-    Form("ranx", "Qrels", lambda qrels, _: qrels.to_dict(), is_frame=False, column="relevance"),
-    Form("", "qrels_iter", _of_dataset, is_frame=False, column="relevance"),
-    Form("", "irds_ref", _of_dataset, is_frame=False, column="relevance"),
-    Form("", "__iter__", _of_items, is_frame=False),
+INPUT_FORMS = [
+    InputForm(
+        "pyspark.sql", "DataFrame", _of_spark, is_frame=False
+    ),  # first: those of Connect have any attribute
+    InputForm(Table.__module__, Table.__name__, lambda table, _: table, is_frame=False),
+    InputForm("pandas", "DataFrame", _of_pandas),
+    InputForm("polars", "LazyFrame", _of_lazy_frame),
+    InputForm("duckdb", "DuckDBPyRelation", _of_relation),
+    InputForm("", "__arrow_c_stream__", _of_arrow),
+    InputForm("ranx", "Run", lambda run, _: run.to_dict(), is_frame=False, column="score"),
+    InputForm("ranx", "Qrels", lambda qrels, _: qrels.to_dict(), is_frame=False, column="relevance"),
+    InputForm("", "qrels_iter", _of_dataset, is_frame=False, column="relevance"),
+    InputForm("", "irds_ref", _of_dataset, is_frame=False, column="relevance"),
+    InputForm("", "__iter__", _of_items, is_frame=False),
 ]
 """All forms but a mapping. To add one is to add a row."""
 
 
 def is_spark_frame(data: object) -> bool:
     """Return whether this is a frame of PySpark, classic or Connect."""
-    return FORMS[0].has(data)
+    return INPUT_FORMS[0].has(data)

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from permed_measures.datasets import NAMES, OURS, SAMPLES, find
+from permed_measures.datasets import DATASET_IDS, OURS, SAMPLES, find
 from permed_measures.engine.tables import Nested, Table, no_dict
-from permed_measures.errors import InputError, MeasureError, files_beside, nearest, shown
+from permed_measures.errors import InputError, MeasureError, did_you_mean, short_repr, siblings
 from permed_measures.measures.parsing import parse_measure
 
 if TYPE_CHECKING:
@@ -57,19 +57,19 @@ def read(
         kind: Kind = "run" if column == "score" else "qrels"
         data = resolve(data, [kind])
         if isinstance(data, Path):
-            from permed_measures.inputs.read import load
+            from permed_measures.inputs.read import read_file
 
-            data = load(data, kind, **how)
+            data = read_file(data, kind, **how)
     if not isinstance(data, Mapping):
-        from permed_measures.inputs.conversion import rows_of
+        from permed_measures.inputs.conversion import convert_rows
 
-        data = rows_of(data, column)
+        data = convert_rows(data, column)
     if rewriting is None:
         return data
-    from permed_measures.engine.query_ids import renamed
+    from permed_measures.engine.query_ids import rewrite_query_ids
     from permed_measures.inputs.conversion import in_memory
 
-    return renamed(in_memory(data), qrels, rewriting)
+    return rewrite_query_ids(in_memory(data), qrels, rewriting)
 
 
 def read_nested(data: Any, column: str, **how: Any) -> Nested:
@@ -166,9 +166,9 @@ def read_run(
     >>> len(run), len(run["sample_01_1"])
     (48, 20)
     """
-    from permed_measures.inputs.read import Cleaning
+    from permed_measures.inputs.read import RunOptions
 
-    cleaning = Cleaning(duplicates, max_passage, ignore_self, subset)
+    cleaning = RunOptions(duplicates, max_passage, ignore_self, subset)
     run = read_nested(path, "score", order=order, cleaning=cleaning, says_labels=False)
     return _copied(run, "score")
 
@@ -199,7 +199,7 @@ def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> A
         raise InputError("the name of a file is empty")
     check_path(path)
     if os.path.lexists(path):
-        if text in NAMES and path.is_dir() and not parquet_parts(path):
+        if text in DATASET_IDS and path.is_dir() and not parquet_parts(path):
             problem = "this is a folder here, so that the data set of its name cannot be meant"
             raise InputError(problem, where=text, hint="Go to another folder, or name a file in it")
         if path.is_dir() and not parquet_parts(path):
@@ -216,7 +216,7 @@ def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> A
         return dataset
     if _is_measure(text):
         raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
-    problem = f"{shown(text)} is neither a file nor the id of a data set of ir_datasets"
+    problem = f"{short_repr(text)} is neither a file nor the id of a data set of ir_datasets"
     raise InputError(problem, hint=_alike(path, kinds) or OURS)
 
 
@@ -241,7 +241,7 @@ def _is_folder(path: Path, kinds: Sequence[Kind]) -> FolderError:
     return FolderError("a folder in the place of a file", where=str(path), hint=hint)
 
 
-_PACKAGED = {
+_PACKAGED_FILES = {
     "permed-sample/runs": SAMPLES[0].runs,
     "permed-sample/literature/runs": SAMPLES[1].runs,
 }
@@ -252,8 +252,8 @@ def packaged_runs(name: str) -> dict[str, Path]:
     if os.path.lexists(name):  # a name may be too long for a path
         return {}
     folder, _, run_id = name.rpartition("/")
-    one = {run: path for run, path in _PACKAGED.get(folder, {}).items() if run == run_id}
-    return _PACKAGED.get(name, one)
+    one = {run: path for run, path in _PACKAGED_FILES.get(folder, {}).items() if run == run_id}
+    return _PACKAGED_FILES.get(name, one)
 
 
 class MissingFileError(InputError, FileNotFoundError):
@@ -263,7 +263,7 @@ class MissingFileError(InputError, FileNotFoundError):
 def _no_file(path: Path, kinds: Sequence[Kind]) -> MissingFileError:
     """Return the error for a file that is not there, where one of these kinds was asked for."""
     hint = _alike(path, kinds)
-    if path.as_posix() in NAMES:
+    if path.as_posix() in DATASET_IDS:
         hint = "This is the id of a data set, and only qrels can be one"
     if packaged := packaged_runs(path.as_posix()):
         hint = f"Name one of the runs: {', '.join(f'{path.as_posix()}/{name}' for name in packaged)}"
@@ -273,17 +273,21 @@ def _no_file(path: Path, kinds: Sequence[Kind]) -> MissingFileError:
     return MissingFileError("No such file or directory", where=f"{where:.200}", hint=hint)
 
 
-_TYPO = 0.75
+_MIN_NAME_SIMILARITY = 0.75
 """How like two names are (by difflib) that differ by a typo."""
 
 
 def _alike(path: Path, kinds: Sequence[Kind]) -> str:
     """Return a hint to what differs by a typo: a file beside, whatever its ending, or the name of ours."""
-    beside = {Path(file).name: Path(file).stem for file in files_beside(path)}
-    near = [name for name, stem in beside.items() if nearest(path.stem[:100], [stem], _TYPO)]
-    packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED.items() for run in runs]
-    ids = [*(NAMES if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
-    return nearest(path.name[:100], near, _TYPO) or nearest(path.as_posix()[:100], ids, _TYPO)
+    beside = {Path(file).name: Path(file).stem for file in siblings(path)}
+    near = [
+        name for name, stem in beside.items() if did_you_mean(path.stem[:100], [stem], _MIN_NAME_SIMILARITY)
+    ]
+    packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED_FILES.items() for run in runs]
+    ids = [*(DATASET_IDS if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
+    return did_you_mean(path.name[:100], near, _MIN_NAME_SIMILARITY) or did_you_mean(
+        path.as_posix()[:100], ids, _MIN_NAME_SIMILARITY
+    )
 
 
 _ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"

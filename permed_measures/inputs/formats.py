@@ -1,7 +1,7 @@
 """A file is a layout times names: how its entries are laid out, and what their parts are called.
 
-`NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists, `PLAIN` the columns
-of files without a header. A new format is a name in one of them.
+`COLUMN_NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists, `PLAIN_FORMATS` the
+columns of files without a header. A new format is a name in one of them.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from permed_measures.engine.tables import number, string_id
-from permed_measures.errors import InputError, shown
-from permed_measures.escaping import counted
-from permed_measures.inputs.columns import BEIR_COLUMNS, NAMES, called, columns_of
+from permed_measures.engine.tables import check_number, string_id
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import pluralize
+from permed_measures.inputs.columns import BEIR_COLUMNS, COLUMN_NAMES, called, find_columns
 
-Number = float | int | None
+InputNumber = float | int | None
 """A relevance or score; None where there is none, as in a list without scores."""
 NO_RANK = -1
 """Where a file has no column of ranks, or none is given in a row: there is nothing, a dash, -1 or NaN."""
 NOT_A_RANK = -2
 """Where something else stands in a column of ranks that is not a number from 0 on."""
-Row = tuple[str, str, Number, float]
+InputRow = tuple[str, str, InputNumber, float]
 """Query, document, number and rank."""
 List = tuple[str, list[str], list[Any]]
 """A query, its documents and their numbers."""
 Parse = Callable[[Any, int], Any]
 """Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
 
-It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns a `Row`,
-or of a format that has all documents of a query together a `List`. It raises KeyError, TypeError or
-ValueError for what it cannot read.
+It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns an
+`InputRow`, or of a format that has all documents of a query together a `List`. It raises KeyError, TypeError
+or ValueError for what it cannot read.
 """
 Kind = Literal["qrels", "run"]
 """What a file holds, or is read as."""
@@ -79,13 +79,13 @@ class Format(NamedTuple):
 # --- numbers and ids ---------------------------------------------------------------------------------
 
 BLANKS = " \t\v\f\r"
-_BETWEEN = re.compile(f"[{BLANKS}]+")
+_BLANK_RUN = re.compile(f"[{BLANKS}]+")
 
 
-def divided(text: str) -> list[str]:
+def split_columns(text: str) -> list[str]:
     """Split a line at blanks and tabs, and at no other character."""
     plain = text.replace("\t", " ")
-    return plain.split() if plain.isprintable() else _BETWEEN.split(text)
+    return plain.split() if plain.isprintable() else _BLANK_RUN.split(text)
 
 
 def is_number(text: str) -> bool:
@@ -102,11 +102,11 @@ def _score(text: str) -> float:
     except ValueError:
         value = math.nan
     if value != value or "_" in text:
-        raise ValueError(f"a score must be a number (found {shown(text)})")
+        raise ValueError(f"a score must be a number (found {short_repr(text)})")
     return value
 
 
-LEVEL = re.compile("L([0-9]{1,2})")
+NTCIR_GRADE = re.compile("L([0-9]{1,2})")
 """A grade as NTCIR writes it."""
 
 
@@ -114,15 +114,15 @@ def _grade(text: str) -> float | int:
     """Return the relevance that a text is, an integer if it is written as one."""
     for kind in () if "_" in text else (int, float):
         try:
-            return number(kind(text), "relevance", where="")
+            return check_number(kind(text), "relevance", where="")
         except ValueError:
             continue
-    if level := LEVEL.fullmatch(text):
+    if level := NTCIR_GRADE.fullmatch(text):
         return int(level[1])
-    raise ValueError(f"a relevance must be a number (found {shown(text)})")
+    raise ValueError(f"a relevance must be a number (found {short_repr(text)})")
 
 
-def rank_of(value: Any) -> float:
+def parse_rank(value: Any) -> float:
     """Return the rank that stands in a column of ranks as number or text; else NO_RANK or NOT_A_RANK."""
     is_text = isinstance(value, str)
     if is_text and value.isascii() and value.isdigit() and len(value) < 10:  # as in most files
@@ -153,29 +153,29 @@ def _number(value: Any, column: str) -> float | int:
     """Return a number of a JSON file; not NaN, nor a text or a truth value."""
     if isinstance(value, bool):
         raise ValueError(f"a {column} must be a number (found {value!r})")
-    return number(value, column, where="")
+    return check_number(value, column, where="")
 
 
 # --- columns and tables ------------------------------------------------------------------------------
 
 
-def trec_qrels(columns: Sequence[str], _: int) -> Row:
+def trec_qrels(columns: Sequence[str], _: int) -> InputRow:
     """Read query, iteration, document and relevance."""
     if len(columns) != 4:
         more = " (an id with a blank?)" if len(columns) > 4 else ""
-        raise ValueError(f"{counted(len(columns), 'column')}{more}")
+        raise ValueError(f"{pluralize(len(columns), 'column')}{more}")
     query_id, _iteration, doc_id, relevance = columns
     return query_id, doc_id, _grade(relevance), NO_RANK
 
 
-def trec_run(columns: Sequence[str], _: int) -> Row:
+def trec_run(columns: Sequence[str], _: int) -> InputRow:
     """Read query, Q0, document, rank, score and tag; the rank may be any text."""
     if len(columns) < 6:  # trec_eval too ignores what follows the sixth
-        raise ValueError(counted(len(columns), "column"))
+        raise ValueError(pluralize(len(columns), "column"))
     query_id, _q0, doc_id, rank, score = columns[:5]
     if len(columns) > 6 and not RANK.fullmatch(rank):
-        raise ValueError(f"column 4 is no rank (found {shown(rank)}; a document id with a blank?)")
-    return query_id, doc_id, _score(score), rank_of(rank)
+        raise ValueError(f"column 4 is no rank (found {short_repr(rank)}; a document id with a blank?)")
+    return query_id, doc_id, _score(score), parse_rank(rank)
 
 
 RANK = re.compile(r"[-+]?[0-9.]*")
@@ -220,12 +220,12 @@ def check_tag(columns: Sequence[str], first: Sequence[str]) -> None:
     """
     if columns[-1] == first[-1] and (len(columns) != len(first) or is_number(columns[5])):
         raise ValueError(
-            f"{counted(len(columns), 'column')}, in the first line {len(first)}, with the same tag "
+            f"{pluralize(len(columns), 'column')}, in the first line {len(first)}, with the same tag "
             "(a document id with a blank?),"
         )
 
 
-_NAMES = {column: {*chain.from_iterable(names)} for column, names in NAMES.items()}
+_NAMES_OF_COLUMN = {column: {*chain.from_iterable(names)} for column, names in COLUMN_NAMES.items()}
 
 
 def _bare(cell: str) -> str:
@@ -233,20 +233,20 @@ def _bare(cell: str) -> str:
     return cell.strip(BLANKS + "\ufeff").lower()
 
 
-def read_cells(cells: Mapping[str, str], kind: Kind) -> Row:
+def read_cells(cells: Mapping[str, str], kind: Kind) -> InputRow:
     """Read a row by our names: a pair without a relevance is relevant, a rank may stand for the score."""
     query_id, doc_id = cells["query_id"], cells["doc_id"]
     if kind == "qrels" and "relevance" not in cells:
-        if _bare(doc_id) in _NAMES["doc_id"] and _bare(query_id) in _NAMES["query_id"]:
+        if _bare(doc_id) in _NAMES_OF_COLUMN["doc_id"] and _bare(query_id) in _NAMES_OF_COLUMN["query_id"]:
             raise ValueError("a header among the rows")
         return query_id, doc_id, 1, NO_RANK
     if kind == "qrels":
         return query_id, doc_id, _grade(cells["relevance"]), NO_RANK
-    rank = rank_of(cells.get("rank"))
+    rank = parse_rank(cells.get("rank"))
     if "score" in cells:
         return query_id, doc_id, _score(cells["score"]), rank
     if rank < 0:
-        raise ValueError(f"a rank must be a number from 0 or 1 (found {shown(cells['rank'])})")
+        raise ValueError(f"a rank must be a number from 0 or 1 (found {short_repr(cells['rank'])})")
     return query_id, doc_id, -float(rank), rank
 
 
@@ -262,7 +262,7 @@ class Plain(NamedTuple):
         """Return the format of a file with these columns."""
         parse = _PARSE.get(self.names) or partial(_read_columns, self.names, self.kind)
         columns = self.names if self.kind == "run" and not delimiter else ()
-        shape = " ".join(_SHORT.get(name, name) for name in self.names)
+        shape = " ".join(_SHORT_COLUMN_NAMES.get(name, name) for name in self.names)
         said = self.note or note
         return Format(
             self.name,
@@ -276,19 +276,19 @@ class Plain(NamedTuple):
         )
 
 
-def _read_columns(names: tuple[str, ...], kind: Kind, columns: Sequence[str], _: int) -> Row:
+def _read_columns(names: tuple[str, ...], kind: Kind, columns: Sequence[str], _: int) -> InputRow:
     if len(columns) != len(names):
-        raise ValueError(f"{counted(len(columns), 'column')} instead of {len(names)}")
+        raise ValueError(f"{pluralize(len(columns), 'column')} instead of {len(names)}")
     return read_cells(dict(zip(names, columns, strict=True)), kind)
 
 
-_SHORT = {"query_id": "query", "doc_id": "document", "q0": "Q0"}
+_SHORT_COLUMN_NAMES = {"query_id": "query", "doc_id": "document", "q0": "Q0"}
 _PARSE: dict[tuple[str, ...], Parse] = {
     ("query_id", "iteration", "doc_id", "relevance"): trec_qrels,
     ("query_id", "q0", "doc_id", "rank", "score", "tag"): trec_run,
 }
 
-PLAIN = {
+PLAIN_FORMATS = {
     "TREC qrels": Plain("TREC qrels", "qrels", ("query_id", "iteration", "doc_id", "relevance")),
     "TREC run": Plain("TREC run", "run", ("query_id", "q0", "doc_id", "rank", "score", "tag")),
     "pairs": Plain(
@@ -335,12 +335,12 @@ class Header(NamedTuple):
     def columns(self, kind: Kind) -> dict[int, str]:
         """Return the columns that a file of this kind needs, by their positions; none if one lacks."""
         try:
-            found = columns_of(self.names, VALUE_COLUMNS[kind])
+            found = find_columns(self.names, VALUE_COLUMNS[kind])
         except InputError:
             if kind == "run" or len(self.names) != 2:
                 return {}
             try:  # two ids without a number
-                found = columns_of([*self.names, "relevance"], "relevance")
+                found = find_columns([*self.names, "relevance"], "relevance")
             except InputError:
                 return {}
             found.pop("relevance")
@@ -363,15 +363,15 @@ class Header(NamedTuple):
             "run": "query_id, doc_id, score (or qid, docno, score) or rank",
         }[kind]
         parse = partial(_read_table_row, list(self.columns(kind).items()), self.names, kind, self.is_padded)
-        pairs = PLAIN["pairs"].note if kind == "qrels" and len(self.names) == 2 else ""
+        pairs = PLAIN_FORMATS["pairs"].note if kind == "qrels" and len(self.names) == 2 else ""
         return Format(f"CSV or TSV {kind}", kind, Layout.TABLE, f"{shape} under a header", parse, note=pairs)
 
 
 def _read_table_row(
     places: list[tuple[int, str]], names: list[str], kind: Kind, strip: bool, row: Sequence[str], _: int
-) -> Row:
+) -> InputRow:
     if len(row) != len(names):
-        raise ValueError(f"{counted(len(row), 'column')} instead of {len(names)}")
+        raise ValueError(f"{pluralize(len(row), 'column')} instead of {len(names)}")
     cells: dict[str, str] = {}
     for place, ours in places:
         cell = row[place].strip(BLANKS) if strip else row[place]
@@ -382,7 +382,10 @@ def _read_table_row(
 
 
 def _differ(used: str, other: str, value: object, differs: object) -> str:
-    return f"{used} and {other} may both be meant, and differ (found {shown(value)} and {shown(differs)})"
+    return (
+        f"{used} and {other} may both be meant, and differ (found {short_repr(value)} and "
+        f"{short_repr(differs)})"
+    )
 
 
 # --- JSON objects ------------------------------------------------------------------------------------
@@ -414,7 +417,7 @@ NUMBERED = ("retrieved", "corpusids")
 """The lists of LitSearch: a query without an id has the number of its line there."""
 
 
-def medcorpus(content: dict[str, Any], _: int) -> Row:
+def medcorpus(content: dict[str, Any], _: int) -> InputRow:
     """Read a label of MedCorpus: the query is conversation and turn."""
     query_id = f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
     return query_id, _text(content["doc_id"]), _number(content["rel"], "relevance"), NO_RANK
@@ -439,7 +442,7 @@ def read_list(kind: Kind, content: dict[str, Any], line: int) -> List:
     key = _list_key(kind, content)
     items = content[key]
     if not isinstance(items, list):
-        raise ValueError(f"{key} must be a list (found {shown(items)})")
+        raise ValueError(f"{key} must be a list (found {short_repr(items)})")
     column, query_id = VALUE_COLUMNS[kind], _query_of(content, key, items, line)
     missing = 1 if kind == "qrels" else None
     types = {*map(type, items)}
@@ -469,12 +472,12 @@ def _list_key(kind: Kind, content: Mapping[str, Any]) -> str:
     return lists[0]
 
 
-def _document(item: Mapping[str, Any], column: str) -> tuple[str, Number]:
+def _document(item: Mapping[str, Any], column: str) -> tuple[str, InputNumber]:
     """Return the id and the number of a document that is an object."""
     keys = tuple(item)
     doc_id = _value("doc_id", item, keys)
     if doc_id is None:
-        known = ", ".join(name for group in NAMES["doc_id"] for name in group)
+        known = ", ".join(name for group in COLUMN_NAMES["doc_id"] for name in group)
         raise ValueError(f"a document has no id (found the keys {', '.join(keys)}; known are {known})")
     value = _value(column, item, keys)
     if value is None and column == "score" and (rank := _value("rank", item, keys)) is not None:
@@ -506,7 +509,7 @@ def _query_of(content: Mapping[str, Any], list_key: str, items: list[Any], line:
     if other := next((key for key in keys if re.search("(?i)id$", key)), ""):
         raise ValueError(f"no query id (if it is {other!r}, call that query_id)")
     if not numbered:
-        raise ValueError(f"no query id stands in it (known are {', '.join(NAMES['query_id'][0])}, id)")
+        raise ValueError(f"no query id stands in it (known are {', '.join(COLUMN_NAMES['query_id'][0])}, id)")
     if not line:
         raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
     return str(line)
@@ -515,12 +518,12 @@ def _query_of(content: Mapping[str, Any], list_key: str, items: list[Any], line:
 def _are_of_a_query(items: list[Any]) -> bool:
     """Return whether each document of a list has the id of its query."""
     return bool(items) and all(
-        isinstance(item, dict) and set(_keys("query_id", tuple(item))) & set(NAMES["query_id"][0])
+        isinstance(item, dict) and set(_keys("query_id", tuple(item))) & set(COLUMN_NAMES["query_id"][0])
         for item in items
     )
 
 
-def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> Row:
+def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> InputRow:
     """Read an object that has a query and a document."""
     keys, column = tuple(content), VALUE_COLUMNS[kind]
     names = _row_columns(keys, kind)
@@ -530,14 +533,14 @@ def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> Row:
             used = next(other for other, name in names if name == ours)
             raise ValueError(_differ(used, theirs, cells[ours], content[theirs]))
     query_id, doc_id = _text(cells["query_id"]), _text(cells["doc_id"])
-    rank = rank_of(cells.get("rank"))
+    rank = parse_rank(cells.get("rank"))
     if column in cells:
         value = _number(cells[column], column)
         return query_id, doc_id, float(value) if kind == "run" else value, rank if kind == "run" else NO_RANK
     if kind == "qrels":
         return query_id, doc_id, 1, NO_RANK
     if rank < 0:
-        raise ValueError(f"a rank must be a number from 0 or 1 (found {shown(cells['rank'])})")
+        raise ValueError(f"a rank must be a number from 0 or 1 (found {short_repr(cells['rank'])})")
     return query_id, doc_id, -float(rank), rank
 
 
@@ -576,7 +579,7 @@ def formats_of_object(content: Mapping[str, Any], layout: Layout = Layout.JSON_L
         with suppress(KeyError):
             names = dict(_row_columns(tuple(content), kind))
             shape = "{" + ", ".join(f'"{name}": ...' for name in names) + "}"
-            note = PLAIN["pairs"].note if kind == "qrels" and len(names) == 2 else ""
+            note = PLAIN_FORMATS["pairs"].note if kind == "qrels" and len(names) == 2 else ""
             parse = partial(read_object_row, kind)
             formats.append(Format(f"JSON {kind}", kind, layout, shape, parse, note=note))
     return formats
@@ -613,12 +616,12 @@ def read_grades(entry: tuple[str, Any], _: int, column: str = "relevance") -> Li
     query_id, documents = entry
     if not isinstance(documents, tuple):
         raise ValueError(
-            f"query {shown(query_id)} must have an object of documents (found {shown(documents)})"
+            f"query {short_repr(query_id)} must have an object of documents (found {short_repr(documents)})"
         )
     return query_id, [doc_id for doc_id, _ in documents], [_number(value, column) for _, value in documents]
 
 
-def read_documents(kind: Kind, entry: tuple[str, Any], line: int) -> List:
+def read_document_lists(kind: Kind, entry: tuple[str, Any], line: int) -> List:
     """Read a query that has a list of documents."""
     query_id, items = entry
     key = "retrieved" if kind == "run" else "relevant_docs"
@@ -642,8 +645,8 @@ def read_graded_list(kind: Kind, entry: tuple[str, Any], _: int) -> List:
 
 _SCORED = "{query_id: {doc_id: number}}"
 _LISTED = "{query_id: [doc_ids]}"
-_GRADED = "{query_id: [grades in ranked order]}"
-_OTHER: dict[Kind, Kind] = {"run": "qrels", "qrels": "run"}
+_GRADED_LISTS = "{query_id: [grades in ranked order]}"
+_OTHER_KIND: dict[Kind, Kind] = {"run": "qrels", "qrels": "run"}
 _TAKEN: dict[Kind, str] = {
     "qrels": "the documents of each list are taken as relevant, with grade 1",
     "run": "the documents of each list are taken as a ranking",
@@ -661,19 +664,19 @@ def formats_of_queries(queries: Sequence[tuple[str, Any]], kinds: Sequence[Kind]
         ]
     if _are_grades([items for _, items in queries]):
         note = "lists of grades in ranked order are qrels and run; what was not retrieved is not known"
-        graded = partial(Format, "lists of grades", layout=Layout.JSON, shape=_GRADED, lists=True)
+        graded = partial(Format, "lists of grades", layout=Layout.JSON, shape=_GRADED_LISTS, lists=True)
         run = graded(kind="run", parse=partial(read_graded_list, "run"))
         return [graded(kind="qrels", parse=partial(read_graded_list, "qrels"), note=note), run]
     item = next((item for _, items in queries for item in items), None)
     keys = tuple(item) if isinstance(item, dict) else ()
-    kinds = [kind for kind in kinds if not _keys(VALUE_COLUMNS[_OTHER[kind]], keys)]
+    kinds = [kind for kind in kinds if not _keys(VALUE_COLUMNS[_OTHER_KIND[kind]], keys)]
     return [
         Format(
             "lists of documents",
             kind,
             Layout.JSON,
             _LISTED,
-            partial(read_documents, kind),
+            partial(read_document_lists, kind),
             lists=True,
             note="" if _keys(VALUE_COLUMNS[kind], keys) else _TAKEN[kind],
         )
@@ -695,7 +698,7 @@ def _are_grades(lists: list[list[Any]]) -> bool:
         return True
     raise ValueError(
         "the lists may hold grades in ranked order or ids of documents (found "
-        f"{shown(next(items for items in lists if items))}): write ids as texts, or use "
+        f"{short_repr(next(items for items in lists if items))}): write ids as texts, or use "
         "permed_measures.from_relevance_lists"
     )
 
@@ -719,7 +722,7 @@ KNOWN: dict[Layout, dict[Kind, tuple[str, ...]]] = {
     Layout.COLUMNS: {
         kind: tuple(
             f"{each.format().with_article} ({each.format().shape})"
-            for each in PLAIN.values()
+            for each in PLAIN_FORMATS.values()
             if each.kind == kind
         )
         for kind in KINDS

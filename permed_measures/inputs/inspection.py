@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.tables import location, repeated_rows
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.frames import pl
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
@@ -106,13 +106,13 @@ def _counts(frame: pl.DataFrame) -> dict[str, str]:
     facts["documents"] = f"{rows['doc_id'].n_unique():,} different"
     again = repeated_rows(rows)
     first = f" (first: {location(*again.row(0)[:2])})" if len(again) else ""
-    return {**facts, "duplicates": f"{counted(len(again), 'row')}{first}"}
+    return {**facts, "duplicates": f"{pluralize(len(again), 'row')}{first}"}
 
 
 def _grades(frame: pl.DataFrame) -> dict[str, str]:
     counts = frame.drop_nulls("doc_id")["value"].value_counts().sort("value", descending=True).rows()
     some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
-    more = f" and {counted(len(counts) - _GRADES, 'other')}" if len(counts) > _GRADES else ""
+    more = f" and {pluralize(len(counts) - _GRADES, 'other')}" if len(counts) > _GRADES else ""
     return {"grades": some + more}
 
 
@@ -121,9 +121,9 @@ def _depth(frame: pl.DataFrame) -> dict[str, str]:
     lengths = frame.group_by("query_id").agg(pl.col("doc_id").count())["doc_id"].to_list()
     longest = max(lengths, default=0)
     n = lengths.count(longest)
-    text = f"{counted(longest, 'document')} for {f'{n:,} of ' if n < len(lengths) else ''}"
+    text = f"{pluralize(longest, 'document')} for {f'{n:,} of ' if n < len(lengths) else ''}"
     more = ", others fewer" if n < len(lengths) else ""
-    return {"depth": f"{text}{counted(len(lengths), 'query')}{more}"} if lengths else {}
+    return {"depth": f"{text}{pluralize(len(lengths), 'query')}{more}"} if lengths else {}
 
 
 def _scores(frame: pl.DataFrame) -> dict[str, str]:
@@ -133,8 +133,8 @@ def _scores(frame: pl.DataFrame) -> dict[str, str]:
     scores = scored["value"].sort()
     facts = {"scores": f"{scores[0]:.9g} to {scores[-1]:.9g}"}
     if n_without := frame["doc_id"].count() - len(scored):
-        facts["no score"] = counted(n_without, "row")
+        facts["no score"] = pluralize(n_without, "row")
     found = contradicted_rows(scored.rename({"value": "score"}))
     if found:
-        facts["ranks"] = f"{counted(len(found), 'query')} whose ranks contradict their scores"
+        facts["ranks"] = f"{pluralize(len(found), 'query')} whose ranks contradict their scores"
     return facts

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Floats, Ints
 from permed_measures.engine.tables import location
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.frames import pl
 
 
@@ -29,7 +29,7 @@ def scores_by_order(documents: Iterable[str], ranks: Sequence[float] = ()) -> di
     return {doc_id: by_rank[place] for place, doc_id in enumerate(scores)}
 
 
-def ranked(documents: Mapping[str, float]) -> list[str]:
+def sort_by_score(documents: Mapping[str, float]) -> list[str]:
     """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
     scores = _as_float32(documents.values()).tolist()
     return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
@@ -91,7 +91,7 @@ def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) ->
         return ""
     one = location(*min(found.items()))
     return (
-        f"{path}: in {len(found):,} of {counted(n_queries, 'query')} the scores rank documents "
+        f"{path}: in {len(found):,} of {pluralize(n_queries, 'query')} the scores rank documents "
         f"in another order than the {order} does (such as {one}); the scores are used; --order list takes "
         f"the {order} on the command line, permed_measures.read_run(path, order='list') in Python"
     )

@@ -13,12 +13,12 @@ from permed_measures.engine.tables import (
     NamedDict,
     Nested,
     Table,
+    check_number,
     first_repeated,
     location,
-    number,
     with_string_ids,
 )
-from permed_measures.errors import InputError, check_choice, shown, warn
+from permed_measures.errors import InputError, check_choice, short_repr, warn
 from permed_measures.frames import pl
 from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, Kind, medcorpus
 from permed_measures.inputs.rank_check import contradicted, note_of, scores_by_order
@@ -38,14 +38,14 @@ from permed_measures.inputs.sources import Source
 from permed_measures.inputs.text_reader import TextFile, table_of
 from permed_measures.provenance import ORDERS
 
-Qrels = dict[str, dict[str, float | int]]
-Run = dict[str, dict[str, float]]
+QrelsDict = dict[str, dict[str, float | int]]
+RunDict = dict[str, dict[str, float]]
 
 
 DUPLICATES = ("refuse", "first", "best")
 
 
-class Cleaning(NamedTuple):
+class RunOptions(NamedTuple):
     """What is made of a run while it is read.
 
     Attributes
@@ -68,10 +68,10 @@ class Cleaning(NamedTuple):
 
     def __bool__(self) -> bool:
         """Whether anything is changed."""
-        return self._replace(subset="") != Cleaning()
+        return self._replace(subset="") != RunOptions()
 
 
-def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[Qrels, Run]:
+def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[QrelsDict, RunDict]:
     """Return qrels and run for rankings of which only the grades are known.
 
     Parameters
@@ -103,15 +103,15 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
         raise InputError(
             f"lists must be a dict {{query_id: grades}} (found {type(lists).__name__})", hint=hint
         )
-    qrels: Qrels = {}
-    run: Run = {}
+    qrels: QrelsDict = {}
+    run: RunDict = {}
     for query_id, grades in with_string_ids(lists, "query ids").items():
         if not isinstance(grades, Iterable):
-            problem = f"the grades of a query must be a list (found {shown(grades)})"
-            raise InputError(problem, where=f"query {shown(query_id)}", hint=hint)
+            problem = f"the grades of a query must be a list (found {short_repr(grades)})"
+            raise InputError(problem, where=f"query {short_repr(query_id)}", hint=hint)
         named = {f"d{position}": grade for position, grade in enumerate(grades, start=1)}
         qrels[query_id] = {
-            doc_id: number(grade, "relevance", where=location(query_id, doc_id))
+            doc_id: check_number(grade, "relevance", where=location(query_id, doc_id))
             for doc_id, grade in named.items()
             if grade is not None
         }
@@ -119,7 +119,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
     return qrels, run
 
 
-_LARGE = 1 << 22
+_LARGE_FILE = 1 << 22
 """Bytes from which reading a file as frames pays for loading polars."""
 
 
@@ -140,13 +140,13 @@ def _first_fraction(values: Iterable[float | None]) -> float | None:
     return next((value for value in values if value is not None and not float(value).is_integer()), None)
 
 
-def load(
+def read_file(
     path: str | os.PathLike[str] | Source,
     kind: Kind,
     *,
     order: str = "score",
     labels: Nested | Table | None = None,
-    cleaning: Cleaning = Cleaning(),  # noqa: B008 - it cannot be changed
+    cleaning: RunOptions = RunOptions(),  # noqa: B008 - it cannot be changed
     says_labels: bool = True,
 ) -> NamedDict | Table:
     """Read a file as qrels or a run; warnings say what was assumed.
@@ -214,7 +214,7 @@ def _load_qrels(source: Source) -> NamedDict | Table:
     if not file.format.in_order and (value := _first_fraction(values)) is not None:
         raise InputError(
             "expected qrels, but this file seems to hold a run: grades in JSON are integers "
-            f"(found {shown(value)})",
+            f"(found {short_repr(value)})",
             where=str(source.path),
             hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
@@ -237,7 +237,7 @@ def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: boo
 
 def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     is_list = file.format.lists
-    if not is_list and file.source.size > _LARGE:
+    if not is_list and file.source.size > _LARGE_FILE:
         return _noted(text_run(file), file.notes, file.source)
     table, ranks = file.table()
     given = _score_by_order(table, ranks, file.source, by_list)
@@ -248,7 +248,7 @@ def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     return _noted(table, filter(None, [*file.notes, note]), file.source)
 
 
-def _score_by_order(table: Run, ranks: Mapping[str, list[float]], source: Source, force: bool) -> Run:
+def _score_by_order(table: RunDict, ranks: Mapping[str, list[float]], source: Source, force: bool) -> RunDict:
     """Give lists without scores the order as scores; return those that have scores."""
     given = {}
     for query_id, documents in table.items():
@@ -270,11 +270,11 @@ def _score_by_order(table: Run, ranks: Mapping[str, list[float]], source: Source
 # --- documents that are ranked twice, parts of them, the query itself -----------------------------------
 
 
-def _cleaned(source: Source, file: TextFile | None, how: Cleaning, by_list: bool) -> NamedDict:
+def _cleaned(source: Source, file: TextFile | None, how: RunOptions, by_list: bool) -> NamedDict:
     """Return the run of a file (without `file` one in Parquet), cleaned, in the order of its rows."""
     check_choice("duplicates", how.duplicates, DUPLICATES)
     if not isinstance(how.max_passage, str):
-        raise InputError(f"max_passage must be a text, such as '#' (found {shown(how.max_passage)})")
+        raise InputError(f"max_passage must be a text, such as '#' (found {short_repr(how.max_passage)})")
     frames = parquet_rows(source) if file is None else text_frames(file)
     twice = partial(twice_in_parquet, source) if file is None else file.duplicate_error
     rows = as_one(frames, "score")

@@ -8,27 +8,27 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from permed_measures.errors import InputError, shown
-from permed_measures.escaping import counted
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import called
 from permed_measures.inputs.formats import (
     BLANKS,
     KINDS,
     KNOWN,
-    LEVEL,
     LISTS,
-    PLAIN,
+    NTCIR_GRADE,
+    PLAIN_FORMATS,
     RANK,
     VALUE_COLUMNS,
     Format,
     Header,
     Kind,
     Layout,
-    divided,
     formats_of_object,
     formats_of_queries,
     is_number,
     second_line,
+    split_columns,
 )
 from permed_measures.inputs.sources import Source
 from permed_measures.inputs.text_reader import (
@@ -94,7 +94,7 @@ def _first_row(source: Source) -> tuple[int, str]:
         if not is_skipped(line):
             return number, line
         text = line.strip(BLANKS)
-        if comment is None and text[1:2].strip() and len(divided(text)) in (4, 6):
+        if comment is None and text[1:2].strip() and len(split_columns(text)) in (4, 6):
             comment = number, line
     return comment or (1, "")
 
@@ -152,7 +152,7 @@ def _not_json(source: Source, error: Exception, text: str) -> InputError:
     wrong = "" if line is None else text.split("\n")[line - 1].strip(BLANKS)
     reason = f"not valid JSON ({error})" if line is not None else str(error)
     return InputError(
-        f"not BEIR or MTEB JSON: {reason}{f' in {shown(wrong)}' if wrong else ''}",
+        f"not BEIR or MTEB JSON: {reason}{f' in {short_repr(wrong)}' if wrong else ''}",
         where=source.location(line),
         hint="Expected {query_id: {doc_id: number}}; correct this file",
     )
@@ -202,12 +202,12 @@ def _of_subset(source: Source, content: Any, subset: str) -> Any:
                 splits[name,] = value
     if not is_mteb and (found := _number_in_object(content)):
         raise InputError(
-            f"the number of a document must stand alone (found {shown(found)})",
+            f"the number of a document must stand alone (found {short_repr(found)})",
             where=str(source.path),
             hint="Expected {query_id: {doc_id: number}}",
         )
     meant = {names: splits[names] for names in splits if subset in ("", names[0], "/".join(names))}
-    if not subset and all(len(names) == 1 and names[0] not in _ALONE for names in splits):
+    if not subset and all(len(names) == 1 and names[0] not in _SPLIT_NAMES for names in splits):
         meant = {}  # it may be a query
     if len(meant) == 1 and isinstance(queries := next(iter(meant.values())), tuple):
         return queries
@@ -216,7 +216,7 @@ def _of_subset(source: Source, content: Any, subset: str) -> Any:
     name = one[0] if sum(names[0] == one[0] for names in splits) == 1 else "/".join(one)
     raise InputError(
         f"its queries stand under the names of subsets and splits of MTEB, of which one can be read: {known}"
-        + (f" (found {shown(subset)})" if subset else ""),
+        + (f" (found {short_repr(subset)})" if subset else ""),
         where=str(source.path),
         hint=f"Name one: --subset {name} of evaluate, compare and convert, "
         f"permed_measures.read_run(path, subset={name!r}) in Python",
@@ -232,7 +232,7 @@ def _number_in_object(content: Any) -> dict[str, Any]:
 
 
 _META = "mteb_model_meta"
-_ALONE = ("default", "train", "dev", "validation", "test")
+_SPLIT_NAMES = ("default", "train", "dev", "validation", "test")
 """Names of subsets and splits that no query has."""
 
 
@@ -254,7 +254,7 @@ def _of_array(source: Source, number: int) -> tuple[list[Format], Any]:
         return [], None
     if items and not isinstance(items[0], tuple):
         raise InputError(
-            f"a JSON array in which no query stands (found {shown(as_object(items[0], check=False))})",
+            f"a JSON array in which no query stands (found {short_repr(as_object(items[0], check=False))})",
             where=source.location(number),
             hint='Write an object for each row, such as {"query_id": "q1", "doc_id": "d1", "score": 1.5}',
         )
@@ -267,7 +267,7 @@ def _of_array(source: Source, number: int) -> tuple[list[Format], Any]:
 def _of_columns(source: Source, text: str, kind: Kind | None) -> tuple[list[Format], list[str]]:
     """Return the formats of a file whose first row has columns, and these columns."""
     delimiter = _delimiter_of(source, text)
-    first = cells_of(text, delimiter) if delimiter else divided(text)
+    first = cells_of(text, delimiter) if delimiter else split_columns(text)
     recognise = _BY_COLUMNS.get(min(len(first), 6))
     found = recognise(source, first, delimiter, kind) if recognise else []
     if found and text[0] in "<[" and (len(first) == 2 or not is_row(first, first, found[0])):
@@ -281,7 +281,7 @@ def _check_one_line(source: Source, number: int, first: list[str], delimiter: st
     A tag stands in the row below it too.
     """
     texts = [row.strip(BLANKS) for row in islice(_rows(source), 1, 2)]
-    below = [cells_of(text, delimiter) if delimiter else divided(text) for text in texts]
+    below = [cells_of(text, delimiter) if delimiter else split_columns(text) for text in texts]
     q0 = next((row[1] for row in below if len(row) > 1), first[1])
     if (place := second_line(first, q0, is_first=True)) and first[5:] not in [row[5:] for row in below]:
         raise two_lines_error(first, place, source.location(number))
@@ -293,7 +293,7 @@ def _delimiter_of(source: Source, text: str) -> str:
     if not delimiters:
         return ""
     rows = [line.strip(BLANKS) for line in _rows(source, 1000)]
-    n_blanks = {len(divided(row)) for row in rows}
+    n_blanks = {len(split_columns(row)) for row in rows}
     for delimiter in delimiters:
         counts = {len(cells_of(row, delimiter)) for row in rows}
         if len(counts) != 1 or counts == n_blanks or counts.isdisjoint((2, 3, 4, 6)):
@@ -302,16 +302,16 @@ def _delimiter_of(source: Source, text: str) -> str:
         if delimiter == "\t" and n < 6 and any(map(_is_trec, rows)):
             continue  # with tabs among the blanks
         number = cells_of(text, delimiter)[4 if n == 6 else n - 1]
-        if n_blanks == {1} or (n > 2 and (is_number(number) or LEVEL.fullmatch(number))):
+        if n_blanks == {1} or (n > 2 and (is_number(number) or NTCIR_GRADE.fullmatch(number))):
             return delimiter
-        if n == 2 and delimiter == "\t" and not is_number(divided(text)[-1]):
+        if n == 2 and delimiter == "\t" and not is_number(split_columns(text)[-1]):
             return delimiter
     return ""
 
 
 def _is_trec(row: str) -> bool:
     """Return whether a row, divided at white space, has the columns of TREC qrels or of a TREC run."""
-    cells = divided(row)
+    cells = split_columns(row)
     if len(cells) == 4:
         return bool(re.fullmatch("(?i)q?[0-9]+", cells[1])) and is_number(cells[3])
     return len(cells) >= 6 and is_number(cells[4]) and bool(RANK.fullmatch(cells[3]))
@@ -332,7 +332,7 @@ def _cells(source: Source, delimiter: str, n: int) -> Iterator[list[str]]:
     """Yield the rows of a file that have `n` columns; what has others is an error when it is read."""
     for line in _rows(source):
         text = line.strip(BLANKS)
-        cells = cells_of(text, delimiter) if delimiter else divided(text)
+        cells = cells_of(text, delimiter) if delimiter else split_columns(text)
         if len(cells) == n:
             yield cells
 
@@ -346,7 +346,7 @@ def _six(source: Source, first: list[str], delimiter: str, kind: Kind | None) ->
             where=source.location(None),
             hint="Keep one, such as by awk '{print $1, $2, $3, $4}' IN > OUT",
         )
-    return [PLAIN["TREC run"].format(delimiter)]
+    return [PLAIN_FORMATS["TREC run"].format(delimiter)]
 
 
 def _are_labels(columns: list[str]) -> bool:
@@ -383,19 +383,25 @@ def _five(source: Source, first: list[str], _: str, kind: Kind | None) -> list[F
 
 def _four(source: Source, first: list[str], delimiter: str, kind: Kind | None) -> list[Format]:
     if first[2] in ("0", "1", "-1") and is_number(first[3]) and _are_ranked(source, delimiter):
-        return [PLAIN["ranks and scores"].format(delimiter)]
-    if delimiter and not (is_number(first[3]) or LEVEL.fullmatch(first[3])):
+        return [PLAIN_FORMATS["ranks and scores"].format(delimiter)]
+    if delimiter and not (is_number(first[3]) or NTCIR_GRADE.fullmatch(first[3])):
         return []
     if kind == "run" and (delimiter or _have_scores(source, delimiter)):
         raise InputError(
             "four columns, of which column 3 does not count within each query: no rank stands there",
             where=source.location(None),
-            hint=_NAME.format(_header("query_id doc_id rank score", delimiter)),
+            hint=_NAME_COLUMNS_HINT.format(_header("query_id doc_id rank score", delimiter)),
         )
-    is_judged = is_number(first[3]) or LEVEL.fullmatch(first[3]) or re.fullmatch("(?i)q?[0-9]+", first[1])
+    is_judged = (
+        is_number(first[3]) or NTCIR_GRADE.fullmatch(first[3]) or re.fullmatch("(?i)q?[0-9]+", first[1])
+    )
     if kind == "run" and not is_judged:
         return []
-    return [PLAIN["TREC qrels"].format(delimiter, PLAIN["levels"].note if LEVEL.fullmatch(first[3]) else "")]
+    return [
+        PLAIN_FORMATS["TREC qrels"].format(
+            delimiter, PLAIN_FORMATS["levels"].note if NTCIR_GRADE.fullmatch(first[3]) else ""
+        )
+    ]
 
 
 def _are_ranked(source: Source, delimiter: str) -> bool:
@@ -440,8 +446,8 @@ def _counts(values: Sequence[float]) -> bool:
 
 
 def _three(source: Source, first: list[str], delimiter: str, kind: Kind | None) -> list[Format]:
-    if LEVEL.fullmatch(first[2]):
-        return [PLAIN["levels"].format(delimiter)]
+    if NTCIR_GRADE.fullmatch(first[2]):
+        return [PLAIN_FORMATS["levels"].format(delimiter)]
     if not is_number(first[2]):
         return []
     meaning = _third_column(source, delimiter, kind)
@@ -453,8 +459,8 @@ def _three(source: Source, first: list[str], delimiter: str, kind: Kind | None) 
             f"line: {_header('query_id doc_id relevance', delimiter)}",
         )
     if meaning == "either":
-        return [PLAIN[name].format(delimiter) for name in ("grades", "scores")]
-    return [PLAIN[meaning].format(delimiter)]
+        return [PLAIN_FORMATS[name].format(delimiter) for name in ("grades", "scores")]
+    return [PLAIN_FORMATS[meaning].format(delimiter)]
 
 
 def _third_column(source: Source, delimiter: str, kind: Kind | None) -> str:
@@ -500,12 +506,12 @@ def _third_column(source: Source, delimiter: str, kind: Kind | None) -> str:
     return "either"
 
 
-_NAME = "Name the columns in a first line, such as {}"
+_NAME_COLUMNS_HINT = "Name the columns in a first line, such as {}"
 
 
 def _either(delimiter: str) -> str:
     rank, score = (_header(f"query_id doc_id {value}", delimiter) for value in ("rank", "score"))
-    return f"{_NAME.format(rank)} where the lowest is best, or {score} where the highest is"
+    return f"{_NAME_COLUMNS_HINT.format(rank)} where the lowest is best, or {score} where the highest is"
 
 
 def _header(names: str, delimiter: str) -> str:
@@ -520,7 +526,7 @@ def _two(source: Source, first: list[str], delimiter: str, kind: Kind | None) ->
             where=source.location(None),
             hint=f"Let it be {_header('query_id doc_id', delimiter)} if it is one",
         )
-    return [PLAIN["pairs"].format(delimiter)]
+    return [PLAIN_FORMATS["pairs"].format(delimiter)]
 
 
 def _has_digit(text: str) -> bool:
@@ -545,14 +551,14 @@ def _unknown_format(source: Source, number: int, text: str, kind: Kind | None) -
     where = source.location(number)
     if "\r" in text:
         return return_error(where)
-    for beginning, (problem, advice) in _OTHERS.items():
+    for beginning, (problem, advice) in _OTHER_CONTENTS.items():
         if re.match(beginning, text, re.IGNORECASE):
-            problem = f"expected {WANTED[kind]}, but this is {problem} ({shown(text)})"
+            problem = f"expected {WANTED[kind]}, but this is {problem} ({short_repr(text)})"
             return InputError(problem, where=where, hint=advice)
     layout, advice = _nearest_layout(text, kind or "run")
     known = [shape for of in KINDS if kind in (None, of) for shape in KNOWN[layout][of]]
     return InputError(
-        f"unknown format: expected {WANTED[kind]} (found {shown(text)})",
+        f"unknown format: expected {WANTED[kind]} (found {short_repr(text)})",
         where=where,
         hint=f"{advice}Known with {layout.value}: {' or '.join(known)}",
     )
@@ -570,7 +576,7 @@ def _nearest_layout(text: str, kind: Kind) -> tuple[Layout, str]:
     names = cells_of(text, delimiter)
     if any(map(is_number, names)):
         header = _header(f"query_id doc_id {VALUE_COLUMNS[kind]}", delimiter)
-        return Layout.TABLE, f"Name its {counted(len(names), 'column')} in a first line, such as {header}. "
+        return Layout.TABLE, f"Name its {pluralize(len(names), 'column')} in a first line, such as {header}. "
     lacks = [ours for ours in ("query_id", "doc_id", VALUE_COLUMNS[kind]) if not called(ours, names)]
     if not lacks and (again := [name for name in names if names.count(name) > 1]):
         return Layout.TABLE, f"Two columns are called {again[0]}: leave one out. "
@@ -594,7 +600,7 @@ def _reason(text: str) -> str:
 
 
 _FEATURES = r"\S+ qid:\S+ [0-9]+:"
-_OTHERS = {
+_OTHER_CONTENTS = {
     r"<(!doctype|html|head|body|\?xml)": (
         "an HTML or XML page",
         "It may be an error page in place of a file: look at it, and download the file again",

@@ -14,13 +14,13 @@ from itertools import islice
 from typing import Any
 
 from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
-from permed_measures.errors import InputError, shown, warn
+from permed_measures.errors import InputError, short_repr, warn
 from permed_measures.frames import pl
 from permed_measures.inputs.columns import (
     called,
     check_decimals,
     checked_frame,
-    columns_of,
+    find_columns,
     has_long_decimals,
     whole_queries,
 )
@@ -29,7 +29,7 @@ from permed_measures.inputs.rank_check import contradicted_rows, note_of
 from permed_measures.inputs.sources import MARK, Source
 from permed_measures.inputs.text_reader import TextFile, twice_error
 
-_LINES = 1 << 17
+_ROWS_AS_OBJECTS = 1 << 17
 """Rows that are held as Python objects at a time."""
 
 
@@ -82,7 +82,7 @@ def text_frames(file: TextFile) -> Iterator[pl.DataFrame]:
 def _as_frames(rows: Iterable[tuple[object, ...]], value: str) -> Iterator[pl.DataFrame]:
     """Yield parsed lines as frames; lists without scores have none."""
     schema, listed = row_schema(value), iter(rows)
-    while some := list(islice(listed, _LINES)):
+    while some := list(islice(listed, _ROWS_AS_OBJECTS)):
         columns = zip(*some, strict=True)
         yield pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema, strict=False)
 
@@ -150,7 +150,7 @@ def _ranks(name: str, dtype: Any) -> pl.Expr:
 
 # --- Parquet ------------------------------------------------------------------------------------------
 
-_ROWS = 1 << 19
+_ROWS_PER_BATCH = 1 << 19
 """Rows of a batch."""
 _RANK = "rank of each row"
 """What the ranks are called where a column of the file may be called rank too."""
@@ -167,7 +167,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
     with _located(source):
         lazy = _lazy(source)
         schema = lazy.collect_schema()
-        names = columns_of(schema.names(), "relevance")
+        names = find_columns(schema.names(), "relevance")
         check_decimals(schema, names)
         rows = lazy.select(*names).collect()
         frame = checked_frame(rows, "relevance")
@@ -221,7 +221,7 @@ def rank_in_parquet(source: Source, n: int) -> tuple[str, str]:
     [name, *_] = called("rank", schema.names())
     with _located(source):
         check_decimals(schema, {name: "rank"})
-    return str(source.path), f" (found {shown(lazy.select(name).slice(n, 1).collect().row(0)[0])})"
+    return str(source.path), f" (found {short_repr(lazy.select(name).slice(n, 1).collect().row(0)[0])})"
 
 
 def parquet_rows(source: Source) -> Iterator[pl.DataFrame]:
@@ -230,13 +230,13 @@ def parquet_rows(source: Source) -> Iterator[pl.DataFrame]:
         lazy = _lazy(source)
         schema = lazy.collect_schema()
         theirs = next(iter(called("rank", schema.names())), "")
-        names = columns_of(schema.names(), "score")
+        names = find_columns(schema.names(), "score")
         check_decimals(schema, names)
         lazy = lazy.select(*names, _ranks(theirs, schema.get(theirs)).alias(_RANK))
         n_rows = lazy.select(pl.len()).collect().item()
-    for start in range(0, n_rows, _ROWS):
+    for start in range(0, n_rows, _ROWS_PER_BATCH):
         with _located(source):
-            rows = lazy.slice(start, _ROWS).collect()
+            rows = lazy.slice(start, _ROWS_PER_BATCH).collect()
             frame = checked_frame(rows.drop(_RANK), "score", first_row=start)
             frame = frame.with_columns(rows[_RANK].alias("rank"))
         yield frame

@@ -19,8 +19,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from permed_measures.errors import InputError, shown
-from permed_measures.escaping import counted
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import pluralize
 from permed_measures.progress import step
 from permed_measures.provenance import STDIN
 
@@ -31,7 +31,7 @@ _CHUNK = 1 << 23
 """Bytes of a large file at a time; of a smaller one a 16th, so that memory follows the size of the file."""
 _TEXT = 1 << 20
 """Bytes that are lines of text at a time."""
-_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
+_LONGEST_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
 """Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
 compressed file can hold any number of them."""
 _TYPES = {
@@ -62,7 +62,7 @@ def _open_zip(file: BinaryIO) -> Any:
     if "[Content_Types].xml" in names:
         raise InputError("a spreadsheet, which is not read", hint="Save the sheet as CSV")
     if len(names) != 1:
-        problem = f"a ZIP file of {counted(len(names), 'file')}, of which one can be read"
+        problem = f"a ZIP file of {pluralize(len(names), 'file')}, of which one can be read"
         raise InputError(problem, hint="Unpack it, and name one of its files")
     return archive.open(names[0])
 
@@ -79,7 +79,7 @@ _OPENERS: dict[str | None, Callable[[BinaryIO], Any]] = {
 _UTF_8 = "Save it as UTF-8, such as by iconv -f {} -t UTF-8 IN > OUT"
 _UTF_16 = "UTF-16 in place of UTF-8", _UTF_8.format("UTF-16")
 _UNPACK = "Unpack it, and name one of its files"
-_OTHERS = {
+_NOT_TEXT = {
     b"\xff\xfe": _UTF_16,
     b"\xfe\xff": _UTF_16,
     b"ARROW1": ("an Arrow file, which is not read", "Write it as Parquet"),
@@ -104,7 +104,7 @@ _TAR = ("a tar archive, which is not read", _UNPACK)
 def check_path(path: Path) -> None:
     """Raise InputError for a path that no file can have."""
     if "\0" in str(path):
-        raise InputError("a path may not hold a NUL", where=shown(str(path)))
+        raise InputError("a path may not hold a NUL", where=short_repr(str(path)))
 
 
 class Source:
@@ -206,7 +206,7 @@ class Source:
 
     def _check_beginning(self, data: bytes) -> None:
         """Raise InputError for what is no text, by its first bytes."""
-        found = next((said for beginning, said in _OTHERS.items() if data.startswith(beginning)), None)
+        found = next((said for beginning, said in _NOT_TEXT.items() if data.startswith(beginning)), None)
         if data[257:262] == b"ustar":
             found = _TAR
         if found is not None:
@@ -214,7 +214,7 @@ class Source:
 
     def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
         start = data[data.rfind(b"\n") + 1 :].lstrip()
-        most = _JSON_LINE if start.startswith((b"{", b"[")) else _LINE
+        most = _JSON_LINE if start.startswith((b"{", b"[")) else _LONGEST_LINE
         rest = content.readline(most)
         if len(rest) == most:
             problem = f"a line of more than {most >> 20} MB"
@@ -292,7 +292,7 @@ def parquet_parts(folder: Path) -> list[Path]:
 _PART = r"part[-.]\d|\d{6}_\d"
 
 
-def cached(read: Callable[[Path], T]) -> Callable[[Path], T]:
+def cache_by_mtime(read: Callable[[Path], T]) -> Callable[[Path], T]:
     """Let a function of a file read it again only if it has changed."""
     read_version = lru_cache(lambda path, *_: read(path))
 

@@ -11,19 +11,19 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
-from permed_measures.errors import InputError, shown
+from permed_measures.errors import InputError, short_repr
 from permed_measures.inputs.formats import (
     BLANKS,
     NO_RANK,
-    PLAIN,
+    PLAIN_FORMATS,
     Format,
     Header,
+    InputRow,
     Kind,
     Layout,
-    Row,
     check_tag,
-    divided,
     second_line,
+    split_columns,
 )
 from permed_measures.inputs.sources import Source
 
@@ -70,7 +70,9 @@ class TextFile(NamedTuple):
             if text and (text[0] != "#" or self._is_row(text)):
                 break
             comments += [text] if text else []
-        return comments, "_".join(self.first[5:]) if self.format.name == PLAIN["TREC run"].name else ""
+        return comments, "_".join(self.first[5:]) if self.format.name == PLAIN_FORMATS[
+            "TREC run"
+        ].name else ""
 
     # --- entries, rows, and a table of them ----------------------------------------------------------
 
@@ -129,7 +131,7 @@ class TextFile(NamedTuple):
         """Return file and line of the row with this index, from 0 on, and what stands there."""
         number, _ = next(islice(self.entries(), n, None))
         line = next((line for each, line in self.source.lines() if each == number), "")
-        return self.source.location(number), f", in {shown(line.strip(BLANKS))}" if line else ""
+        return self.source.location(number), f", in {short_repr(line.strip(BLANKS))}" if line else ""
 
     def _of_subtopics(
         self, query_id: str, doc_id: str, first: int | None, second: int | None, where: str
@@ -140,8 +142,9 @@ class TextFile(NamedTuple):
         if one == other:
             return None
         return InputError(
-            f"document {shown(doc_id)} of query {shown(query_id)} is listed twice, with {shown(one)} and "
-            f"{shown(other)} in column 2: these are judgments of subtopics",
+            f"document {short_repr(doc_id)} of query {short_repr(query_id)} is listed twice, with "
+            f"{short_repr(one)} and "
+            f"{short_repr(other)} in column 2: these are judgments of subtopics",
             where=where,
             hint=f"Take the highest of each document, such as by {TAKE_HIGHEST}; or use pyndeval for "
             "measures of diversity",
@@ -165,7 +168,7 @@ class TextFile(NamedTuple):
     def _of_columns(self, lines: Lines) -> Entries:
         """Read columns, in each line that is neither empty nor a comment."""
         parse, n_first, tag = self.format.parse, len(self.first), self.first[5:]
-        has_tag = self.format.name == PLAIN["TREC run"].name
+        has_tag = self.format.name == PLAIN_FORMATS["TREC run"].name
         for number, line in lines:
             text = line.strip(BLANKS)
             if "\r" in text:
@@ -186,7 +189,7 @@ class TextFile(NamedTuple):
                 raise self._error_for(error, number, text) from None
 
     def _columns_of(self, text: str) -> list[str]:
-        return cells_of(text, self.format.delimiter) if self.format.delimiter else divided(text)
+        return cells_of(text, self.format.delimiter) if self.format.delimiter else split_columns(text)
 
     def _is_row(self, text: str) -> bool:
         """Return whether a line that begins with # is no comment: it has the columns of the first row."""
@@ -235,7 +238,7 @@ class TextFile(NamedTuple):
                     raise ValueError(f"item {place} is not an object")
                 yield None, self.format.parse(content, place)
             except WRONG as error:
-                raise self._error_for(error, None, shown(as_object(pairs, check=False))) from None
+                raise self._error_for(error, None, short_repr(as_object(pairs, check=False))) from None
 
     def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
         """Return the error for an entry that cannot be read; of the file itself it is known already."""
@@ -252,7 +255,7 @@ class TextFile(NamedTuple):
         if isinstance(error, csv.Error) and "limit" in reason:
             advice = "leave out columns of long texts"
         return InputError(
-            f"not {line}{self.format.with_article}: {reason}{f' in {shown(text)}' if text else ''}",
+            f"not {line}{self.format.with_article}: {reason}{f' in {short_repr(text)}' if text else ''}",
             where=self.source.location(number),
             hint=f"Expected {self.format.shape}; {advice}",
         )
@@ -272,7 +275,7 @@ TAKE_HIGHEST = (
 
 
 def table_of(
-    rows: Iterable[tuple[object, Row]], duplicate_error: Callable[[str, str], InputError]
+    rows: Iterable[tuple[object, InputRow]], duplicate_error: Callable[[str, str], InputError]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
     """Return numbered rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
     table: dict[str, dict[str, Any]] = {}
@@ -291,9 +294,9 @@ def table_of(
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_run: bool) -> InputError:
     """Return the error for a document, or without `doc_id` a query, that is listed twice."""
-    document = "" if doc_id is None else f"document {shown(doc_id)} of "
+    document = "" if doc_id is None else f"document {short_repr(doc_id)} of "
     return InputError(
-        f"{document}query {shown(query_id)} is listed twice{first and f', first {first}'}",
+        f"{document}query {short_repr(query_id)} is listed twice{first and f', first {first}'}",
         where=second,
         hint="Remove one of the two" + (", or keep one: --duplicates first or best" if is_run else ""),
     )
@@ -313,7 +316,10 @@ def is_row(columns: Sequence[str], first: Sequence[str], form: Format) -> bool:
 
     TREC files have the same in column 2 of each row.
     """
-    if form.name in (PLAIN["TREC qrels"].name, PLAIN["TREC run"].name) and columns[1] != first[1]:
+    if (
+        form.name in (PLAIN_FORMATS["TREC qrels"].name, PLAIN_FORMATS["TREC run"].name)
+        and columns[1] != first[1]
+    ):
         return False
     try:
         form.parse(columns, 1)
@@ -331,7 +337,7 @@ def header_of(line: str) -> Header | None:
         header = Header(cells_of(line.removesuffix("\r"), delimiter), delimiter)
         if header.formats():
             return header
-    header = Header(divided(line.strip(BLANKS)))
+    header = Header(split_columns(line.strip(BLANKS)))
     return header if header.formats() else None
 
 
@@ -364,7 +370,7 @@ def _plain_rows(lines: Iterator[tuple[int, str]], header: Header) -> Iterator[_T
         wrong = ValueError("a carriage return (\\r) within the line") if "\r" in text else None
         yield (
             number,
-            cells_of(text, "\t") if header.delimiter or "\t" in text else divided(text.strip()),
+            cells_of(text, "\t") if header.delimiter or "\t" in text else split_columns(text.strip()),
             wrong,
         )
 
@@ -404,9 +410,10 @@ def two_lines_error(columns: Sequence[str], place: int, where: str) -> InputErro
     blank = "" if columns[1] == columns[place] or place > 4 else " (or a query id with a blank?)"
     return InputError(
         f"not a line of a TREC run: two lines of a run in one, for a line end is missing{blank}, in "
-        f"{shown(' '.join(columns))}",
+        f"{short_repr(' '.join(columns))}",
         where=where,
-        hint=f"Begin a new line before the query id that stands before {shown(' '.join(columns[place:]))}; "
+        hint="Begin a new line before the query id that stands before "
+        f"{short_repr(' '.join(columns[place:]))}; "
         "complete the line above it, or remove that",
     )
 
@@ -438,7 +445,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         [(again, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"{shown(again)} is listed twice")
+        raise ValueError(f"{short_repr(again)} is listed twice")
     return content
 
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.tables import Nested, location, number, string_id, with_string_ids
-from permed_measures.errors import InputError, shown, warn
-from permed_measures.escaping import counted
+from permed_measures.engine.tables import Nested, check_number, location, string_id, with_string_ids
+from permed_measures.errors import InputError, short_repr, warn
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import BEIR_COLUMNS, QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
-from permed_measures.inputs.rank_check import ranked
+from permed_measures.inputs.rank_check import sort_by_score
 from permed_measures.inputs.sources import check_path
 from permed_measures.inputs.text_reader import QUOTED
 
@@ -128,8 +128,8 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
     check_path(output.path)
     suffix = output.path.suffix.lower()
     name = _format_of(output) if to is None else to
-    if name not in FORMATS:
-        raise InputError(f"a format must be one of {', '.join(FORMATS)} (found {name!r})")
+    if name not in OUTPUT_FORMATS:
+        raise InputError(f"a format must be one of {', '.join(OUTPUT_FORMATS)} (found {name!r})")
     if suffix == ".zst":
         raise output.error("files are compressed as .gz only", "Choose another ending")
     content = _encoded(output, name, data)
@@ -140,11 +140,11 @@ def _format_of(output: _Output) -> str:
     """Return the format that the ending of the file means."""
     path = output.path
     ending = Path(path.stem if path.suffix.lower() in (".gz", ".zst") else path).suffix.lower()
-    if ending[1:] in FORMATS:
+    if ending[1:] in OUTPUT_FORMATS:
         return ending[1:]
     if ending in _TREC_ENDINGS:
         return "trec"
-    known = f"{', '.join(f'.{name}' for name in FORMATS)}, and for TREC {', '.join(_TREC_ENDINGS[1:])}"
+    known = f"{', '.join(f'.{name}' for name in OUTPUT_FORMATS)}, and for TREC {', '.join(_TREC_ENDINGS[1:])}"
     raise output.error(
         f"the ending {ending!r} means no format; known are {known}",
         "Choose another, or name the format: --to trec on the command line, to='trec' in Python",
@@ -157,7 +157,7 @@ _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
 
 def _encoded(output: _Output, name: str, data: Any) -> bytes:
     if output.comments and name != "trec":
-        lines = counted(len(output.comments), "comment line")
+        lines = pluralize(len(output.comments), "comment line")
         problem = f"{output.path}: {lines} left out, as only TREC files have them"
         warn(problem, path=output.path)
     text = _WRITERS[name](output, _checked(output, data))
@@ -177,7 +177,7 @@ def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
     for query_id, documents in with_string_ids(read_nested(data, output.value), "query ids").items():
         nested[query_id] = named = {}
         for doc_id, given in with_string_ids(documents, "document ids", query_id=query_id).items():
-            value = number(given, output.value, where=location(query_id, doc_id))
+            value = check_number(given, output.value, where=location(query_id, doc_id))
             named[doc_id] = float(value) if output.is_run or value != int(value) else int(value)
     return nested
 
@@ -209,12 +209,12 @@ def _rows(output: _Output, nested: Nested) -> list[tuple[str, str, float]]:
     empty = [query_id for query_id, documents in nested.items() if not documents]
     if empty and not output.is_run:
         raise output.error(
-            f"this format has a row per judgment, so that {counted(len(empty), 'query')} without any would "
+            f"this format has a row per judgment, so that {pluralize(len(empty), 'query')} without any would "
             f"be lost (first: {empty[0]!r})",
             "Write them as .json",
         )
     if empty:
-        problem = f"{output.path}: the file leaves out {counted(len(empty), 'query')} without documents"
+        problem = f"{output.path}: the file leaves out {pluralize(len(empty), 'query')} without documents"
         warn(f"{problem} (first: {empty[0]!r})", path=output.path)
     return [(q, doc_id, value) for q, documents in nested.items() for doc_id, value in documents.items()]
 
@@ -223,7 +223,7 @@ def _trec(output: _Output, nested: Nested) -> str:
     _rows(output, nested)  # says what would be lost
     if output.is_run:
         _check_column(output.tag, "tag", output.tag)
-        nested = {q: {d: documents[d] for d in ranked(documents)} for q, documents in nested.items()}
+        nested = {q: {d: documents[d] for d in sort_by_score(documents)} for q, documents in nested.items()}
     lines = []
     for query_id, documents in nested.items():
         if documents:
@@ -237,7 +237,7 @@ def _trec(output: _Output, nested: Nested) -> str:
             lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
     wrong = next((each for each in output.comments if each[:1] != "#" or set(each) & {"\n", "\r"}), None)
     if wrong is not None:
-        raise output.error(f"a comment line begins with # (found {shown(wrong)})")
+        raise output.error(f"a comment line begins with # (found {short_repr(wrong)})")
     return "".join([*(f"{each}\n" for each in output.comments), *lines]) if lines else ""
 
 
@@ -300,7 +300,7 @@ def _objects(output: _Output, nested: Nested) -> Iterator[dict[str, Any]]:
     """Yield PerMed results, or PerMed ground truth, which has no grades."""
     for query_id, documents in nested.items():
         if output.is_run:
-            results = [{"text_id": doc_id, "score": documents[doc_id]} for doc_id in ranked(documents)]
+            results = [{"text_id": doc_id, "score": documents[doc_id]} for doc_id in sort_by_score(documents)]
             yield {"query_id": query_id, "ranked_results": results}
             continue
         other = next((grade for grade in documents.values() if grade != 1), None)
@@ -318,7 +318,7 @@ _WRITERS: dict[str, Callable[[_Output, Nested], str]] = {
     "tsv": _tsv,
 }
 """What writes each format, by the ending of the file."""
-FORMATS = tuple(_WRITERS)
+OUTPUT_FORMATS = tuple(_WRITERS)
 """The formats that can be written, by the ending of the file."""
 
 

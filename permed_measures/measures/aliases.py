@@ -13,7 +13,7 @@ from permed_measures.errors import MeasureError
 from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import cutoff_of
 
-WORDS = {
+ALIASES = {
     "AP": "map map_cut average_precision mean_ap",
     "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
     "P": "precision prec pre",
@@ -55,19 +55,22 @@ CHINESE = {
 """The same in Chinese; a percentage of hits is precision, whatever statisticians call it."""
 
 _SEPARATORS = str.maketrans("", "", " _.-")
-_KNOWN = [*MEASURES.values(), *ir_measures.measures.registry.values()]
+_KNOWN_MEASURES = [*MEASURES.values(), *ir_measures.measures.registry.values()]
 MEASURE_OF_WORD: dict[str, str] = {
-    **{str(measure.NAME).lower().translate(_SEPARATORS): str(measure.NAME) for measure in reversed(_KNOWN)},
+    **{
+        str(measure.NAME).lower().translate(_SEPARATORS): str(measure.NAME)
+        for measure in reversed(_KNOWN_MEASURES)
+    },
     **{
         word.lower().translate(_SEPARATORS): name
-        for words_of in (WORDS, CHINESE)
+        for words_of in (ALIASES, CHINESE)
         for name, words in words_of.items()
         for word in words.split()
     },
 }
 """Measures by all the words for them, in lower case and without separators."""
 
-_NAME = r"""(?x)
+_ALIAS_PATTERN = r"""(?x)
     (?:(?:cosine|cos_sim|dot_score|dot|euclidean|manhattan)_)?       # of sentence-transformers
     (?:(?:top|前)[ _@-]*(?P<first>[0-9]+)[ _-]*(?=[^ _-]))?           # top-5 accuracy
     (?P<word>[^(@]*?)
@@ -76,19 +79,19 @@ _NAME = r"""(?x)
       |\((?:k[ ]*=[ ]*)?(?P<inside>[0-9]+)\)                         # p (5), p (k=5)
       |(?<=@)(?P<all>all))?
     """
-_WRITTEN = (
+_SPELLINGS = (
     (re.compile(r"([_@])\{([0-9]+)\}"), r"\1\2"),  # ndcg_{10}
     (re.compile(r"(?<=[0-9]),(?=000(?![0-9]))"), ""),  # r@1,000
 )
 """Other ways to write a cutoff, and the usual one."""
 _AVERAGE = re.compile(r"^(avg|average|mean)(?=.)")
-_LONGEST = 60
+_LONGEST_ALIAS = 60
 """Longer texts are no names of measures."""
 _INTERPOLATED = "iprec_at_recall_"
 _MOST_DIGITS_OF_A_CUTOFF = 9
 
 
-def understood(name: str) -> tuple[str, float | None] | None:
+def resolve_alias(name: str) -> tuple[str, float | None] | None:
     """Return the measure and the cutoff (of IPrec the recall) that a name means; None if it means none.
 
     Examples
@@ -104,7 +107,7 @@ def understood(name: str) -> tuple[str, float | None] | None:
     word, cutoff = (whole, "") if whole in MEASURE_OF_WORD else word_and_cutoff(name)  # the 1 of f1 is none
     if word not in MEASURE_OF_WORD or f"({cutoff})" in name:  # which might be a parameter
         return None
-    return MEASURE_OF_WORD[word], rank_of(cutoff, name) if cutoff.isdigit() else None
+    return MEASURE_OF_WORD[word], parse_cutoff(cutoff, name) if cutoff.isdigit() else None
 
 
 def word_and_cutoff(name: str) -> tuple[str, str]:
@@ -117,9 +120,9 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
     >>> [word_and_cutoff(name) for name in ("avg. ndcg_{10}", "avg precision", "r@1,000")]
     [('ndcg', '10'), ('averageprecision', ''), ('r', '1000')]
     """
-    for pattern, usual in _WRITTEN:
+    for pattern, usual in _SPELLINGS:
         name = pattern.sub(usual, name)
-    found = re.fullmatch(_NAME, name) if len(name) <= _LONGEST else None
+    found = re.fullmatch(_ALIAS_PATTERN, name) if len(name) <= _LONGEST_ALIAS else None
     if found is None:
         return _without_average(name.translate(_SEPARATORS)), ""
     cutoff = found["last"] or found["inside"] or found["all"] or found["first"] or ""
@@ -135,7 +138,7 @@ def _without_average(word: str) -> str:
     return whole if known else rest if rest in MEASURE_OF_WORD else word
 
 
-def rank_of(cutoff: str, name: str) -> int:
+def parse_cutoff(cutoff: str, name: str) -> int:
     """Return the cutoff that the digits at the end of a name mean."""
     significant = cutoff.lstrip("0")
     if not significant:
@@ -150,7 +153,7 @@ def rank_of(cutoff: str, name: str) -> int:
 _AMONG = re.compile(r"(?:r|recall)_?\{?(?P<n>[0-9]+)\}?(?:@(?P<k>[0-9]+))?")
 
 
-def among_candidates(name: str) -> str:
+def drop_candidate_count(name: str) -> str:
     """Return recall without the number of candidates that a name has before its cutoff; others as they are.
 
     Examples
@@ -162,27 +165,27 @@ def among_candidates(name: str) -> str:
     return f"R@{found['k']}" if found and found["k"] else name
 
 
-def share_of_list(name: str) -> bool:
+def has_percent_cutoff(name: str) -> bool:
     """Return whether a name may mean a share of the list, such as ``NDCG@10%``, or percent."""
     return re.search(r"@ *[0-9.]+ *%$", name.strip()) is not None
 
 
-def known_advice(name: str) -> str:
+def unsupported_hint(name: str) -> str:
     """Return what to write instead of a name that means something which is not computed; empty for others."""
-    name = name.strip()[:_LONGEST]
-    if share_of_list(name):
+    name = name.strip()[:_LONGEST_ALIAS]
+    if has_percent_cutoff(name):
         return f"Which is it? Write {name.rstrip('% ')} (%) for percent; within a share nothing is computed"
     if candidates := _AMONG.fullmatch(name.lower()):
         return f"Recall among {candidates['n']} candidates is R@k on lists that have these alone"
     return _ADVICE.get(word_and_cutoff(name.lower())[0], "")
 
 
-def advice_for(name: str) -> str:
+def suggestion_for(name: str) -> str:
     """Return what to write instead of a name that is unknown."""
     import difflib
 
-    word = word_and_cutoff(name[:_LONGEST].lower())[0]
-    if known := known_advice(name):
+    word = word_and_cutoff(name[:_LONGEST_ALIAS].lower())[0]
+    if known := unsupported_hint(name):
         return f"{known}; `permed-measures measures` lists all"
     words = [known for known, measure in MEASURE_OF_WORD.items() if measure not in NOT_COMPUTED]
     swapped = [known for known in words if sorted(known) == sorted(word)]

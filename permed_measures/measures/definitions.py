@@ -41,11 +41,11 @@ from permed_measures.measures.parameters import (
     CheckedMeasure,
     Param,
     choice,
-    number,
+    gain_table,
+    nonnegative,
+    number_in_range,
+    positive_int,
     probabilities,
-    size,
-    weights,
-    whole,
 )
 
 
@@ -117,8 +117,10 @@ class _GradedAP(CheckedMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "rel": REL,
-        "max_rel": Param(number(above=0), "a number above 0", default=2, desc="the grade that weighs 1"),
-        "gains": weights("weight", desc="weight of each grade, instead of grade / max_rel"),
+        "max_rel": Param(
+            number_in_range(above=0), "a number above 0", default=2, desc="the grade that weighs 1"
+        ),
+        "gains": gain_table("weight", desc="weight of each grade, instead of grade / max_rel"),
         "norm": choice(
             desc="what the sum is divided by",
             num_rel="the number of relevant documents",
@@ -298,7 +300,7 @@ class _GAP(CheckedMeasure):
             default=None,
             desc="probability of each threshold; equal ones if left out",
         ),
-        "max_rel": whole(1000, default=2, desc="the highest threshold without g"),
+        "max_rel": positive_int(1000, default=2, desc="the highest threshold without g"),
     }
 
 
@@ -352,8 +354,8 @@ class _QMeasure(CheckedMeasure):
     SHORT_DESC = "Average precision blended with cumulated gain."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
-        "beta": size(default=1, desc="how much the gain counts; with 0 it is AP"),
-        "gains": weights("gain", desc="gain of each grade, instead of the grade"),
+        "beta": nonnegative(default=1, desc="how much the gain counts; with 0 it is AP"),
+        "gains": gain_table("gain", desc="gain of each grade, instead of the grade"),
     }
 
 

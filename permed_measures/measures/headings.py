@@ -13,7 +13,7 @@ EXP_NDCG, SHORT = "nDCG(dcg='exp-log2')", "nDCG-exp"
 """What is written shorter in a heading, and how; `parse_measure` reads it back."""
 
 
-def heading(measure: Measure) -> str:
+def column_title(measure: Measure) -> str:
     """Return what heads a measure in every table and plot: the measure as it prints, exp-gain nDCG shorter.
 
     Examples
@@ -30,7 +30,7 @@ def heading(measure: Measure) -> str:
 
 def headings_of(measures: Iterable[Measure]) -> list[str]:
     """Return the heading of each measure: the user's own, or the short name."""
-    return [alias_of(measure) or heading(measure) for measure in measures]
+    return [alias_of(measure) or column_title(measure) for measure in measures]
 
 
 def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
@@ -45,14 +45,14 @@ def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
 ABOUT_JUDGED = "Judged@k: the share of the first k documents with a label; others count as not relevant"
 
 
-def explained(measures: Iterable[Measure]) -> list[str]:
+def heading_notes(measures: Iterable[Measure]) -> list[str]:
     """Say what each heading stands for that is not the measure as it prints."""
     measures = list(measures)
     pairs = zip(headings_of(measures), map(str, measures), strict=True)
     return [f"{text} is {whole}" for text, whole in dict.fromkeys(pairs) if text != whole]
 
 
-def renamed(measures: Iterable[Measure]) -> list[str]:
+def alias_notes(measures: Iterable[Measure]) -> list[str]:
     """Say which measure each name of the user's own stands for."""
     return [f"{alias_of(each)} is {each}" for each in measures if alias_of(each)]
 

@@ -11,13 +11,13 @@ from typing import Any
 from ir_measures.measures import Measure, ParamInfo
 from ir_measures.providers.base import NOT_PROVIDED
 
-from permed_measures.errors import MeasureError, nearest, shown
+from permed_measures.errors import MeasureError, did_you_mean, short_repr
 
 Cutoff = int | tuple[int, int] | None
 """A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
 
 
-def both_of(cutoff: Cutoff) -> tuple[int | None, int | None]:
+def precision_recall_cutoffs(cutoff: Cutoff) -> tuple[int | None, int | None]:
     """Return the cutoffs of precision and recall, which are the same unless there are two."""
     return cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
 
@@ -48,7 +48,7 @@ _MOST = 1e100
 """The largest gain or weight: sums of larger ones may be beyond all floating-point numbers."""
 
 
-def number(
+def number_in_range(
     low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
 ) -> Callable[[Any], float | int]:
     """Return a validator for finite numbers in a range; whole ones become ints, so that 2.0 and 2 are one."""
@@ -64,12 +64,12 @@ def number(
     return convert
 
 
-def size(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
+def nonnegative(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
     """Return a parameter from 0 to 1e100."""
-    return Param(number(0, _MOST), "a number from 0 to 1e100", default=default, desc=desc)
+    return Param(number_in_range(0, _MOST), "a number from 0 to 1e100", default=default, desc=desc)
 
 
-def whole(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
+def positive_int(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
     """Return a parameter that is a whole number from 1 to `most`."""
 
     def convert(value: Any) -> int:
@@ -103,7 +103,9 @@ def _flag(value: Any) -> bool:
 def _gains(value: Any, low: float = -_MOST) -> dict[float | int, float | int]:
     if not isinstance(value, Mapping):
         raise ValueError(value)
-    return {number()(grade): number(low, _MOST)(gain) for grade, gain in sorted(value.items())}
+    return {
+        number_in_range()(grade): number_in_range(low, _MOST)(gain) for grade, gain in sorted(value.items())
+    }
 
 
 def _weights(value: Any) -> dict[float | int, float | int]:
@@ -112,7 +114,7 @@ def _weights(value: Any) -> dict[float | int, float | int]:
     return _gains(value, low=0)
 
 
-def weights(what: str, *, desc: str) -> Param:
+def gain_table(what: str, *, desc: str) -> Param:
     """Return a parameter that maps grades to numbers of at least 0."""
     allowed = f"a mapping from each relevant grade to its {what} (numbers from 0 to 1e100)"
     return Param(_weights, allowed, default=None, desc=desc)
@@ -126,11 +128,11 @@ def probabilities(value: Any) -> dict[float | int, float | int]:
     return found
 
 
-NEEDED_CUTOFF = whole(2**31 - 1, desc="ranks that count")
+NEEDED_CUTOFF = positive_int(2**31 - 1, desc="ranks that count")
 NEEDED_CUTOFF.required = True
-CUTOFF = whole(2**31 - 1, desc="ranks that count; all if left out")  # ranks are 32-bit integers
+CUTOFF = positive_int(2**31 - 1, desc="ranks that count; all if left out")  # ranks are 32-bit integers
 REL = Param(
-    number(0),
+    number_in_range(0),
     "a number of at least 0 (negative grades are never relevant)",
     default=1,
     desc="lowest relevant grade",
@@ -165,7 +167,7 @@ class CheckedMeasure(Measure):
         """Return the measure with other parameters."""
         if unnamed:
             hint = f"Write {self.NAME} @ {unnamed[0]}" if isinstance(unnamed[0], int) else "Write name=value"
-            problem = f"{self.NAME} takes parameters by their names (found {shown(unnamed[0])})"
+            problem = f"{self.NAME} takes parameters by their names (found {short_repr(unnamed[0])})"
             raise MeasureError(problem, hint=hint)
         changed: CheckedMeasure = super().__call__(**params)  # type: ignore[no-untyped-call]
         changed.given = self.given | set(params)
@@ -182,7 +184,9 @@ def _converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
     try:
         return param.convert(value)
     except (TypeError, ValueError, OverflowError):
-        raise MeasureError(f"{measure.NAME}: {name} must be {param.allowed} (found {shown(value)})") from None
+        raise MeasureError(
+            f"{measure.NAME}: {name} must be {param.allowed} (found {short_repr(value)})"
+        ) from None
 
 
 def values_of(measure: Measure) -> dict[str, Any]:
@@ -201,9 +205,9 @@ _STANDARD = {
     "cutoff": CUTOFF,
     "rel": REL,
     "gains": Param(_gains, "a mapping from grades to gains, numbers up to 1e100"),
-    "beta": size(),
-    "recall": Param(number(0, 1), "a number from 0 to 1"),
-    "p": Param(number(0, 1), "a number from 0 to 1"),
+    "beta": nonnegative(),
+    "recall": Param(number_in_range(0, 1), "a number from 0 to 1"),
+    "p": Param(number_in_range(0, 1), "a number from 0 to 1"),
 }
 """What holds for the parameters of ir_measures' own measures beyond their type."""
 
@@ -223,7 +227,7 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
             _converted(measure, name, _STANDARD[name], value)
         is_known = name in ("cutoff", "rel")  # ir_measures' own check takes no fraction of a grade
         if not is_known and not param.validate(value):  # type: ignore[no-untyped-call]
-            raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {shown(value)})")
+            raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {short_repr(value)})")
     for name, param in measure.SUPPORTED_PARAMS.items():
         if complete and param.required and name not in measure.params:
             example = {"cutoff": 10, "recall": 0.5}.get(name)
@@ -231,7 +235,7 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
             raise MeasureError(f"{measure.NAME} needs a {name}", hint=f"Write {whole}")
 
 
-_TYPES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a string"}
+_TYPE_NAMES = {bool: "True or False", int: "a whole number", float: "a decimal number", str: "a string"}
 
 
 def allowed(param: ParamInfo) -> str:
@@ -240,13 +244,13 @@ def allowed(param: ParamInfo) -> str:
         return param.allowed
     if param.choices is not NOT_PROVIDED:
         return "one of " + ", ".join(map(repr, param.choices))
-    return _TYPES.get(param.dtype) or f"of type {getattr(param.dtype, '__name__', param.dtype)}"
+    return _TYPE_NAMES.get(param.dtype) or f"of type {getattr(param.dtype, '__name__', param.dtype)}"
 
 
 def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
     known = measure.SUPPORTED_PARAMS
-    problem = f"{measure.NAME} has no parameter {shown(name)} (it has: {', '.join(known) or 'none'})"
-    return MeasureError(problem, hint=nearest(name, known))
+    problem = f"{measure.NAME} has no parameter {short_repr(name)} (it has: {', '.join(known) or 'none'})"
+    return MeasureError(problem, hint=did_you_mean(name, known))
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:

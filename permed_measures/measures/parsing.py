@@ -10,8 +10,8 @@ from typing import Any
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.errors import MeasureError, shown
-from permed_measures.measures.aliases import advice_for, known_advice, understood
+from permed_measures.errors import MeasureError, short_repr
+from permed_measures.measures.aliases import resolve_alias, suggestion_for, unsupported_hint
 from permed_measures.measures.definitions import MEASURES, PRESETS
 from permed_measures.measures.headings import EXP_NDCG, SHORT
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
@@ -35,10 +35,10 @@ def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measur
     else:
         for name in measures:
             if not isinstance(name, str) or not name.strip():
-                problem = f"a dict of measures must have names (found {shown(name)})"
+                problem = f"a dict of measures must have names (found {short_repr(name)})"
                 raise MeasureError(problem, hint="{'MAP@10': GradedAP @ 10}")
         found = [with_alias(parse_measure(each), name) for name, each in measures.items()]
-    return distinct(found if rel is None else [with_rel(measure, rel) for measure in found])
+    return deduplicate(found if rel is None else [with_rel(measure, rel) for measure in found])
 
 
 def _preset(name: MeasureLike) -> Iterable[Measure]:
@@ -46,26 +46,26 @@ def _preset(name: MeasureLike) -> Iterable[Measure]:
     return PRESETS.get(name.strip().lower(), ()) if isinstance(name, str) else ()
 
 
-def named_measures(text: str) -> list[Measure]:
+def parse_measure_args(text: str) -> list[Measure]:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``, or those of a preset."""
-    return [*_preset(text)] or [named_measure(text)]
+    return [*_preset(text)] or [parse_named_measure(text)]
 
 
-_NAMED = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs to a parameter
+_NAMED_MEASURE = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs to a parameter
 
 
-def named_measure(text: str) -> Measure:
+def parse_named_measure(text: str) -> Measure:
     """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
-    found = re.fullmatch(_NAMED, text)
+    found = re.fullmatch(_NAMED_MEASURE, text)
     if found is None or re.fullmatch(_GAINS, text.strip()):
         return parse_measure(text)
     name, measure = found[1].strip(), found[2].strip()
     if not name or not measure:
-        raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {shown(text)})")
+        raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {short_repr(text)})")
     return with_alias(parse_measure(measure), name)
 
 
-def distinct(measures: Iterable[Measure]) -> list[Measure]:
+def deduplicate(measures: Iterable[Measure]) -> list[Measure]:
     """Return each measure once, with its name if it has one; two cannot have one name, nor one two."""
     found: dict[Measure, Measure] = {}
     owners: dict[str, Measure] = {}
@@ -124,7 +124,7 @@ def parse_measure(text: MeasureLike) -> Measure:
         return text
     if not isinstance(text, str):
         raise MeasureError(
-            f"a measure is an object of ir_measures or a string (found {shown(text)})",
+            f"a measure is an object of ir_measures or a string (found {short_repr(text)})",
             hint="calc_aggregate takes measures, qrels and a run, compare takes qrels, runs and measures",
         )
     registry = {**ir_measures.measures.registry, **MEASURES}
@@ -185,13 +185,15 @@ def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
     name, params, at = parsed or (text, {}, None)
     if gains := re.fullmatch(_GAINS, text.strip()):
         hint = f"Write nDCG(gains={{{gains[1].replace('=', ':')}}})"
-        raise MeasureError(f"gains are a parameter (found {shown(text)}, as trec_eval has it)", hint=hint)
-    found = understood(name)
+        raise MeasureError(
+            f"gains are a parameter (found {short_repr(text)}, as trec_eval has it)", hint=hint
+        )
+    found = resolve_alias(name)
     if found and (at is None or found[1] is None):
         return found[0], params, found[1] if at is None else at
     if parsed:
-        raise MeasureError(f"there is no measure {shown(name)}", hint=advice_for(name))
+        raise MeasureError(f"there is no measure {short_repr(name)}", hint=suggestion_for(name))
     examples = "Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10"
     one = "Name one at a time: -m P@5 -m P@10, or in Python ['P@5', 'P@10']"
-    problem = f"a measure is written Name(parameter=value,...)@cutoff (found {shown(text)})"
-    raise MeasureError(problem, hint=known_advice(text) or (one if "," in name else examples))
+    problem = f"a measure is written Name(parameter=value,...)@cutoff (found {short_repr(text)})"
+    raise MeasureError(problem, hint=unsupported_hint(text) or (one if "," in name else examples))

@@ -12,14 +12,14 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, plural
+from permed_measures.escaping import plural, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.intervals import Floats, Ints, check_level, measure_intervals, no_variance, percent
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
-from permed_measures.run_notes import check_given, check_named, naming
+from permed_measures.run_notes import check_named, check_nonempty, errors_name_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ COLUMN, PAGE = 3.3, 7.0
 _MOST_COLUMNS = 3
 """So many measures stand side by side; more make further lines of panels."""
 
-_FEW = 5
+_MIN_UNITS_FOR_BARS = 5
 """Fewer units than this have no bar."""
 
 _MANY = 35
@@ -87,7 +87,7 @@ def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
     if len(given) != n:
         hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
         raise InputError(
-            f"ax must be one Axes for each of {counted(n, 'measure')} (found {len(given)})", hint=hint
+            f"ax must be one Axes for each of {pluralize(n, 'measure')} (found {len(given)})", hint=hint
         )
     return given
 
@@ -129,7 +129,7 @@ def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
 def sorted_panels(panels: Sequence[Sequence[Point]], n_units: int) -> list[list[Point]]:
     """Return panels with the rows in the order of the first, the highest on top, and no bars of few units."""
     rows = sorted(zip(*panels, strict=True), key=lambda points: -round(points[0].value, 12))
-    if n_units < _FEW:
+    if n_units < _MIN_UNITS_FOR_BARS:
         rows = [tuple(point._replace(interval=None) for point in points) for points in rows]
     return [*map(list, zip(*rows, strict=True))]
 
@@ -140,7 +140,7 @@ def about_bars(
     """Say what bars are, where there are any, and why points have none, where they have not."""
     bars = {point.interval is not None for point in chain(*panels)}
     said = [f"bar: {bar}"] * (True in bars)
-    why = f"fewer than {_FEW} {plural(unit)}" if n_units < _FEW else missing
+    why = f"fewer than {_MIN_UNITS_FOR_BARS} {plural(unit)}" if n_units < _MIN_UNITS_FOR_BARS else missing
     return [*said, *[f"no {'bar' if said else 'CI'}: {why}"] * (False in bars)]
 
 
@@ -237,9 +237,9 @@ def plot_means(
     check_named(runs)
     values, table = {}, read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures, rel), table)
-    check_given(evaluator.judgments, evaluator.measures, "plot", runs)
+    check_nonempty(evaluator.judgments, evaluator.measures, "plot", runs)
     for name in runs:
-        with naming(name):
+        with errors_name_run(name):
             values[name] = evaluator.evaluate(read(runs[name], "score")).values
     name, cluster, _ = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(table))
     return draw_means(list(evaluator.measures), values, cluster, name, level, ax)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permed_measures.errors import InputError, warn
-from permed_measures.escaping import listed, one_line
+from permed_measures.escaping import join_names, one_line
 from permed_measures.inputs.write import write_whole
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ WIN, LOSS = "#0b57a4", "#b3440b"
 AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Properties of a matplotlib Text in which $ and backslash mean nothing."""
 
-_LONGEST = 34
+_LONGEST_TICK = 34
 
 
 def matplotlib(name: str = "") -> Any:
@@ -48,13 +48,13 @@ def matplotlib(name: str = "") -> Any:
 def shown_name(text: str) -> str:
     """Return a name as plots show it: on one line; of a long one the beginning and the end."""
     line = " ".join(one_line(text).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 13]}…{line[-12:]}"
+    return line if len(line) <= _LONGEST_TICK else f"{line[: _LONGEST_TICK - 13]}…{line[-12:]}"
 
 
 def wrapped(text: str, width: int | None = None) -> str:
     """Break the heading of a measure with many parameters into lines."""
     after_commas = re.sub(r",(?=\S)", ", ", one_line(text))
-    return "\n".join(textwrap.wrap(after_commas, width or _LONGEST))
+    return "\n".join(textwrap.wrap(after_commas, width or _LONGEST_TICK))
 
 
 PLOT_ENDINGS = (".pdf", ".svg", ".png")
@@ -105,9 +105,9 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
     if len(figures) != 1:
         raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
     [figure] = figures
-    with _DRAWING, _last_resort(figure) as missing:
+    with _MATPLOTLIB_LOCK, _last_resort(figure) as missing:
         if missing:
-            letters = listed(map(repr, missing), 5)
+            letters = join_names(map(repr, missing), 5)
             hint = "Set matplotlib's font.family to one that has them"
             warn(f"{path}: no font of the plot has {letters}. {hint}", path=path)
         content = _drawn(figure, ending[1:])
@@ -160,12 +160,12 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
     "png": {"dpi": 200, **_TIGHT},
 }
 _SETTINGS = {"svg.hashsalt": "permed-measures", "pdf.fonttype": 42}
-_DRAWING = RLock()
+_MATPLOTLIB_LOCK = RLock()
 """Held while a figure is drawn: matplotlib's settings are those of all threads."""
 
 
 def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
-    """Draw a figure into the bytes of a file; `_DRAWING` is held."""
+    """Draw a figure into the bytes of a file; `_MATPLOTLIB_LOCK` is held."""
     content, of_process = io.BytesIO(), matplotlib().rcParams
     settings = {**_SETTINGS, **settings}
     before = {name: of_process[name] for name in settings}  # rc_context would put back those of others too
@@ -180,15 +180,15 @@ def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
 # --- in pages ----------------------------------------------------------------------------------------
 
 
-_INK, _PAPER = "var(--ink, currentColor)", "var(--paper, transparent)"
+_INK_COLOUR, _PAPER_COLOUR = "var(--ink, currentColor)", "var(--paper, transparent)"
 _ON_PAGES = {
-    "#000000": _INK,
-    "#262626": _INK,
-    "#404040": _INK,
-    "#595959": _INK,
-    "#999999": _INK,
+    "#000000": _INK_COLOUR,
+    "#262626": _INK_COLOUR,
+    "#404040": _INK_COLOUR,
+    "#595959": _INK_COLOUR,
+    "#999999": _INK_COLOUR,
     "#ebebeb": "var(--grid, #8884)",
-    "#ffffff": _PAPER,
+    "#ffffff": _PAPER_COLOUR,
     WIN: f"var(--win, {WIN})",
     LOSS: f"var(--loss, {LOSS})",
 }
@@ -200,7 +200,7 @@ def inline_svg(figure: Figure) -> str:
     """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
     from xml.etree import ElementTree
 
-    with _DRAWING, _last_resort(figure):  # the browser has fonts of its own
+    with _MATPLOTLIB_LOCK, _last_resort(figure):  # the browser has fonts of its own
         drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
@@ -222,6 +222,6 @@ def inline_svg(figure: Figure) -> str:
         if style:
             found["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
     root.set("xmlns", _SVG)
-    root.set("style", f"fill: {_INK}")  # what is black has no colour of its own
+    root.set("style", f"fill: {_INK_COLOUR}")  # what is black has no colour of its own
     del root.attrib["width"], root.attrib["height"]
     return ElementTree.tostring(root, encoding="unicode")

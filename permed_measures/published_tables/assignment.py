@@ -10,8 +10,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted, listed
-from permed_measures.published_tables.cells import letters_of
+from permed_measures.escaping import join_names, pluralize
+from permed_measures.published_tables.cells import letters_and_digits
 from permed_measures.published_tables.tables import SHOWN, ClaimRow, PrintedClaims
 
 _MOST_BRACKETS = 4
@@ -57,7 +57,7 @@ def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
     left = [row.label for row, run in zip(rows, run_of, strict=True) if run is None]
     if not found:
         raise InputError(
-            f"no row is about one of the runs {listed(runs, SHOWN)} (found {listed(left, SHOWN)})",
+            f"no row is about one of the runs {join_names(runs, SHOWN)} (found {join_names(left, SHOWN)})",
             where=printed.path,
             hint="Name the runs as the table does: NAME=FILE",
         )
@@ -78,7 +78,7 @@ def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
     """
     rows = list(rows)
     found: list[str | None] = [None] * len(rows)
-    for written, written_in_row in _WRITTEN:
+    for written, written_in_row in _SPELLINGS_OF_NAMES:
         taken = set(filter(None, found))
         names = Counter(map(written, runs))
         known = {name: run for run in runs if names[name := written(run)] == 1 and name and run not in taken}
@@ -94,16 +94,16 @@ def _without_brackets(name: str, n: int) -> Iterator[str]:
     spans = [found.span() for found in _IN_BRACKETS.finditer(name)][-_MOST_BRACKETS:]
     for chosen in combinations(spans, n):
         ends = [0, *(end for span in chosen for end in span), len(name)]
-        yield letters_of("".join(name[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)))
+        yield letters_and_digits("".join(name[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)))
 
 
 def _without_any(name: str) -> str:
-    return letters_of(_IN_BRACKETS.sub("", name))
+    return letters_and_digits(_IN_BRACKETS.sub("", name))
 
 
-_WRITTEN: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[str]]], ...] = (
+_SPELLINGS_OF_NAMES: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[str]]], ...] = (
     (str, lambda label: [label]),
-    *((letters_of, partial(_without_brackets, n=n)) for n in range(_MOST_BRACKETS + 1)),
+    *((letters_and_digits, partial(_without_brackets, n=n)) for n in range(_MOST_BRACKETS + 1)),
     (_without_any, lambda label: [_without_any(label)]),
 )
 """How the names of runs and of rows are compared, the strictest way first."""
@@ -125,5 +125,5 @@ def _left_out(rows: list[str], runs: list[str]) -> Iterator[str]:
     """Say which rows have no run, and which runs no row."""
     for names, noun, other in ((rows, "row", "run"), (runs, "run", "row")):
         if names:
-            named = listed(dict.fromkeys(names), SHOWN)
-            yield f"{counted(len(names), noun)} without a {other} left out: {named}"
+            named = join_names(dict.fromkeys(names), SHOWN)
+            yield f"{pluralize(len(names), noun)} without a {other} left out: {named}"

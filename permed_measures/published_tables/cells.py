@@ -14,9 +14,9 @@ from typing import NamedTuple
 _NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a", "n.a.", "na", "nan", "none"))
 """Cells that say that there is no number."""
 
-_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
+_NUMBER_PATTERN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
 _UP, _DOWN = "↑▲△⬆↗", "↓▼▽⬇↘"
-_MARKS = " *_†‡§¶⋆★☆✱∗•◦∙'\"′″\u200b\ufeff~≈🥇🥈🥉🏅🏆🔥⭐🌟✅✔✓\ufe0f"
+_MARKS_OF_NUMBERS = " *_†‡§¶⋆★☆✱∗•◦∙'\"′″\u200b\ufeff~≈🥇🥈🥉🏅🏆🔥⭐🌟✅✔✓\ufe0f"
 _SCRIPTS = re.compile(r"[\^_]\{[^{}]*\}")
 _RAISED = re.compile(r"\^\{[^{}]*\}")
 _LOWERED = re.compile(r"_\{([^{}]*)\}")
@@ -25,19 +25,22 @@ _THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
 _SIGNED_COMMA = re.compile(r"(?<=[±+-])( *[0-9]{1,3}),(?=[0-9])")
 """That of a deviation or change in brackets; others may be between the ends of an interval."""
-_FIRST = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER})(?P<percent> *%)?")
-_INTERVAL = rf"[\[(] *[+-]?{_NUMBER}(?: *%)? *(?:,|;|--?| to ) *[+-]?{_NUMBER}(?: *%)? *[\])]"
+_FIRST_NUMBER = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER_PATTERN})(?P<percent> *%)?")
+_INTERVAL_PATTERN = (
+    rf"[\[(] *[+-]?{_NUMBER_PATTERN}(?: *%)? *(?:,|;|--?| to ) *[+-]?{_NUMBER_PATTERN}(?: *%)? *[\])]"
+)
 _SPREAD = r"(?:±|\+/-|\+-|sd ?=?|std ?=?|Δ ?=?)"
 _REST = re.compile(
-    rf"(?:[{re.escape(_MARKS + _UP + _DOWN)}]|{_INTERVAL}|(?:{_SPREAD}|[{_UP}{_DOWN}+-]) *{_NUMBER}(?: *%)?"
-    rf"|[(\[] *{_SPREAD}? *[{_UP}{_DOWN}+-]? *{_NUMBER}(?: *%)? *[)\]]|\(\)|\[\])*"
+    rf"(?:[{re.escape(_MARKS_OF_NUMBERS + _UP + _DOWN)}]|{_INTERVAL_PATTERN}|"
+    rf"(?:{_SPREAD}|[{_UP}{_DOWN}+-]) *{_NUMBER_PATTERN}(?: *%)?"
+    rf"|[(\[] *{_SPREAD}? *[{_UP}{_DOWN}+-]? *{_NUMBER_PATTERN}(?: *%)? *[)\]]|\(\)|\[\])*"
 )
 """What may stand behind a number: marks, an interval, a deviation, a change."""
-_LONGEST = 200
+_LONGEST_NAME = 200
 _BETWEEN_NUMBERS = ("/", "|", ";", ", ")
 
 
-class Number(NamedTuple):
+class CellNumber(NamedTuple):
     """What a cell holds.
 
     Attributes
@@ -71,7 +74,7 @@ def plain(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Return whether a cell says that there is no number."""
-    return plain(text).strip(_MARKS).lower() in _NO_CLAIM
+    return plain(text).strip(_MARKS_OF_NUMBERS).lower() in _NO_CLAIM
 
 
 def title_of(text: str) -> str:
@@ -81,15 +84,15 @@ def title_of(text: str) -> str:
 
 def label_of(text: str) -> str:
     """Return the name of a row without marks and raised text."""
-    return title_of(text).strip(_MARKS + "↑↓")
+    return title_of(text).strip(_MARKS_OF_NUMBERS + "↑↓")
 
 
-def letters_of(name: str) -> str:
+def letters_and_digits(name: str) -> str:
     """Return the letters and digits of a name, in lower case."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
 
 
-def printed_in(text: str) -> Number | None:
+def printed_in(text: str) -> CellNumber | None:
     """Return the number in a cell; None if it holds no number, or more than a table has beside one.
 
     Examples
@@ -100,14 +103,14 @@ def printed_in(text: str) -> Number | None:
     ('0.5357', '0.53', Number(number='-1.2%', signed=True))
     """
     cell = _simplified(text)
-    if re.fullmatch(_INTERVAL, cell):
-        return Number("")
-    found = _FIRST.match(cell.lstrip(_UP + _DOWN + _MARKS))
+    if re.fullmatch(_INTERVAL_PATTERN, cell):
+        return CellNumber("")
+    found = _FIRST_NUMBER.match(cell.lstrip(_UP + _DOWN + _MARKS_OF_NUMBERS))
     if found is None or not _REST.fullmatch(found.string, found.end()):
         return None
     sign = "-" if cell[0] in _DOWN else found["sign"]
     number = sign.replace("+", "") + found["number"] + ("%" if found["percent"] else "")
-    return Number(number, bool(sign) or cell[0] in _UP)
+    return CellNumber(number, bool(sign) or cell[0] in _UP)
 
 
 def numbers_in(text: str, n: int = 0) -> list[str]:
@@ -119,7 +122,7 @@ def numbers_in(text: str, n: int = 0) -> list[str]:
     (['0.5', '0.4'], ['0,5', '-', '0,3'], [], [])
     """
     for sign in _BETWEEN_NUMBERS:
-        parts = [part.strip() for part in text[:_LONGEST].split(sign)]
+        parts = [part.strip() for part in text[:_LONGEST_NAME].split(sign)]
         are_numbers = any(map(printed_in, parts)) and all(
             printed_in(part) or is_blank(part) for part in parts
         )
@@ -135,12 +138,12 @@ def holds_numbers(text: str) -> bool:
 
 def _simplified(text: str) -> str:
     """Return a cell without marks, raised and lowered text, with decimal points and plain minus signs."""
-    cell = _SCRIPTS.sub("", plain(text[:_LONGEST])).translate(_MINUS)
+    cell = _SCRIPTS.sub("", plain(text[:_LONGEST_NAME])).translate(_MINUS)
     cell = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), cell)
     start = min((place for sign in "[(" if (place := cell.find(sign)) >= 0), default=len(cell))
     before = _DECIMAL_COMMA.sub(lambda found: found[0].replace(",", "."), cell[:start])
     cell = before + _SIGNED_COMMA.sub(r"\1.", cell[start:])
-    return cell.strip(_MARKS)
+    return cell.strip(_MARKS_OF_NUMBERS)
 
 
 # --- rows and headings -----------------------------------------------------------------------------
@@ -148,7 +151,7 @@ def _simplified(text: str) -> str:
 MOST_COLUMNS = 1000
 """Cells that span more columns are cut there."""
 _MOST_ROWS_OF_HEADINGS = 4
-_CUTOFFS = re.compile(r"@?[0-9]{1,4}")
+_CUTOFF_PATTERN = re.compile(r"@?[0-9]{1,4}")
 _CORNER = re.compile(
     r"@?k|cutoff|top-?k|rank|(?:run|system|model|method|approach|algorithm|retriever|ranker|metric|measure)s?"
     r"(?:[ _-]?(?:name|id|tag))?|name|模型|系统|方法|指标",
@@ -157,7 +160,7 @@ _CORNER = re.compile(
 """What stands left of the last row of headings."""
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A cell: its text, its line in the file, and how many columns and rows it spans."""
 
     text: str
@@ -166,18 +169,18 @@ class Cell(NamedTuple):
     rows: int = 1
 
 
-Grid = list[list[Cell]]
+Grid = list[list[TableCell]]
 """The cells of each row of a table."""
 
 
-class Entry(NamedTuple):
+class NumberCell(NamedTuple):
     """A cell below the headings: its text, and the number in it."""
 
     text: str
-    number: Number | None = None
+    number: CellNumber | None = None
 
     @classmethod
-    def of(cls, text: str) -> Entry:
+    def of(cls, text: str) -> NumberCell:
         """Return a cell with its number, if it holds one."""
         return cls(text, printed_in(text))
 
@@ -187,7 +190,7 @@ class Entry(NamedTuple):
         return self.number is None and is_blank(self.text)
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The cells of a row, and what stands alone in rows above it.
 
     Attributes
@@ -200,7 +203,7 @@ class Row(NamedTuple):
         What is no measure or cutoff, such as ``DL19``, also where it does not head the numbers.
     """
 
-    cells: list[Entry]
+    cells: list[NumberCell]
     sections: tuple[str, ...]
     line: int
     block: str = ""
@@ -223,7 +226,7 @@ class PrintedTable(NamedTuple):
 
     name: str
     titles: list[tuple[str, ...]]
-    rows: list[Row]
+    rows: list[TableRow]
     line: int
     is_turned: bool = False
 
@@ -238,7 +241,7 @@ class PrintedTable(NamedTuple):
         titles = [tuple(filter(None, each)) for each in labels]
         columns = list(zip(*(row.cells for row in self.rows), strict=True))[n:]
         rows = [
-            Row([Entry.of(" ".join(title)), *cells], (), self.line)
+            TableRow([NumberCell.of(" ".join(title)), *cells], (), self.line)
             for title, cells in zip(self.titles[n:], columns, strict=True)
         ]
         return self._replace(titles=[(), *titles], rows=rows, is_turned=True)
@@ -250,12 +253,12 @@ def count_in(text: str | None) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 9 else 1
 
 
-def spread(rows: Grid) -> Grid:
+def expand_spans(rows: Grid) -> Grid:
     """Repeat each cell in all columns and rows that it spans."""
-    below: dict[int, Cell] = {}
+    below: dict[int, TableCell] = {}
     whole = []
     for row in rows:
-        cells: list[Cell] = []
+        cells: list[TableCell] = []
         new = chain.from_iterable([cell] * max(cell.columns, 1) for cell in row)
         while (cell := below.pop(len(cells), None) or next(new, None)) is not None:
             if cell.rows > 1:
@@ -283,7 +286,7 @@ def _table(grid: Grid) -> PrintedTable | None:
     columns = zip(*_filled_right(rows[:n]), strict=True)
     titles = [tuple(dict.fromkeys(filter(None, (title_of(cell.text) for cell in each)))) for each in columns]
     body = [
-        Row([Entry.of(cell.text) for cell in row], above, max(cell.line for cell in row))
+        TableRow([NumberCell.of(cell.text) for cell in row], above, max(cell.line for cell in row))
         for row, above in zip(rows[n:], sections[n:], strict=True)
     ]
     return PrintedTable("", titles, body, rows[0][0].line) if body else None
@@ -304,19 +307,19 @@ def _with_sections(grid: Grid, width: int) -> tuple[Grid, list[tuple[str, ...]]]
         if _is_section(row, width) or (anywhere and _is_one_text(row)):
             above = (*above, title_of(next(cell.text for cell in row if cell.text.strip())))
         elif any(cell.text.strip() for cell in row) and not _repeats(row, rows[:_MOST_ROWS_OF_HEADINGS]):
-            rows.append([*row, *[Cell("", row[0].line)] * (width - len(row))])
+            rows.append([*row, *[TableCell("", row[0].line)] * (width - len(row))])
             sections.append(above)
             above = ()
     return rows, sections
 
 
-def _repeats(row: list[Cell], headings: Grid) -> bool:
+def _repeats(row: list[TableCell], headings: Grid) -> bool:
     """Return whether a row without numbers is one of the first rows again."""
     texts = [cell.text for cell in row]
     return texts in ([cell.text for cell in each] for each in headings) and not any(map(holds_numbers, texts))
 
 
-def _is_one_text(row: list[Cell]) -> bool:
+def _is_one_text(row: list[TableCell]) -> bool:
     """Return whether a row has nothing but one text, which no row is named by."""
     texts = {cell.text for cell in row if cell.text.strip()}
     return len(texts) == 1 and not row[0].text.strip() and not any(map(printed_in, texts))
@@ -333,7 +336,7 @@ def _filled_right(headings: Grid) -> Grid:
     return rows
 
 
-def _is_section(row: list[Cell], width: int) -> bool:
+def _is_section(row: list[TableCell], width: int) -> bool:
     """Return whether a row is one cell, as a heading between rows is."""
     spans_all = len(row) == width and row[0].columns >= width
     return bool(row and row[0].text.strip()) and (spans_all or not any(cell.text.strip() for cell in row[1:]))
@@ -346,7 +349,9 @@ def _goes_on(rows: Grid, n: int) -> bool:
     is_label = not first or first == above or bool(_CORNER.fullmatch(first))
     if not cells or (above and not is_label):
         return False
-    if all(_CUTOFFS.fullmatch(title_of(text)) for text in cells) and (not first or first != above or n == 1):
+    if all(_CUTOFF_PATTERN.fullmatch(title_of(text)) for text in cells) and (
+        not first or first != above or n == 1
+    ):
         body = [cell.text for row in rows[n + 1 :] for cell in row[1:]]
         return is_label and any("." in text and printed_in(text) for text in body)
     return not any(map(holds_numbers, cells))

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from permed_measures.errors import InputError
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.published_tables.cells import printed_in
-from permed_measures.published_tables.measure_names import ABOVE_1, MEANT, heading_of, is_ours, meaning_of
+from permed_measures.published_tables.measure_names import (
+    ABOVE_1,
+    LOOSE_MEASURES,
+    is_ours,
+    meaning_of,
+    strip_heading,
+)
 
 EXACT = Context(prec=60)
 """In which claims keep all their digits, whatever context of decimals the process has."""
@@ -25,7 +31,7 @@ _FIRST_TO = 5
 """Digits that some tools round means to before these are printed."""
 
 
-class Printed(NamedTuple):
+class RoundingInterval(NamedTuple):
     """The values that print as a number: those between two ends, in exact arithmetic.
 
     Attributes
@@ -50,7 +56,7 @@ class Printed(NamedTuple):
     without_high: bool = False
 
     @classmethod
-    def rounded(cls, number: Decimal, decimals: int, first_to: int | None = None) -> Printed:
+    def rounded(cls, number: Decimal, decimals: int, first_to: int | None = None) -> RoundingInterval:
         """Return the values that are rounded to a number, half up or half to even.
 
         Parameters
@@ -72,14 +78,14 @@ class Printed(NamedTuple):
         return cls(Fraction(number) - half, Fraction(number) + half)
 
     @classmethod
-    def anyhow(cls, number: Decimal, decimals: int) -> Printed:
+    def anyhow(cls, number: Decimal, decimals: int) -> RoundingInterval:
         """Return the values that may have become a number: rounded once or twice, or cut off."""
         rounded, cut = cls.rounded(number, decimals, _FIRST_TO), cls.cut(number, decimals)
         low, high = min(rounded.low, cut.low), max(rounded.high, cut.high)
         return cls(low, high, low < rounded.low and cut.without_low, high > rounded.high and cut.without_high)
 
     @classmethod
-    def cut(cls, number: Decimal, decimals: int) -> Printed:
+    def cut(cls, number: Decimal, decimals: int) -> RoundingInterval:
         """Return the values that are cut off after the last digit of a number, towards 0."""
         unit, exact = Fraction(1, 10**decimals), Fraction(number)
         down, up = exact <= 0, exact >= 0
@@ -153,12 +159,12 @@ class Claim(NamedTuple):
     @property
     def is_fixed(self) -> bool:
         """Whether the measure was written out."""
-        return self.measure not in MEANT
+        return self.measure not in LOOSE_MEASURES
 
     @property
     def says_percent(self) -> bool:
         """Whether the number or its name has a percent sign."""
-        return self.text.endswith("%") or heading_of(self.name)[1]
+        return self.text.endswith("%") or strip_heading(self.name)[1]
 
     @property
     def is_ours(self) -> bool:
@@ -171,14 +177,14 @@ class Claim(NamedTuple):
         digits = self.decimals - 2 if self.percent else self.decimals
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
 
-    def printed(self, first_to: int | None = None) -> Printed:
+    def printed(self, first_to: int | None = None) -> RoundingInterval:
         """Return the values that are rounded to the claim, perhaps to so many digits first."""
-        return Printed.rounded(self.value, self.decimals, first_to)
+        return RoundingInterval.rounded(self.value, self.decimals, first_to)
 
     @property
-    def anyhow(self) -> Printed:
+    def anyhow(self) -> RoundingInterval:
         """The values that may have become the claim, by a cut or a second rounding too."""
-        return Printed.anyhow(self.value, self.decimals)
+        return RoundingInterval.anyhow(self.value, self.decimals)
 
     def distance(self, values: NDArray[np.float64]) -> float:
         """Return how far the nearest value is from the claim, over the larger of both; not all are NaN."""
@@ -219,7 +225,7 @@ MOST_DIGITS = 15
 """How many digits after the point a claim may have."""
 
 
-def rows_of(claims: Any, one: str) -> dict[str, Any]:
+def claims_by_row(claims: Any, one: str) -> dict[str, Any]:
     """Return claims that are no file by row; those of a single row, which have no name, by `one`."""
     if not isinstance(claims, Mapping):
         example = "such as {'MAP@10': 0.5357}, or a path"
@@ -263,7 +269,7 @@ def _digits(number: Decimal) -> int:
 def _claim(name: str, value: Any, digits: int) -> Claim:
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a string (found {name!r})")
-    heading, in_percent = heading_of(name)
+    heading, in_percent = strip_heading(name)
     measure, cutoffs = meaning_of(heading)
     number, sign = _number(name, value)
     counts = measure.startswith("Num")

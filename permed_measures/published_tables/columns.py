@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from permed_measures.published_tables.cells import Entry, PrintedTable, Row, label_of, title_of
+from permed_measures.published_tables.cells import NumberCell, PrintedTable, TableRow, label_of, title_of
 from permed_measures.published_tables.headings import BESIDE, Heading, heading_in, is_cutoff, names_a_measure
 
 _CUTOFF_HEADING = re.compile(r"@?k|@|cut-?offs?|top-?k|截断", re.IGNORECASE)
@@ -16,9 +16,9 @@ _GROUP_HEADING = re.compile(
     r"(?:test |eval\w* )?(?:data[ -]?sets?|corpus|corpora|collections?|benchmarks?)|test sets?|数据集",
     re.IGNORECASE,
 )
-_RUN = r"(?:run|system|model|method|approach|algorithm|retriever|ranker|模型|系统|方法)"
-_RUN_HEADING = re.compile(_RUN, re.IGNORECASE)
-_NAME_HEADING = re.compile(rf"{_RUN}s?(?:[ _-]?(?:name|id|tag))?", re.IGNORECASE)
+_RUN_PATTERN = r"(?:run|system|model|method|approach|algorithm|retriever|ranker|模型|系统|方法)"
+_RUN_HEADING = re.compile(_RUN_PATTERN, re.IGNORECASE)
+_NAME_HEADING = re.compile(rf"{_RUN_PATTERN}s?(?:[ _-]?(?:name|id|tag))?", re.IGNORECASE)
 _VALUE = re.compile(r"values?|scores?|means?|results?|avg\.?|average|得分|结果|值", re.IGNORECASE)
 _TOPICS_HEADING = re.compile(
     r"[nN]|# ?[qQ]s?|\|[qQ]\||(?:#|(?:no\.?|num(?:ber)?\.?|n|count)(?: of|_)?)? ?(?:test |eval\w* )?"
@@ -52,7 +52,7 @@ class HeadedNumber(NamedTuple):
     labels: list[str]
     section: str
     heading: Heading
-    entry: Entry
+    entry: NumberCell
     line: int
     column: int
     topics: int | None
@@ -122,13 +122,13 @@ class Columns(NamedTuple):
                 topics = of_columns.get(n) or self._topics(row, n)
                 yield HeadedNumber(labels, row.block, heading, row.cells[n], row.line, n, topics)
 
-    def _topics(self, row: Row, column: int) -> int | None:
+    def _topics(self, row: TableRow, column: int) -> int | None:
         """Return over how many queries the mean in a column is, if a column of counts is about it."""
         titles = self.values.get(column, ())
         counts = self.topics.get(titles[:-1], self.topics.get(()))
         return None if counts is None else _count_in(row.cells[counts])
 
-    def _headings(self, row: Row) -> dict[int, Heading]:
+    def _headings(self, row: TableRow) -> dict[int, Heading]:
         """Return what heads each number of a row; a change is of the measure before it, if it names none."""
         groups = [title_of(row.cells[n].text) for n in self.groups]
         groups += [each for each in row.sections if each == row.block]
@@ -161,12 +161,12 @@ def heads_of(table: PrintedTable) -> list[int]:
     titles = [lowest(table, n) for n in range(len(table.titles))]
     found = [n for n, title in enumerate(titles) if _is_head(title, entries_of(table, n), table.is_turned)]
     groups = [n for n, title in enumerate(titles) if _GROUP_HEADING.fullmatch(title)]
-    if any(is_text(n, table) for n in range(len(titles)) if n not in found + groups):
+    if any(holds_names(n, table) for n in range(len(titles)) if n not in found + groups):
         found += groups
     return sorted(found)
 
 
-def _is_head(title: str, entries: list[Entry], by_title: bool) -> bool:
+def _is_head(title: str, entries: list[NumberCell], by_title: bool) -> bool:
     """Return whether a column is one of measures or cutoffs."""
     texts = [title_of(entry.text) for entry in entries]
     if _MEASURE_HEADING.fullmatch(title):
@@ -195,18 +195,18 @@ def _are_measures(texts: list[str]) -> bool:
     return 2 * sum(measures) > len(texts)
 
 
-def entries_of(table: PrintedTable, column: int) -> list[Entry]:
+def entries_of(table: PrintedTable, column: int) -> list[NumberCell]:
     """Return the cells of a column that are not empty."""
     return [row.cells[column] for row in table.rows if not row.cells[column].is_blank]
 
 
-def is_text(column: int, table: PrintedTable) -> bool:
+def holds_names(column: int, table: PrintedTable) -> bool:
     """Return whether a column holds names, rather than numbers or cutoffs."""
     entries = entries_of(table, column)
     return 2 * sum(map(_is_name, entries)) > len(entries)
 
 
-def _is_name(entry: Entry) -> bool:
+def _is_name(entry: NumberCell) -> bool:
     return entry.number is None and any(map(str.isalpha, entry.text)) and not is_cutoff(title_of(entry.text))
 
 
@@ -230,7 +230,7 @@ def _are_counts(table: PrintedTable, column: int) -> bool:
     return all(map(_count_in, entries_of(table, column)))
 
 
-def _count_in(entry: Entry) -> int | None:
+def _count_in(entry: NumberCell) -> int | None:
     """Return the whole number in a cell, from 1 on."""
     text = entry.number.number if entry.number is not None and not entry.number.signed else ""
     return (int(text) or None) if text.isdecimal() else None
@@ -247,7 +247,9 @@ def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
     """
     columns = [n for n in columns if not _TOPICS_HEADING.fullmatch(lowest(table, n))]
     text = [
-        n for n in columns if is_text(n, table) and (has_run_heading(table, n) or not _has_measures(table, n))
+        n
+        for n in columns
+        if holds_names(n, table) and (has_run_heading(table, n) or not _has_measures(table, n))
     ]
     headings = {n: heading_in(table.titles[n]) for n in columns}
     named = [n for n, each in headings.items() if each.name or each.is_change]

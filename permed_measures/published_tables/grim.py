@@ -14,19 +14,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.escaping import counted, grouped, listed
+from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.parameters import Cutoff, cutoff_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.published_tables.cells import Number
-from permed_measures.published_tables.claims import EXACT, Claim, Printed
-from permed_measures.published_tables.measure_names import heading_of, meaning_of
+from permed_measures.published_tables.cells import CellNumber
+from permed_measures.published_tables.claims import EXACT, Claim, RoundingInterval
+from permed_measures.published_tables.measure_names import meaning_of, strip_heading
 from permed_measures.published_tables.tables import ClaimRow
 
 _MISPRINTED = 0.01
 """How many numbers of a column may be no whole numbers, as after a typing error."""
 _ODDS = 1000
 """How much likelier the numbers must be by a whole, among as many others, than without one."""
-_CUT = 0.001
+_MAX_P_OF_TRUNCATION = 0.001
 """In how many columns the numbers are cut off after their last digit, and not rounded."""
 _MOST_TOPICS, _LARGEST_CUTOFF = 10_000, 200
 _MOST_DIGITS = 9
@@ -34,7 +34,7 @@ _MOST_DIGITS = 9
 _SHOWN = 3
 
 
-class Whole(NamedTuple):
+class CommonDenominator(NamedTuple):
     """What the numbers of a column are whole numbers of.
 
     Attributes
@@ -79,7 +79,7 @@ class Whole(NamedTuple):
         others = [claim.text for claim, found in hits if not found]
         n = len(hits)
         rows = f"{n - len(others)} of {n} rows" if others else f"all {n} rows"
-        but = f" (not {listed(others, _SHOWN)})" if others else ""
+        but = f" (not {join_names(others, _SHOWN)})" if others else ""
         cut = " if they were cut and not rounded" if self.is_cut else ""
         ways = " or ".join(map(self._way, self.topics))
         name = f"{self.name} of {self.part}" if self.part else self.name
@@ -91,17 +91,21 @@ class Whole(NamedTuple):
                 return f"{name}: {number}: {line}"
         return f"{name}: {line}"
 
-    def _printed(self, claim: Claim) -> Printed:
+    def _printed(self, claim: Claim) -> RoundingInterval:
         if not self.is_cut:
             return claim.printed()
-        return Printed.cut(claim.value, claim.decimals)._replace(without_high=False)  # as for `_evidence`
+        return RoundingInterval.cut(claim.value, claim.decimals)._replace(
+            without_high=False
+        )  # as for `_evidence`
 
     def _way(self, n_topics: int) -> str:
         measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure
         return f"{measure} over {n_topics:,} topics"
 
 
-def wholes_by_part(rows: Iterable[tuple[str, int | None, Sequence[Claim]]], n_topics: int) -> Iterator[Whole]:
+def wholes_by_part(
+    rows: Iterable[tuple[str, int | None, Sequence[Claim]]], n_topics: int
+) -> Iterator[CommonDenominator]:
     """Yield the wholes of each part of a table by itself: one below another heading may have other topics.
 
     Parameters
@@ -116,7 +120,7 @@ def wholes_by_part(rows: Iterable[tuple[str, int | None, Sequence[Claim]]], n_to
         yield from (whole._replace(part=part) for whole in wholes_in(of_part, topics))
 
 
-def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]:
+def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[CommonDenominator]:
     """Yield what the numbers of columns of P, Success and Coverage are whole numbers of, where these tell.
 
     By a total of h hits a row prints each of h + 1 numbers with the same probability, and in 1 of 100 rows
@@ -152,7 +156,7 @@ def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Whole]
         yield whole._replace(topics=tuple(n for n in common if common[n] == max(common.values())))
 
 
-def _topics(whole: Whole, tried: Iterable[int]) -> list[int]:
+def _topics(whole: CommonDenominator, tried: Iterable[int]) -> list[int]:
     """Return the numbers of topics that go into a total, with any cutoff of P."""
     return [n for n in tried if (whole.total % n == 0 and whole.measure == "P") or whole.total == n]
 
@@ -176,7 +180,7 @@ def _read_alike(claims: list[Claim]) -> list[Claim]:
     return claims
 
 
-def _whole(name: str, claims: list[Claim], n_topics: int) -> Whole | None:
+def _whole(name: str, claims: list[Claim], n_topics: int) -> CommonDenominator | None:
     """Return the whole that the numbers of a column tell; None if they tell none."""
     measure, cutoff = _measure_of(claims[0])
     told = list({claim.value: claim for claim in claims if 0 < claim.value < 1}.values())
@@ -188,12 +192,12 @@ def _whole(name: str, claims: list[Claim], n_topics: int) -> Whole | None:
         totals = np.union1d(totals, n_topics * np.arange(1, _LARGEST_CUTOFF + 1))
     totals = np.union1d(totals[totals < 10**digits], said)
     evidence = np.array([_evidence(told, totals), _evidence(told, totals, is_cut=True)])
-    likelier = evidence + np.log([[1 - _CUT], [_CUT]])
+    likelier = evidence + np.log([[1 - _MAX_P_OF_TRUNCATION], [_MAX_P_OF_TRUNCATION]])
     way, best = np.unravel_index(likelier.argmax(), likelier.shape)
     as_said = evidence[:, totals == said].max() if totals[best] != said else 0
     if likelier[way, best] - max(as_said, 0) < np.log(_ODDS * len(totals)):
         return None
-    return Whole(name, measure, cutoff, claims, said, int(totals[best]), is_cut=bool(way))
+    return CommonDenominator(name, measure, cutoff, claims, said, int(totals[best]), is_cut=bool(way))
 
 
 def _evidence(claims: list[Claim], totals: NDArray[np.int64], *, is_cut: bool = False) -> NDArray[np.float64]:
@@ -221,7 +225,7 @@ def _n_at_ends(unit: int, totals: NDArray[np.int64], is_cut: bool) -> NDArray[np
 
 def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
     """Say of each column of changes whether all its numbers are points or percent of one row of the table."""
-    columns: dict[tuple[str, str, str], list[tuple[Number, ClaimRow]]] = {}
+    columns: dict[tuple[str, str, str], list[tuple[CellNumber, ClaimRow]]] = {}
     for row in rows:
         for title, name, number in row.changes:
             columns.setdefault((row.part, title, name), []).append((number, row))
@@ -241,36 +245,36 @@ def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
         ways = [f"{way} of {' or '.join(of[:_SHOWN])}" for way, of in found.items() if of]
         start = f"{part}: " if part else ""
         what = ", or ".join(ways) or "neither points nor percent of one row of the table"
-        yield f"{start}{title} ({counted(len(cells), 'number')}): {what}"
+        yield f"{start}{title} ({pluralize(len(cells), 'number')}): {what}"
 
 
 def _meaning(name: str) -> tuple[str, tuple[Cutoff, ...]]:
-    return meaning_of(heading_of(name)[0])
+    return meaning_of(strip_heading(name)[0])
 
 
-def _fits(change: Number, number: str | None, base: str) -> set[str]:
+def _fits(change: CellNumber, number: str | None, base: str) -> set[str]:
     """Return what a change of a number from another can be, to the digits that are printed."""
     if number is None:
         return set()
     wanted, a, b = map(_printed, (change.number, number, base))
-    points = Printed(a.low - b.high, a.high - b.low)
+    points = RoundingInterval(a.low - b.high, a.high - b.low)
     tried = [("points", points), ("points", _times_100(points))]  # the latter of fractions
     if b.low > 0:
-        tried.append(("percent", _times_100(Printed(a.low / b.high - 1, a.high / b.low - 1))))
-    ways = [wanted] if change.signed else [wanted, Printed(-wanted.high, -wanted.low)]
+        tried.append(("percent", _times_100(RoundingInterval(a.low / b.high - 1, a.high / b.low - 1))))
+    ways = [wanted] if change.signed else [wanted, RoundingInterval(-wanted.high, -wanted.low)]
     return {way for way, ours in tried for each in ways if ours.low <= each.high and each.low <= ours.high}
 
 
-def _of_itself(change: Number) -> set[str]:
+def _of_itself(change: CellNumber) -> set[str]:
     """Return what a change of a number from itself can be: nothing but 0."""
     return set() if any(digit in change.number for digit in "123456789") else {"points", "percent"}
 
 
-def _printed(text: str) -> Printed:
+def _printed(text: str) -> RoundingInterval:
     """Return the values that print as a text, in points where it is in percent."""
     number = Decimal(text.rstrip("%"))
-    return Printed.rounded(number, -int(number.as_tuple().exponent))
+    return RoundingInterval.rounded(number, -int(number.as_tuple().exponent))
 
 
-def _times_100(values: Printed) -> Printed:
-    return Printed(100 * values.low, 100 * values.high)
+def _times_100(values: RoundingInterval) -> RoundingInterval:
+    return RoundingInterval(100 * values.low, 100 * values.high)

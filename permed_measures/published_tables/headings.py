@@ -9,10 +9,10 @@ from typing import NamedTuple
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import MeasureError
 from permed_measures.published_tables.measure_names import (
-    MEANT,
-    heading_of,
+    LOOSE_MEASURES,
     meaning_of,
     split,
+    strip_heading,
     without_cutoff,
 )
 
@@ -23,7 +23,7 @@ _NO_MEASURE = re.compile(
     r"p(?: *[(\[].*)?|(?i:p[ _-]?val(?:ue)?s?(?: *[(\[].*)?|p值|显著性.*|sig(?:nificance|\.)?)"
     rf"|(?i:{_DEVIATION.pattern})"
 )
-_INTERVAL = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
+_INTERVAL_HEADING = re.compile(r"\bci\b|confidence|\binterval|置信区间|\bci9[059]", re.IGNORECASE)
 _CHANGED = r"delta|diff(?:erence)?|impr(?:ov)?\w*|gains?|lift|change", r"[Δ∆δ]|提升|提高|增幅|变化|差值|差异"
 """Words and signs of changes."""
 _CHANGE = re.compile(rf"\b(?:{_CHANGED[0]})\b|{_CHANGED[1]}", re.IGNORECASE)
@@ -35,7 +35,7 @@ _CHANGE_ROW = re.compile(
 _BASE = re.compile(
     r"\b(?:vs|versus|over|against|from|to)\b\.? *.*|\b(?:rel|abs)(?:ative|olute)?\b\.?|[%+-]", re.IGNORECASE
 )
-_SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
+_PERCENT_SIGN = re.compile(r"[(\[]? *(?:in )?% *[)\]]?")
 _ANY_CUTOFF = re.compile(r"@ *(?:[kK]|\{?[0-9]+(?: *[,/] *[0-9]+)+\}?)$")
 _LIKE_A_CUTOFF = re.compile(r"@|\bk *[=<>≤≥]|\btop[- ]?[0-9k]|cut-?off", re.IGNORECASE)
 _GROUPED = re.compile(r"(?P<first>[^/:()]+?) *(?:/|: ?|\()(?P<last>[^/:()]*[^\W\d_][^/:()]*)\)?")
@@ -81,9 +81,9 @@ def heading_in(titles: tuple[str, ...]) -> Heading:
     if any(map(_is_change, titles)):
         name, group, _ = measure_in(tuple(map(_without_change, titles)))
         return Heading(title, name, group, is_change=True)
-    in_percent = any(_SIGN.fullmatch(each) or heading_of(each)[1] for each in titles)
-    name, group, why = measure_in(tuple(each for each in titles if not _SIGN.fullmatch(each)))
-    if name and in_percent and not heading_of(name)[1]:
+    in_percent = any(_PERCENT_SIGN.fullmatch(each) or strip_heading(each)[1] for each in titles)
+    name, group, why = measure_in(tuple(each for each in titles if not _PERCENT_SIGN.fullmatch(each)))
+    if name and in_percent and not strip_heading(name)[1]:
         name += " (%)"
     return Heading(title, name, group, why)
 
@@ -101,7 +101,7 @@ def _with_group_apart(title: str) -> list[str]:
 
 def _is_beside(title: str) -> bool:
     """Return whether a title is that of p-values, intervals or deviations."""
-    return bool(_NO_MEASURE.fullmatch(title) or _INTERVAL.search(title))
+    return bool(_NO_MEASURE.fullmatch(title) or _INTERVAL_HEADING.search(title))
 
 
 def _is_change(title: str) -> bool:
@@ -161,15 +161,15 @@ def is_cutoff(title: str) -> bool:
 
 def bare(title: str) -> str:
     """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
-    return _ANY_CUTOFF.sub("", heading_of(title)[0].strip(_EDGES))
+    return _ANY_CUTOFF.sub("", strip_heading(title)[0].strip(_EDGES))
 
 
 @cache
 def why_no_measure(title: str) -> str:
     """Return why a title names no measure that is computed; empty if it names one."""
     try:
-        measure = meaning_of(heading_of(title)[0])[0]
-        if measure not in MEANT:
+        measure = meaning_of(strip_heading(title)[0])[0]
+        if measure not in LOOSE_MEASURES:
             PermedEvaluator([measure], {})
     except MeasureError as error:
         return str(error)

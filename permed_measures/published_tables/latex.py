@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from permed_measures.published_tables.cells import MOST_COLUMNS, Cell, Grid, count_in
+from permed_measures.published_tables.cells import MOST_COLUMNS, Grid, TableCell, count_in
 
 _ARGUMENTS = {"tabular*": 2, "tabularx": 2, "tabulary": 2, "xltabular": 2, "NiceTabular*": 2}
 """How many arguments a table has before its cells; others have one."""
@@ -16,9 +16,9 @@ triangledown ▽ blacktriangledown ▼ Delta Δ alpha α beta β lambda λ times
 textminus - textendash – textemdash — textless < textgreater > textbar | textasciitilde ~ sim ~ approx ≈
 % % _ _ & & # # $ $ { { } }
 """
-_WORDS = iter(_SYMBOLS_BY_NAME.split())
-_SYMBOLS = dict(zip(_WORDS, _WORDS, strict=True))
-_SAME = (
+_SYMBOL_WORDS = iter(_SYMBOLS_BY_NAME.split())
+_SYMBOLS = dict(zip(_SYMBOL_WORDS, _SYMBOL_WORDS, strict=True))
+_REWRITES = (
     (re.compile(r"\\tabularnewline(?![A-Za-z])"), r"\\\\"),
     (re.compile(r"\\(?:textsuperscript|tnote) *(?=\{)"), "^"),
     (re.compile(r"\\textsubscript *(?=\{)"), "_"),
@@ -43,10 +43,10 @@ def latex_tables(text: str) -> list[Grid]:
     """Return the tables of a LaTeX document, or that of rows which another one puts into a table."""
     text = _COMMENT.sub(r"\1", text)
     is_rows = "&" in text and "\\begin" not in text
-    return _Reader(f"\\begin{{tabular}}{{}}{text}" if is_rows else text).found
+    return _LatexReader(f"\\begin{{tabular}}{{}}{text}" if is_rows else text).found
 
 
-def text_of(latex: str) -> str:
+def printed_text(latex: str) -> str:
     r"""Return what LaTeX prints, raised text as ``^{...}`` and lowered text as ``_{...}``.
 
     Examples
@@ -54,14 +54,14 @@ def text_of(latex: str) -> str:
     >>> text_of(r"\textbf{0.5357}$^{\dagger}$~\% \cellcolor{gray!20}")
     '0.5357^{†} % '
     """
-    return "".join(_Reader(latex).parts)
+    return "".join(_LatexReader(latex).parts)
 
 
-class _Reader:
+class _LatexReader:
     """Reads LaTeX from its start to its end; what is outside of tables is in `parts`."""
 
     def __init__(self, latex: str) -> None:
-        for pattern, text in _SAME:
+        for pattern, text in _REWRITES:
             latex = pattern.sub(text, latex)
         self.text = latex
         self.closing = _closing_braces(self.text)
@@ -72,7 +72,7 @@ class _Reader:
         self.line = 1
         self.ends: list[str] = []
         """What the end of each open group prints."""
-        self.row: list[Cell] = []
+        self.row: list[TableCell] = []
         self.parts: list[str] = []
         self.columns = 1
         while (token := _TOKEN.match(self.text, self.place)) is not None:
@@ -148,7 +148,7 @@ class _Reader:
 
     def _end_cell(self) -> None:
         text = " ".join("".join(self.parts).split())
-        self.row += [Cell(text, self.line, self.columns)] * self.columns
+        self.row += [TableCell(text, self.line, self.columns)] * self.columns
         self.line += self.text.count("\n", self.counted, self.place)
         self.counted = self.place
         self.parts, self.columns = [], 1

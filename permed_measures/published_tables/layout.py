@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from permed_measures.published_tables.cells import Entry, PrintedTable, Row, numbers_in, title_of
+from permed_measures.published_tables.cells import NumberCell, PrintedTable, TableRow, numbers_in, title_of
 from permed_measures.published_tables.columns import (
     Columns,
     has_measures,
     has_run_heading,
     heads_of,
+    holds_names,
     is_of_groups,
-    is_text,
     is_value,
     lowest,
 )
 from permed_measures.published_tables.headings import is_cutoff, names_a_measure
-from permed_measures.published_tables.measure_names import heading_of, split, without_cutoff
+from permed_measures.published_tables.measure_names import split, strip_heading, without_cutoff
 
 
 def oriented(table: PrintedTable) -> PrintedTable:
@@ -28,7 +28,7 @@ def oriented(table: PrintedTable) -> PrintedTable:
     if not has_measures(table, heads):
         return max(table, _turned(table, 1), key=_n_measures)
     rest = [n for n in range(len(table.titles)) if n not in heads]
-    text = [n for n in rest if is_text(n, table)]
+    text = [n for n in rest if holds_names(n, table)]
     numbers = [n for n in rest if n not in text]
     titles = [lowest(table, n) for n in numbers]
     of_values = any(is_value(title) or is_cutoff(title) or names_a_measure(title) for title in titles)
@@ -49,7 +49,7 @@ def _turned(table: PrintedTable, n: int) -> PrintedTable:
     for titles, row in zip(table.titles[n:], turned.rows, strict=True):
         heads = [title for title in titles if is_head(title)]
         name = " ".join(title for title in titles if title not in heads)
-        cells = [Entry.of(name), *row.cells[1:]]
+        cells = [NumberCell.of(name), *row.cells[1:]]
         rows.append(row._replace(cells=cells, sections=tuple(heads)) if name and heads else row)
     return turned._replace(rows=rows)
 
@@ -65,7 +65,7 @@ def _filled_down(table: PrintedTable) -> PrintedTable:
     """Write names and headings into the rows below that leave them out, but have another one."""
     heads = heads_of(table)
     rows = [row._replace(cells=list(row.cells)) for row in table.rows]
-    names = [n for n in range(len(table.titles)) if is_text(n, table)]
+    names = [n for n in range(len(table.titles)) if holds_names(n, table)]
     first = next((n for n in range(len(table.titles)) if n not in (*heads, *names)), len(table.titles))
     columns = [*heads, *(n for n in names if n not in heads and (n < first or has_run_heading(table, n)))]
     for above, row in pairwise(rows):
@@ -91,9 +91,9 @@ def _with_sections(table: PrintedTable) -> PrintedTable:
     return table._replace(rows=rows)
 
 
-def _repeat(table: PrintedTable, rows: list[Row]) -> bool:
+def _repeat(table: PrintedTable, rows: list[TableRow]) -> bool:
     """Return whether rows of the same name stand below different headings."""
-    text = [n for n in range(len(table.titles)) if is_text(n, table)]
+    text = [n for n in range(len(table.titles)) if holds_names(n, table)]
     names = [tuple(row.cells[n].text for n in text) for row in rows]
     with_block = {(row.block, row.sections, *name) for row, name in zip(rows, names, strict=True)}
     with_measure = {(row.sections, *name) for row, name in zip(rows, names, strict=True)}
@@ -102,14 +102,14 @@ def _repeat(table: PrintedTable, rows: list[Row]) -> bool:
 
 # --- several cutoffs in a cell ---------------------------------------------------------------------
 
-_BETWEEN = re.compile(r" *[/|;,] *")
+_BETWEEN_VALUES = re.compile(r" *[/|;,] *")
 
 
 def _with_cutoffs_apart(table: PrintedTable) -> PrintedTable:
     """Make ``MAP@{1,3}`` two columns, or two rows, where each of its cells holds two numbers."""
     rows = [part for row in table.rows for part in _rows_of(row)]
     titles: list[tuple[str, ...]] = []
-    columns: list[list[Entry]] = []
+    columns: list[list[NumberCell]] = []
     for above, column in zip(table.titles, zip(*(row.cells for row in rows), strict=True), strict=True):
         names = _names_in(above[-1]) if above else []
         if names and (parts := _in_parts(column, len(names))):
@@ -124,13 +124,13 @@ def _with_cutoffs_apart(table: PrintedTable) -> PrintedTable:
     )
 
 
-def _rows_of(row: Row) -> Iterator[Row]:
+def _rows_of(row: TableRow) -> Iterator[TableRow]:
     """Yield a row, or one for each of the measures that one of its cells names."""
     for place, entry in enumerate(row.cells[:-1]):
         names = _names_in(title_of(entry.text)) if entry.number is None else []
         if names and (parts := _in_parts(row.cells[place + 1 :], len(names))):
             for name, *cells in zip(names, *parts, strict=True):
-                yield row._replace(cells=[*row.cells[:place], Entry(name), *cells])
+                yield row._replace(cells=[*row.cells[:place], NumberCell(name), *cells])
             return
     yield row
 
@@ -141,8 +141,8 @@ def _names_in(title: str) -> list[str]:
     >>> _names_in("MAP@{1,3,5}"), _names_in("P@1/5 (%)"), _names_in("@1 / @3"), _names_in("P@1")
     (['MAP@1', 'MAP@3', 'MAP@5'], ['P@1 (%)', 'P@5 (%)'], ['@1', '@3'], [])
     """
-    name, in_percent = heading_of(title)
-    first, *others = _BETWEEN.split(re.sub(r"[][{}()]", "", name))
+    name, in_percent = strip_heading(title)
+    first, *others = _BETWEEN_VALUES.split(re.sub(r"[][{}()]", "", name))
     word = without_cutoff(first)[0] if without_cutoff(first)[1] else split(first)[0]
     names = [first]
     for other in others:
@@ -153,13 +153,13 @@ def _names_in(title: str) -> list[str]:
     return [f"{each} (%)" if in_percent else each for each in names]
 
 
-def _in_parts(entries: Sequence[Entry], n: int) -> list[list[Entry]]:
+def _in_parts(entries: Sequence[NumberCell], n: int) -> list[list[NumberCell]]:
     """Return the n numbers of each cell; what has another number of them is none. Empty if no cell has n."""
     if not any(numbers_in(entry.text, n) for entry in entries):
         return []
     return [_parts_of(entry, n) for entry in entries]
 
 
-def _parts_of(entry: Entry, n: int) -> list[Entry]:
+def _parts_of(entry: NumberCell, n: int) -> list[NumberCell]:
     parts = numbers_in(entry.text, n)
-    return [Entry.of(part) for part in parts] if parts else [Entry(entry.text)] * n
+    return [NumberCell.of(part) for part in parts] if parts else [NumberCell(entry.text)] * n

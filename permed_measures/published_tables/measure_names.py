@@ -8,10 +8,10 @@ import unicodedata
 from permed_measures.errors import MeasureError
 from permed_measures.measures.aliases import (
     MEASURE_OF_WORD,
-    among_candidates,
-    known_advice,
-    rank_of,
-    share_of_list,
+    drop_candidate_count,
+    has_percent_cutoff,
+    parse_cutoff,
+    unsupported_hint,
     word_and_cutoff,
 )
 from permed_measures.measures.definitions import MEASURES
@@ -28,15 +28,15 @@ _MEANING |= dict.fromkeys(("分级平均精度均值", "分级平均精度", "�
 _MEANING |= dict.fromkeys(
     ("f", "f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
 )
-MEANT = frozenset(_MEANING.values())
+LOOSE_MEASURES = frozenset(_MEANING.values())
 """The measures that loose names mean."""
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
-_MARKS = "↑↓ *_†‡§¶△▲▽▼"
+_MARKS_OF_HEADINGS = "↑↓ *_†‡§¶△▲▽▼"
 """Arrows and marks around a title; those of numbers are more, and a prime is part of a name."""
 _SPREADS = ("", "sd", "std", "stdev", "std. dev", "se", "sem")
 """What may stand behind a plus and minus in a title: the deviations beside the numbers."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
-_USUAL = (None, 10, 100, 1000)
+_COMMON_CUTOFFS = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
 _CUTOFF = re.compile(
     r"""
@@ -47,7 +47,7 @@ _CUTOFF = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
-_LONGEST = 60
+_LONGEST_HEADING = 60
 """Longer titles are no names."""
 _OF_ANYTHING = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
 """Letters that mean a measure before an @ only: S1 is a system or a step, and Q1 a query."""
@@ -57,7 +57,7 @@ _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
 """The measures that may be computed on the whole list in spite of their names."""
 
 
-def heading_of(title: str) -> tuple[str, bool]:
+def strip_heading(title: str) -> tuple[str, bool]:
     """Return the name in a title, without arrows, marks and deviations, and whether it is in percent.
 
     Examples
@@ -65,12 +65,12 @@ def heading_of(title: str) -> tuple[str, bool]:
     >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*"), heading_of("RR (± SD)")
     (('MAP', True), ('MRR', True), ('P@10', False), ('RR', False))
     """
-    name = unicodedata.normalize("NFKC", title).strip(_MARKS)
+    name = unicodedata.normalize("NFKC", title).strip(_MARKS_OF_HEADINGS)
     start = max(name.rfind("("), name.rfind("["))
-    if name.endswith("%") and not share_of_list(name):
+    if name.endswith("%") and not has_percent_cutoff(name):
         start = len(name) - 1
     percent = start >= 0 and name[start:].replace(" ", "") in _PERCENT_SIGNS
-    name = (name[:start] if percent else name).rstrip(_MARKS)
+    name = (name[:start] if percent else name).rstrip(_MARKS_OF_HEADINGS)
     before, sign, spread = name.rpartition("±")
     is_beside = bool(sign) and spread.strip(" .)]").lower() in _SPREADS
     return before.rstrip(" ([") if is_beside else name, percent
@@ -90,7 +90,7 @@ def without_cutoff(title: str) -> tuple[str, str]:
     >>> [without_cutoff(title) for title in ("nDCG, k=20", "P (@5)", "Top-5", "TREC 8")]
     [('nDCG', '20'), ('P', '5'), ('', '5'), ('TREC 8', '')]
     """
-    found = _CUTOFF.fullmatch(title) if len(title) <= _LONGEST else None
+    found = _CUTOFF.fullmatch(title) if len(title) <= _LONGEST_HEADING else None
     return (found["rest"].rstrip(" _"), found["k"] or found["alone"]) if found else (title, "")
 
 
@@ -113,22 +113,22 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     """
     if is_ours(name):
         return name, (None,)
-    if share_of_list(name):
+    if has_percent_cutoff(name):
         problem = f"{name!r} may be a number in percent, or the measure within a share of the list"
-        raise MeasureError(problem, hint=known_advice(name))
-    name = among_candidates(name)
+        raise MeasureError(problem, hint=unsupported_hint(name))
+    name = drop_candidate_count(name)
     word, cutoff = split(name)
     if _OF_ANYTHING.fullmatch(name):
         raise MeasureError(f"no measure is known by the name {name!r}", hint=f"Write {name[0]}@10")
     measure = _MEANING.get(word)
-    two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST else None
+    two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST_HEADING else None
     if two is not None and _MEANING.get(split(two["word"])[0]) == "F1":
-        return "F1", ((rank_of(two["p"], name), rank_of(two["r"], name)),)
+        return "F1", ((parse_cutoff(two["p"], name), parse_cutoff(two["r"], name)),)
     if measure is None:
         rest, k = without_cutoff(name)
         return meaning_of(f"{rest}@{k}") if rest and k and f"{rest}@{k}" != name else _written_out(name)
     if cutoff.isdigit():
-        rank = rank_of(cutoff, name)
+        rank = parse_cutoff(cutoff, name)
         if measure == "F1":
             return measure, ((rank, rank),)
         return measure, (rank, None) if measure in _CUT_DIFFERENTLY else (rank,)
@@ -137,7 +137,7 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     if measure in _NEEDS_CUTOFF:
         example = name[: -len("@all")] if cutoff else name
         raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
-    return measure, (None,) if cutoff else _USUAL
+    return measure, (None,) if cutoff else _COMMON_CUTOFFS
 
 
 def _written_out(name: str) -> tuple[str, tuple[Cutoff, ...]]:

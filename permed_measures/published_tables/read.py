@@ -11,27 +11,27 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.sources import Source
 from permed_measures.published_tables.cells import (
     MOST_COLUMNS,
-    Cell,
     Grid,
     PrintedTable,
+    TableCell,
     count_in,
-    spread,
+    expand_spans,
     tables_of,
 )
-from permed_measures.published_tables.latex import latex_tables, text_of
+from permed_measures.published_tables.latex import latex_tables, printed_text
 
 # --- HTML ------------------------------------------------------------------------------------------
 
 _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
 _HIDDEN = ("script", "style", "template", "annotation", "annotation-xml", "table")
 """Elements in a cell whose text is not its own: what is not shown, and other tables."""
-_LINE = "data-line-of-the-file"
+_LINE_ATTRIBUTE = "data-line-of-the-file"
 """The attribute that has the line of a cell: that of the parser ends at 65,535."""
-_CELL = re.compile(rf"<t[dh](?=[\s>/]|$)(?! {_LINE})", re.IGNORECASE)
+_CELL = re.compile(rf"<t[dh](?=[\s>/]|$)(?! {_LINE_ATTRIBUTE})", re.IGNORECASE)
 _BOGUS = re.compile(r"<!\[[^>]*>")
 """What browsers take for a comment, and parsers before libxml2 2.14 for text."""
 _MATHS = re.compile(r"\$([^$]*)\$")
@@ -42,7 +42,9 @@ def html_tables(text: str, first_line: int = 1) -> list[Grid]:
     from lxml import etree
 
     lines = _BOGUS.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
-    text = "\n".join(_CELL.sub(rf"\g<0> {_LINE}={n}", line) for n, line in enumerate(lines, first_line))
+    text = "\n".join(
+        _CELL.sub(rf"\g<0> {_LINE_ATTRIBUTE}={n}", line) for n, line in enumerate(lines, first_line)
+    )
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     page = etree.HTML(text.encode(), parser)
     if limit := next((each for each in parser.error_log if each.type_name == "ERR_RESOURCE_LIMIT"), None):
@@ -53,7 +55,7 @@ def html_tables(text: str, first_line: int = 1) -> list[Grid]:
             tables[element] = []
         elif (table := next(element.iterancestors("table"), None)) is not None:
             _add_to(tables[table], element)
-    return [spread(rows) for rows in tables.values()]
+    return [expand_spans(rows) for rows in tables.values()]
 
 
 def _add_to(rows: Grid, element: Any) -> None:
@@ -62,8 +64,8 @@ def _add_to(rows: Grid, element: Any) -> None:
         rows.append([])
     if element.tag != "tr":
         columns, n_rows = count_in(element.get("colspan")), count_in(element.get("rowspan"))
-        line = count_in(element.get(_LINE))
-        rows[-1].append(Cell(_html_text(element), line, min(columns, MOST_COLUMNS), n_rows))
+        line = count_in(element.get(_LINE_ATTRIBUTE))
+        rows[-1].append(TableCell(_html_text(element), line, min(columns, MOST_COLUMNS), n_rows))
 
 
 def _html_text(cell: Any) -> str:
@@ -82,8 +84,8 @@ def _html_text(cell: Any) -> str:
         else:
             parts.append(after if event == "end" else "")
             parts.append(element.tail or "" if element is not cell else "")
-    text = _MATHS.sub(lambda maths: text_of(maths[1]), "".join(parts))
-    return " ".join((text_of(text) if "\\" in text else text).split())
+    text = _MATHS.sub(lambda maths: printed_text(maths[1]), "".join(parts))
+    return " ".join((printed_text(text) if "\\" in text else text).split())
 
 
 # --- Markdown --------------------------------------------------------------------------------------
@@ -102,7 +104,7 @@ def markdown_tables(text: str) -> list[Grid]:
         if token.type == "table_open":
             start = number
         elif token.type in ("th_open", "td_open"):
-            token.attrSet(_LINE, str(line))
+            token.attrSet(_LINE_ATTRIBUTE, str(line))
         elif token.type == "table_close":
             found += html_tables(markdown.renderer.render(tokens[start : number + 1], markdown.options, {}))
         elif token.type == "html_block":
@@ -128,9 +130,9 @@ def delimited_tables(text: str, where: str) -> list[Grid]:
     rows: Grid = []
     try:
         for row in reader:
-            cells = [Cell(cell.strip(), reader.line_num) for cell in row]
+            cells = [TableCell(cell.strip(), reader.line_num) for cell in row]
             if rows and cells and len(cells) != len(rows[0]):
-                problem = f"the row has {counted(len(cells), 'cell')}, but the header has {len(rows[0])}"
+                problem = f"the row has {pluralize(len(cells), 'cell')}, but the header has {len(rows[0])}"
                 raise InputError(problem, where=f"{where}:{reader.line_num}")
             if cells:
                 rows.append(cells)
@@ -160,7 +162,7 @@ def _is_even(text: str, delimiter: str) -> bool:
 _RULE = re.compile(r"[-=_+ \u2500-\u257f]+")
 """A line between rows."""
 _CAPTION = re.compile(r"(?:Table|Tab\.|Figure) *[0-9A-Z]+(?:\.[0-9]+)*[:.]", re.IGNORECASE)
-_GAP = re.compile(r" {2,}")
+_BLANK_GAP = re.compile(r" {2,}")
 _NO_NUMBER = ("-", "\N{EN DASH}", "\N{EM DASH}")
 
 
@@ -187,14 +189,14 @@ def aligned_tables(text: str, where: str) -> list[Grid]:
         hint = "Write them above, such as: run MAP@10 P@1"
         raise InputError(problem, where=f"{where}:{first}", hint=hint)
     found = _between_gaps([line for _, line in lines]) or _before_numbers(lines, where)
-    return [[[Cell(text, n) for text in row] for (n, _), row in zip(lines, found, strict=True)]]
+    return [[[TableCell(text, n) for text in row] for (n, _), row in zip(lines, found, strict=True)]]
 
 
 def _between_gaps(lines: list[str]) -> list[list[str]] | None:
     """Return the cells between the gaps that all lines have; None if numbers do not stand alone in them."""
     width = max(map(len, lines))
     used = "".join("x" if any(line[at : at + 1].strip() for line in lines) else " " for at in range(width))
-    ends = [0, *(gap.end() for gap in _GAP.finditer(used.rstrip()) if gap.start()), width]
+    ends = [0, *(gap.end() for gap in _BLANK_GAP.finditer(used.rstrip()) if gap.start()), width]
     rows = [[line[start:end].strip() for start, end in pairwise(ends)] for line in lines]
     cells = [_words(cell) for row in rows[1:] for cell in row[1:]]
     with_number = [words for words in cells if any(map(_is_printed, words))]
@@ -224,8 +226,8 @@ def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]
             return [words if len(words) == len(rows[-1]) else rows[0], *rows[1:]]
     number, n = problems[0]
     problem = (
-        f"the columns, which blanks separate, are not clear: the line has {counted(n, 'number')} at "
-        f"its end, and the heading (line {first}) has {counted(len(words), 'word')}"
+        f"the columns, which blanks separate, are not clear: the line has {pluralize(n, 'number')} at "
+        f"its end, and the heading (line {first}) has {pluralize(len(words), 'word')}"
     )
     hint = "Put two blanks between columns in every line, or write the table in Markdown or CSV"
     raise InputError(problem, where=f"{where}:{number}", hint=hint)

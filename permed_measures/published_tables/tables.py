@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import listed
-from permed_measures.measures.aliases import share_of_list
-from permed_measures.published_tables.cells import Number, PrintedTable, letters_of
+from permed_measures.escaping import join_names
+from permed_measures.measures.aliases import has_percent_cutoff
+from permed_measures.published_tables.cells import CellNumber, PrintedTable, letters_and_digits
 from permed_measures.published_tables.claims import parse_claims
 from permed_measures.published_tables.columns import Columns, HeadedNumber
 from permed_measures.published_tables.headings import is_change_row
@@ -25,7 +25,7 @@ SHOWN = 10
 """How many names a message has."""
 _WITH_UNIT = re.compile(r"\W*[0-9].*")
 """A number that is more than that, such as ``110M``, and several numbers."""
-_NAMES = 'Write them with letters, such as "run 40", or write run above the column of their names'
+_NAME_ROWS_HINT = 'Write them with letters, such as "run 40", or write run above the column of their names'
 
 
 class Change(NamedTuple):
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
     title: str
     name: str
-    number: Number
+    number: CellNumber
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -
         If there is no table or no such column, or a number is beyond what its measure can be.
     """
     path = os.fspath(path)
-    readers = [_Reader(table, path, columns is not None) for table in read_tables(Path(path))]
+    readers = [_RowReader(table, path, columns is not None) for table in read_tables(Path(path))]
     rows = [row for reader in readers for row in reader.rows]
     if columns is not None and rows:
         rows = _chosen(rows, columns, path)
@@ -140,7 +140,7 @@ def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -
     return PrintedClaims(path, rows, notes)
 
 
-def _why_none(readers: list[_Reader], path: str, notes: list[str]) -> InputError | MeasureError:
+def _why_none(readers: list[_RowReader], path: str, notes: list[str]) -> InputError | MeasureError:
     """Return the error that says why no row of a file is read."""
     if not readers:
         what = "there is no table whose header names the runs and then the measures, with a row below"
@@ -151,9 +151,9 @@ def _why_none(readers: list[_Reader], path: str, notes: list[str]) -> InputError
     nameless = next((each.table for each in readers if each.measures and not each.has_names), None)
     if nameless is None:
         return InputError("; ".join(["no row has a claim", *notes]), where=path)
-    first = listed((row.cells[0].text for row in nameless.rows), SHOWN)
+    first = join_names((row.cells[0].text for row in nameless.rows), SHOWN)
     problem = f"no text names the rows, and numbers and cutoffs are no names (found {first})"
-    return InputError(problem, where=f"{path}:{nameless.line}", hint=_NAMES)
+    return InputError(problem, where=f"{path}:{nameless.line}", hint=_NAME_ROWS_HINT)
 
 
 def claims_of(
@@ -179,10 +179,13 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
 
 def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
     """Return the rows below or beside a heading; those that have it as a part of theirs if none has it."""
-    wanted = letters_of(columns)
+    wanted = letters_and_digits(columns)
     for parts_only in (True, False):
         headings = [
-            [letters_of(each) for each in ([row.part, *row.part.split(", ")] if parts_only else row.names)]
+            [
+                letters_and_digits(each)
+                for each in ([row.part, *row.part.split(", ")] if parts_only else row.names)
+            ]
             for row in rows
         ]
         same = [row for row, names in zip(rows, headings, strict=True) if wanted in names]
@@ -190,12 +193,12 @@ def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
         chosen = same or [row for row, is_within in zip(rows, within, strict=True) if is_within]
         if wanted and chosen:
             return chosen
-    found = listed(dict.fromkeys(filter(None, (each.part or each.section for each in rows))), SHOWN)
+    found = join_names(dict.fromkeys(filter(None, (each.part or each.section for each in rows))), SHOWN)
     above = found or "nothing above the measures"
     raise InputError(f"no columns are below {columns!r} (found {above})", where=path)
 
 
-class _Reader:
+class _RowReader:
     """Reads the rows of a table; what it leaves out is kept by what it is."""
 
     def __init__(self, table: PrintedTable, path: str, with_groups: bool) -> None:
@@ -259,7 +262,7 @@ class _Reader:
             n = len(titles)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
             yield f"{start}{what} left out: {', '.join(titles)}"
-        asked = dict.fromkeys(each.why for each in self.left_out if share_of_list(each.title))
+        asked = dict.fromkeys(each.why for each in self.left_out if has_percent_cutoff(each.title))
         yield from (f"{start}{why}" for why in asked)
         if self.texts:
             more = ", ..." if len(self.texts) > SHOWN else ""

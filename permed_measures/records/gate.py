@@ -16,30 +16,30 @@ from ir_measures.measures import Measure
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import InputError, shown
-from permed_measures.escaping import counted
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.intervals import Ints
-from permed_measures.measures.headings import name_of, renamed
-from permed_measures.measures.parsing import distinct, named_measure
+from permed_measures.measures.headings import alias_notes, name_of
+from permed_measures.measures.parsing import deduplicate, parse_named_measure
 from permed_measures.provenance import Origin, provenance
 from permed_measures.records.limit_intervals import (
-    LEVEL,
-    SEED,
+    GATE_LEVEL,
+    GATE_SEED,
     Evidence,
     Values,
     baseline_of,
     evaluated_run,
     is_count,
-    is_random,
+    is_resampled,
     method,
     of_changes,
     of_means,
 )
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table, as_text
-from permed_measures.run_notes import check_given
+from permed_measures.run_notes import check_nonempty
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 FLOOR, DROP = "minimum", "max_drop"
@@ -139,13 +139,13 @@ class Gate(Result):
         broken = list(dict.fromkeys(rule.measure for rule in self.rules if rule.outcome == FAILED))
         unclear = [rule.unclear for rule in self.rules if rule.outcome == INCONCLUSIVE]
         if not broken and not unclear:
-            return f"{PASSED}: {counted(len(self.rules), 'rule')}"
+            return f"{PASSED}: {pluralize(len(self.rules), 'rule')}"
         said = [f"{FAILED}: {', '.join(broken)}"] if broken else [] if self.ok else [FAILED]
         return "; ".join([*said, *([f"{INCONCLUSIVE}: {'; '.join(unclear)}"] if unclear else [])])
 
     def report(self) -> Report:
         """Return the outcome, and a row for each rule."""
-        percent = [f"{100 * LEVEL:g}% CI"] if self.evidence else []
+        percent = [f"{100 * GATE_LEVEL:g}% CI"] if self.evidence else []
         headings = ["outcome", "measure", "asked", "found", *percent]
         words = {PASSED: "ok", FAILED: "FAILED", INCONCLUSIVE: INCONCLUSIVE}
         rows: list[list[str | Cell]] = [
@@ -156,7 +156,7 @@ class Gate(Result):
             ]
             for rule in self.rules
         ]
-        notes = [*renamed(self.measures), *self.evidence]
+        notes = [*alias_notes(self.measures), *self.evidence]
         table = Table.of(headings, rows, len(headings), caption=self.about, notes=notes, label="gate")
         return Report(
             "Retrieval quality",
@@ -251,8 +251,8 @@ def gate(
     if significant and non_inferior:
         raise InputError("give significant or non_inferior, not both")
     loaded = read(qrels, "relevance")
-    evaluator = PermedEvaluator(distinct([*floors, *drops]), loaded)
-    check_given(evaluator.judgments, evaluator.measures, "judge by")
+    evaluator = PermedEvaluator(deduplicate([*floors, *drops]), loaded)
+    check_nonempty(evaluator.judgments, evaluator.measures, "judge by")
     how = {"order": order, "query_ids": query_ids}
     now = evaluated_run(run, evaluator, how)
     before = None if baseline is None else baseline_of(baseline, now.name, evaluator, list(drops), how)
@@ -266,8 +266,8 @@ def gate(
         *_rules(FLOOR, floors, now, None, cluster, non_inferior),
         *_rules(DROP, drops, now, before, cluster, non_inferior),
     ]
-    about = counted(len(evaluator.judgments.query_ids), "query")
-    seed = SEED if drops and cluster is not None and is_random(cluster) else None
+    about = pluralize(len(evaluator.judgments.query_ids), "query")
+    seed = GATE_SEED if drops and cluster is not None and is_resampled(cluster) else None
     origin = Origin.of(qrels, {now.name: now.file} if now.file else {})._replace(
         others={"baseline": before.file} if before and before.file else {},
         options={"order": order, "query-ids": query_ids},
@@ -283,13 +283,13 @@ def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
             (text, limit) for text, limit in (given.items() if isinstance(given, Mapping) else given or ())
         ]
     except (TypeError, ValueError):
-        problem = f"{kind} must be a mapping of measures to numbers (found {shown(given)})"
+        problem = f"{kind} must be a mapping of measures to numbers (found {short_repr(given)})"
         raise InputError(problem, hint="Give it as {'nDCG@10': 0.8}") from None
     for text, limit in pairs:
         if not _is_number(limit) or (kind == DROP and limit < 0):
             expected = "a number" if kind == FLOOR else "a number of at least 0"
-            raise InputError(f"{kind} of {text} must be {expected} (found {shown(limit)})")
-        measure = text if isinstance(text, Measure) else named_measure(str(text))
+            raise InputError(f"{kind} of {text} must be {expected} (found {short_repr(limit)})")
+        measure = text if isinstance(text, Measure) else parse_named_measure(str(text))
         if measure in limits:
             both = f"{_limit(limits[measure])} and {_limit(float(limit))}"
             raise InputError(f"{measure} has two limits: {kind} {both}", hint="Give one of them")
@@ -375,7 +375,7 @@ def _rule(
 def _deciding(needed: int | None) -> str:
     if needed is None:
         return "no number of queries would decide"
-    return f"about {counted(needed, 'query')} would decide"
+    return f"about {pluralize(needed, 'query')} would decide"
 
 
 class _Printed(NamedTuple):

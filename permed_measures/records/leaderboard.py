@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from permed_measures.comparison.compare import compared
 from permed_measures.comparison.paired import PairedRuns
-from permed_measures.comparison.results import Comparison, ComparisonRow, Options, better_pairs
-from permed_measures.comparison.tables import is_random, method_of, p_or_dash
-from permed_measures.comparison.tests import MAX_T, least_p
+from permed_measures.comparison.results import Comparison, ComparisonRow, TestOptions, better_pairs
+from permed_measures.comparison.tables import is_seeded, method_of, p_or_dash
+from permed_measures.comparison.tests import MAX_T, min_attainable_p
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import whole_number
+from permed_measures.errors import check_int
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
@@ -35,16 +35,16 @@ from permed_measures.results.evaluations import (
     COUNTS,
     Evaluations,
     evaluate_all,
+    evaluation_records,
     objects,
-    records_of,
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import Cell, Style, Table, place_of
-from permed_measures.run_notes import check_given, naming
+from permed_measures.results.table import Cell, Style, Table, competition_rank
+from permed_measures.run_notes import check_nonempty, errors_name_run
 
 
-class Entry(NamedTuple):
+class LeaderboardEntry(NamedTuple):
     """A run of a leaderboard.
 
     Attributes
@@ -101,7 +101,7 @@ class Leaderboard(Result):
         Notes on the measures and the clusters.
     """
 
-    entries: list[Entry]
+    entries: list[LeaderboardEntry]
     finding: str
     about: str
     evaluations: Evaluations = field(repr=False, compare=False)
@@ -124,7 +124,7 @@ class Leaderboard(Result):
             [*queries, *self.notes],
             self._content,
             self._rows,
-            partial(how_made, found.columns, self.origin, seed, _PACKAGES),
+            partial(how_made, found.columns, self.origin, seed, _REQUIRED_PACKAGES),
             found.all_notes(),
         )
 
@@ -177,21 +177,21 @@ class Leaderboard(Result):
                 for each, content in numbers
             ],
             "notes": self.notes,
-            "provenance": provenance(self.evaluations.measures, self.origin, seed, _PACKAGES),
+            "provenance": provenance(self.evaluations.measures, self.origin, seed, _REQUIRED_PACKAGES),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Yield the numbers of each run."""
-        for each, row in zip(self.entries, records_of(self.evaluations), strict=True):
+        for each, row in zip(self.entries, evaluation_records(self.evaluations), strict=True):
             yield {**_places(each), **row}
 
 
 _TEST = "randomization"
-_PACKAGES = ("scipy",)
+_REQUIRED_PACKAGES = ("scipy",)
 """Whose versions matter to p-values."""
 
 
-def _places(entry: Entry) -> dict[str, Any]:
+def _places(entry: LeaderboardEntry) -> dict[str, Any]:
     """Return what a leaderboard says of a run besides its means."""
     return {name: getattr(entry, name) for name in _PLACES}
 
@@ -199,7 +199,7 @@ def _places(entry: Entry) -> dict[str, Any]:
 _PLACES = ("rank", "ranks", "rank_least", "rank_most", "p")
 
 
-def _cells_of(entry: Entry) -> list[Cell]:
+def _cells_of(entry: LeaderboardEntry) -> list[Cell]:
     """Return what stands before the means of a run."""
     p = Cell("" if entry.p is None else p_or_dash(entry.p), value=entry.p)
     ranks = Cell(entry.ranks, value=entry.rank_least)
@@ -285,12 +285,12 @@ def leaderboard(
     """
     asked = measures_of(measures)
     check_headings(_PLACES, asked)
-    resamples = whole_number("resamples", resamples, 1)
+    resamples = check_int("resamples", resamples, 1)
     check_level(level)
     alpha = round(1 - level, 12)
     loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(with_judged(asked), loaded)
-    check_given(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
+    check_nonempty(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
     named = runs_by_name(runs)
     origin = Origin.of(qrels, named)
     found = _best_first(named, asked, evaluator)
@@ -298,10 +298,10 @@ def leaderboard(
     notes = [*evaluator.notes(), *notes]
     paired, comparison = _paired(found, unit, cluster, notes), None
     if paired.pairs:
-        [comparison] = compared([paired], Options((_TEST,), MAX_T, resamples, seed, level), None)
+        [comparison] = compared([paired], TestOptions((_TEST,), MAX_T, resamples, seed, level), None)
         comparison = replace(comparison, origin=origin, dataset=dataset_of(loaded), runs=named)
     entries = _entries(found, comparison.rows if comparison else [], alpha)
-    finding = _finding(entries, least_p(paired.n_clusters, resamples), alpha)
+    finding = _finding(entries, min_attainable_p(paired.n_clusters, resamples), alpha)
     return Leaderboard(entries, finding, _about(comparison), found, comparison, origin, notes)
 
 
@@ -310,7 +310,7 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     found: dict[str, Evaluation] = {}
     notes: dict[str, list[str]] = {}
     for name in runs:
-        with naming(name):
+        with errors_name_run(name):
             evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
         found |= evaluations
         notes |= noted
@@ -318,14 +318,16 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _entries(found: Evaluations, rows: Sequence[ComparisonRow], alpha: float) -> list[Entry]:
+def _entries(found: Evaluations, rows: Sequence[ComparisonRow], alpha: float) -> list[LeaderboardEntry]:
     """Return the runs with their places; `rows` compare each pair, those with the first run in front."""
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
     p_values = [None, *(row.tests[_TEST].adjusted for row in rows[: len(means) - 1])]
     ranges = rank_ranges(list(found.evaluations), better_pairs(rows, alpha))
     below = [p is not None and p < alpha for p in p_values]
     return [
-        Entry(place_of(own, means), content["run"], p, *ranks, content["metrics"], is_below)
+        LeaderboardEntry(
+            competition_rank(own, means), content["run"], p, *ranks, content["metrics"], is_below
+        )
         for content, own, p, ranks, is_below in zip(
             objects(found), means, p_values, ranges, below, strict=True
         )
@@ -355,11 +357,11 @@ def _about(comparison: Comparison | None) -> str:
     named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name
     return (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
-        f"{method_of(comparison, _TEST)}{named}{f', seed {seed}' if is_random(comparison, _TEST) else ''}"
+        f"{method_of(comparison, _TEST)}{named}{f', seed {seed}' if is_seeded(comparison, _TEST) else ''}"
     )
 
 
-def _finding(entries: Sequence[Entry], least: float, alpha: float) -> str:
+def _finding(entries: Sequence[LeaderboardEntry], least: float, alpha: float) -> str:
     """Say which runs are significantly below the first; `least` is the smallest p-value there can be."""
     below = [entry.run for entry in entries if entry.is_below]
     if len(entries) == 1:

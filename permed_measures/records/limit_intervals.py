@@ -13,24 +13,24 @@ from ir_measures.measures import Measure, SumAgg
 
 from permed_measures import __version__
 from permed_measures.comparison.tests import (
-    as_student,
-    least_p,
+    critical_t,
+    min_attainable_p,
     n_patterns,
-    needed,
     randomize,
+    sample_size,
     sign_patterns,
 )
 from permed_measures.engine.evaluator import PermedEvaluator, aggregated
 from permed_measures.engine.tables import file_of
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     TIE,
     Estimate,
     Floats,
     Ints,
-    Range,
+    LowHigh,
     critical_of,
     difference_range,
     mean_and_error,
@@ -126,7 +126,7 @@ def _unfit(
 
 # --- intervals, and how many queries would decide ---------------------------------------------------------
 
-LEVEL, RESAMPLES, SEED = 0.95, 50_000, 0
+GATE_LEVEL, GATE_RESAMPLES, GATE_SEED = 0.95, 50_000, 0
 """Of the intervals: those of `compare` by default."""
 
 
@@ -162,9 +162,9 @@ def of_means(
     limits : sequence of float
         Of the mean of each measure.
     """
-    estimates = measure_intervals(measures, values, cluster, LEVEL)
+    estimates = measure_intervals(measures, values, cluster, GATE_LEVEL)
     n_units, _ = units_of(values, cluster)
-    reach = critical_of(LEVEL, n_units) if n_units > 1 else math.inf
+    reach = critical_of(GATE_LEVEL, n_units) if n_units > 1 else math.inf
     return _evidence(estimates, values, cluster, limits, reach)
 
 
@@ -173,7 +173,7 @@ def of_changes(
     differences: Floats,
     cluster: Ints,
     limits: Sequence[float],
-    resamples: int = RESAMPLES,
+    resamples: int = GATE_RESAMPLES,
 ) -> list[Evidence]:
     """Return the evidence on changes, by the intervals of `compare`: simultaneous for all of them.
 
@@ -185,21 +185,21 @@ def of_changes(
     n, number = differences.shape
     sums = sums_of(np.concatenate([differences, np.zeros((n, 1))], axis=1), cluster)
     pairs = np.stack([np.arange(number), np.full(number, number)], axis=1)  # each less nothing
-    critical = randomize(sums, pairs, resamples, SEED, LEVEL).critical
-    reach, within = as_student(critical, len(sums)), [difference_range(each) for each in measures]
-    estimates = mean_intervals(differences, cluster, LEVEL, within, reach)
+    critical = randomize(sums, pairs, resamples, GATE_SEED, GATE_LEVEL).critical
+    reach, within = critical_t(critical, len(sums)), [difference_range(each) for each in measures]
+    estimates = mean_intervals(differences, cluster, GATE_LEVEL, within, reach)
     widened = [
         _widened(*each, number) for each in zip(estimates, differences.T, sums.T, within, strict=False)
     ]
     return _evidence(widened, differences, cluster, limits, reach)
 
 
-def _widened(estimate: Estimate, differences: Floats, sums: Floats, within: Range, number: int) -> Estimate:
+def _widened(estimate: Estimate, differences: Floats, sums: Floats, within: LowHigh, number: int) -> Estimate:
     """Return the interval of a change that rests on few units, as wide as these allow; any other as it is."""
     differ = (np.abs(sums) > TIE).astype(float)
     if estimate.value is None or differ.sum() >= ENOUGH:
         return estimate
-    level = 1 - (1 - LEVEL) / number
+    level = 1 - (1 - GATE_LEVEL) / number
     _, share = proportion_interval(differ, np.arange(len(differ)), level)
     most = share * (within[1] if np.isfinite(within[1]) else float(np.abs(differences).max()))
     low, high = estimate.value
@@ -214,14 +214,14 @@ def _evidence(
     found = []
     for estimate, mean, error, limit in zip(estimates, means.tolist(), errors.tolist(), limits, strict=True):
         interval = estimate.value or ((mean, mean) if not error and n_units >= ENOUGH else None)
-        reason = estimate.reason if error else f"too little is known of {counted(n_units, unit)}"
+        reason = estimate.reason if error else f"too little is known of {pluralize(n_units, unit)}"
         units = _units_that_decide(error, n_units, abs(mean - limit), reach)
         queries = None if units is None else math.ceil(units * len(values) / n_units)
         found.append(Evidence(interval, "" if interval else reason, queries))
     return found
 
 
-ENOUGH = next(n for n in count() if least_p(n, RESAMPLES) < 1 - LEVEL)
+ENOUGH = next(n for n in count() if min_attainable_p(n, GATE_RESAMPLES) < 1 - GATE_LEVEL)
 """Of so many units the same change of all is no chance: of 2^n patterns of signs two are as extreme."""
 
 
@@ -233,15 +233,15 @@ def _units_that_decide(error: float, n_units: int, distance: float, reach: float
         return ENOUGH
     if distance <= TIE:
         return None
-    of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else LEVEL
-    level = min(max(of_all, LEVEL), 1 - 1e-9)  # that of the simultaneous interval
-    units = needed(error, n_units, distance, level)
+    of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else GATE_LEVEL
+    level = min(max(of_all, GATE_LEVEL), 1 - 1e-9)  # that of the simultaneous interval
+    units = sample_size(error, n_units, distance, level)
     return None if units is None else max(units, ENOUGH)
 
 
-def is_random(cluster: Ints) -> bool:
+def is_resampled(cluster: Ints) -> bool:
     """Return whether not all sign patterns are tried."""
-    return n_patterns(int(cluster.max()) + 1, RESAMPLES) is None
+    return n_patterns(int(cluster.max()) + 1, GATE_RESAMPLES) is None
 
 
 def method(cluster: Ints, clusters: str, has_means: bool, has_changes: bool) -> list[str]:
@@ -250,14 +250,14 @@ def method(cluster: Ints, clusters: str, has_means: bool, has_changes: bool) -> 
     by, share = "Student's t", "Clopper-Pearson"
     if clusters:
         by, share = f"cluster-robust {by}", "Korn-Graubard"
-    percent, where = f"{100 * LEVEL:g}% CI", f" by {clusters}" if clusters else ""
+    percent, where = f"{100 * GATE_LEVEL:g}% CI", f" by {clusters}" if clusters else ""
     said = []
     if has_means:
-        units = f"{counted(n_units, unit)}{where}"
+        units = f"{pluralize(n_units, unit)}{where}"
         said.append(f"{percent} of a mean: {by}, of values that are 0 or 1 {share}; {units}")
     if has_changes:
-        patterns = f"{sign_patterns(n_units, unit, RESAMPLES)}{where}"
-        drawn = f", seed {SEED}" if is_random(cluster) else ""
+        patterns = f"{sign_patterns(n_units, unit, GATE_RESAMPLES)}{where}"
+        drawn = f", seed {GATE_SEED}" if is_resampled(cluster) else ""
         said.append(
             f"{percent} of a change (below 0: a drop), for all changes at once: max-T, {patterns}{drawn}"
         )

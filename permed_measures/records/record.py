@@ -18,8 +18,8 @@ from ir_measures.measures import Measure
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, MeasureError, check_choice, nearest, shown
-from permed_measures.escaping import as_json, counted
+from permed_measures.errors import InputError, MeasureError, check_choice, did_you_mean, short_repr
+from permed_measures.escaping import as_json, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
@@ -29,7 +29,7 @@ from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.provenance import ORDERS, Origin, provenance
 from permed_measures.results.evaluations import Evaluations, evaluate_all
-from permed_measures.run_notes import check_given
+from permed_measures.run_notes import check_nonempty
 
 FORM = "permed-measures record 4"
 """How a record begins; the number changes when other versions could not read it."""
@@ -86,7 +86,7 @@ class Record(dict[str, Any]):
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
-        queries = counted(len(self["query_ids"]), "query")
+        queries = pluralize(len(self["query_ids"]), "query")
         measures = (f"{k} ({text})" if k != text else k for k, text in self["measures"].items())
         return f"<Record of {', '.join(self['runs'])} on {queries}: {', '.join(measures)}>"
 
@@ -160,14 +160,14 @@ def recorded(
     check_choice("order", order, ORDERS)
     evaluations, _ = evaluate_all(evaluator, runs, order=order, rewriting=query_ids, qrels=loaded)
     found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
-    return record_of(found, order, query_ids, created)
+    return make_record(found, order, query_ids, created)
 
 
-def record_of(found: Evaluations, order: str, query_ids: str | None, created: bool = True) -> Record:
+def make_record(found: Evaluations, order: str, query_ids: str | None, created: bool = True) -> Record:
     """Return the record of an evaluation; see `record`."""
     origin = found.origin or Origin()
     judgments = next(iter(found.evaluations.values())).rankings.judgments
-    check_given(judgments, found.measures, "record")
+    check_nonempty(judgments, found.measures, "record")
     is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
     about = provenance([], Origin(qrels=origin.qrels, runs=origin.runs))
     inputs = about.get("inputs", ())
@@ -249,7 +249,7 @@ def as_record(given: object) -> Record:
     if isinstance(given, Mapping):
         return _checked(given, getattr(given, "source", ""))
     hint = "Name its file, or make one: record(qrels, runs, measures)"
-    raise InputError(f"this is no record (found {type(given).__name__} {shown(given)})", hint=hint)
+    raise InputError(f"this is no record (found {type(given).__name__} {short_repr(given)})", hint=hint)
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
@@ -282,7 +282,9 @@ def _checked(content: Any, source: str) -> Record:
         hint = "Records are written by evaluate --record FILE"
         if isinstance(form, str) and form.startswith(_ANY_FORM):
             hint = "Another version made it: make it again, or verify it with that version"
-        raise InputError(f"this is no {FORM} (its field 'record' is {shown(form)})", where=where, hint=hint)
+        raise InputError(
+            f"this is no {FORM} (its field 'record' is {short_repr(form)})", where=where, hint=hint
+        )
     _check_shape(content, _RECORD, where)
     found = Record(content)
     found.source = source
@@ -295,9 +297,9 @@ def _checked(content: Any, source: str) -> Record:
     for run, numbers in found["runs"].items():
         rows = numbers["values"].values()
         if not set(numbers["means"]) == set(numbers["values"]) == names:
-            raise InputError(f"runs.{run} must have the measures {shown(sorted(names))}", where=where)
+            raise InputError(f"runs.{run} must have the measures {short_repr(sorted(names))}", where=where)
         if any(len(row) != len(found["query_ids"]) for row in rows):
-            expected = f"must have one for each of {counted(len(found['query_ids']), 'query')}"
+            expected = f"must have one for each of {pluralize(len(found['query_ids']), 'query')}"
             raise InputError(f"runs.{run}.values {expected}", where=where)
     return found
 
@@ -330,15 +332,15 @@ _RECORD: Shape = {
 }
 """The fields of a record."""
 
-_WORDS = {str: "a text", _MAYBE_TEXT: "a text or null", float: "a finite number"}
+_FIELD_TYPES = {str: "a text", _MAYBE_TEXT: "a text or null", float: "a finite number"}
 
 
 def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
     """Raise InputError for the first field of JSON content that does not fit, with its name."""
     expected = "an object" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else ""
-    expected = expected or _WORDS[shape]
+    expected = expected or _FIELD_TYPES[shape]
     if not _fits(content, shape):
-        raise InputError(f"{key} must be {expected} (found {shown(content)})", where=where)
+        raise InputError(f"{key} must be {expected} (found {short_repr(content)})", where=where)
     inside = f"{key}." if key else ""
     if isinstance(shape, list):
         for number, each in enumerate(content):
@@ -348,7 +350,7 @@ def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
             raise InputError(f"{inside}{name} is missing", where=where)
         for name, each in content.items():
             if name not in shape and str not in shape:
-                known = nearest(name, list(shape))
+                known = did_you_mean(name, list(shape))
                 raise InputError(f"{inside}{name} is no field of a record", where=where, hint=known)
             _check_shape(each, shape.get(name, shape.get(str)), where, f"{inside}{name}")
 

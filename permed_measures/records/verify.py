@@ -15,11 +15,11 @@ from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.datasets import SAMPLE_FOLDER
-from permed_measures.errors import InputError, shown, warnings_about
-from permed_measures.escaping import counted
+from permed_measures.errors import InputError, short_repr, warnings_about
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.runs import runs_by_name
-from permed_measures.measures.headings import renamed
+from permed_measures.measures.headings import alias_notes
 from permed_measures.provenance import Origin, provenance, stored
 from permed_measures.records.record import Record, as_record, recorded
 from permed_measures.results.report import Report, Result, Section, how_made
@@ -28,7 +28,7 @@ TOLERANCE = 1e-9
 """How far numbers of another version may be from ours."""
 
 
-class Difference(NamedTuple):
+class RecordDifference(NamedTuple):
     """What is not as recorded.
 
     Attributes
@@ -69,7 +69,7 @@ class Verification(Result):
     """
 
     name: str
-    differences: list[Difference]
+    differences: list[RecordDifference]
     n_values: int
     notes: list[str] = field(default_factory=list)
     origin: Origin = field(default_factory=Origin, repr=False)
@@ -82,13 +82,13 @@ class Verification(Result):
 
     def report(self) -> Report:
         """Say what differs, and which measures have another name than their own."""
-        again = f"reproduced: {counted(self.n_values, 'value')} computed again, none differs"
+        again = f"reproduced: {pluralize(self.n_values, 'value')} computed again, none differs"
         notes = [f"note: {note}" for note in self.notes]
         texts = [again if self.ok else "not reproduced", *map(str, self.differences)]
-        rows = self.differences or [Difference("record", again)]
+        rows = self.differences or [RecordDifference("record", again)]
         return Report(
             self.name,
-            sections=[Section(self.name, texts=[*texts, *renamed(self.measures), *notes])],
+            sections=[Section(self.name, texts=[*texts, *alias_notes(self.measures), *notes])],
             data=lambda: {
                 "record": self.name,
                 "reproduced": self.ok,
@@ -181,46 +181,48 @@ def _without_downloads(dataset: str) -> AbstractContextManager[None]:
     return without_downloads(dataset)
 
 
-def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[Difference]:
+def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[RecordDifference]:
     """Yield what differs between a record and the same evaluation made again."""
     yield from unlike(recorded, again["qrels"]["judgments"], again["query_ids"])
     ids = recorded["query_ids"]
     for run, before in recorded["runs"].items():
         now = again["runs"][run]
         if None not in (before["sha256"], now["sha256"]) and before["sha256"] != now["sha256"]:
-            yield Difference(f"run {run}", "the file is not that of the record")
+            yield RecordDifference(f"run {run}", "the file is not that of the record")
         for measure in recorded["measures"]:
             part = f"{run}, {measure}"
             mean, new_mean = before["means"][measure], now["means"][measure]
             if (largest := abs(mean - new_mean)) > tolerance:
-                yield Difference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
+                yield RecordDifference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
             if ids == again["query_ids"]:
                 yield from _of_queries(
                     part, ids, before["values"][measure], now["values"][measure], tolerance
                 )
 
 
-def unlike(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[Difference]:
+def unlike(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[RecordDifference]:
     """Yield where a record was edited, or is of other labels than those with a hash and query ids."""
     if recorded["sha256"] != recorded.seal:
-        yield Difference("record", "it was edited after it was written: sha256 is not that of its content")
+        yield RecordDifference(
+            "record", "it was edited after it was written: sha256 is not that of its content"
+        )
     if recorded["qrels"]["judgments"] != judgments:
-        yield Difference("qrels", "the labels are not those of the record")
+        yield RecordDifference("qrels", "the labels are not those of the record")
     if recorded["query_ids"] != query_ids:
         gone, new = {*recorded["query_ids"]} - {*query_ids}, {*query_ids} - {*recorded["query_ids"]}
-        yield Difference("queries", f"gone {shown(sorted(gone))}, new {shown(sorted(new))}")
+        yield RecordDifference("queries", f"gone {short_repr(sorted(gone))}, new {short_repr(sorted(new))}")
 
 
 def _of_queries(
     part: str, ids: list[str], before: list[float], now: list[float], tolerance: float
-) -> Iterator[Difference]:
+) -> Iterator[RecordDifference]:
     """Say how many values of queries differ, and which one most."""
     apart = np.abs(np.subtract(before, now))
     if n := int((apart > tolerance).sum()):
         most = int(apart.argmax())
-        queries = f"{n:,} of {counted(len(ids), 'query')} differ"
-        text = f"{queries}, most {shown(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
-        yield Difference(part, text, float(apart[most]))
+        queries = f"{n:,} of {pluralize(len(ids), 'query')} differ"
+        text = f"{queries}, most {short_repr(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
+        yield RecordDifference(part, text, float(apart[most]))
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,7 @@ class _Files:
             if inside or _has_hash(place, file["sha256"]):
                 return str(place)
         named = " or ".join(dict.fromkeys(repr(str(each)) for each in folders))
-        problem = f"there is no file {shown(path)} for the {what} in the folder {named}"
+        problem = f"there is no file {short_repr(path)} for the {what} in the folder {named}"
         if not path:
             problem = f"the record names no file for the {what}"
         hint = f"Name it: {option}, or the folder where the paths begin: --folder FOLDER"

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from permed_measures.escaping import counted, listed
-from permed_measures.measures.headings import check_headings, explained, headings_of, name_of
+from permed_measures.escaping import join_names, pluralize
+from permed_measures.measures.headings import check_headings, heading_notes, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluation_report import apart, best_of, highest
+from permed_measures.results.evaluation_report import best_of, format_distinguishable, highest
 from permed_measures.results.evaluations import COUNTS, Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
-from permed_measures.results.table import Cell, Style, Table, is_same, place_of
+from permed_measures.results.table import Cell, Style, Table, competition_rank, isclose
 
 MEAN = "mean"
 HEADINGS = ("run", MEAN, "ranks")
@@ -78,7 +78,7 @@ class CollectionMeans(Result):
 
     def report(self) -> Report:
         """Return which run has the highest mean of means, and a table for each measure."""
-        size = f"{counted(len(self.runs), 'run')}, {counted(len(self.n_queries), 'collection')}"
+        size = f"{pluralize(len(self.runs), 'run')}, {pluralize(len(self.n_queries), 'collection')}"
         return Report(
             size,
             self._finding(),
@@ -100,7 +100,7 @@ class CollectionMeans(Result):
     def _ranks(self, number: int) -> list[list[int]]:
         """Return the rank of each run on each collection; equal values share one."""
         columns = self.means[number].T.tolist()
-        ranks = ([place_of(value, column) for value in column] for column in columns)
+        ranks = ([competition_rank(value, column) for value in column] for column in columns)
         return [list(row) for row in zip(*ranks, strict=True)]
 
     def _table(self, number: int) -> Table:
@@ -120,9 +120,9 @@ class CollectionMeans(Result):
             caption=f"{heading} by collection{self.style.unit}, and the mean, in which each collection "
             "counts once",
             notes=[
-                "Judged queries: " + listed(f"{name} {n:,}" for name, n in self.n_queries.items()),
+                "Judged queries: " + join_names(f"{name} {n:,}" for name, n in self.n_queries.items()),
                 "Ranks: the best and the worst of the run on a collection; equal values share a rank",
-                *(text for text in explained(self.measures) if text.startswith(f"{heading} ")),
+                *(text for text in heading_notes(self.measures) if text.startswith(f"{heading} ")),
             ],
             spare=["ranks"],
             label="collections",
@@ -138,22 +138,22 @@ class CollectionMeans(Result):
             means = [
                 self._written(number, self._values(number)[0][-1]) for number in range(len(self.measures))
             ]
-            each = listed(map(" ".join, zip(headings_of(self.measures), means, strict=True)))
-            of = counted(len(self.n_queries), "collection")
+            each = join_names(map(" ".join, zip(headings_of(self.measures), means, strict=True)))
+            of = pluralize(len(self.n_queries), "collection")
             return [f"{self.runs[0]} has, as means of {of}, {each}."]
         others = self._highest_on_others()
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
         style = Style(1) if self.measures[0].NAME in COUNTS else self.style
-        mean = apart([own[-1] * style.scale for own in values], style.decimals) + style.sign
+        mean = format_distinguishable([own[-1] * style.scale for own in values], style.decimals) + style.sign
         if len(best) > 1:
-            return [f"{listed(best)} have the highest mean {heading}, {mean}.", *others]
+            return [f"{join_names(best)} have the highest mean {heading}, {mean}.", *others]
         place = self.runs.index(best[0])
         n_first = self._ranks(0)[place].count(1)
         said = [
             f"{best[0]} has the highest mean {heading}, {mean}, and the highest {heading} on "
-            f"{n_first} of {counted(len(self.n_queries), 'collection')}."
+            f"{n_first} of {pluralize(len(self.n_queries), 'collection')}."
         ]
         said += [self._without_one(place)] if len(self.n_queries) > 2 else []
         return [*said, *others, "No significance test was run."]
@@ -177,7 +177,7 @@ class CollectionMeans(Result):
         values, names = self.means[0], list(self.n_queries)
         others = [np.delete(values, number, axis=1).mean(axis=1) for number in range(len(names))]
         lost = [
-            name for name, means in zip(names, others, strict=True) if not is_same(means[place], means.max())
+            name for name, means in zip(names, others, strict=True) if not isclose(means[place], means.max())
         ]
         run = self.runs[place]
         if not lost:

@@ -12,7 +12,7 @@ from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
-from permed_measures.escaping import grouped, listed
+from permed_measures.escaping import grouped, join_names
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.headings import headings_of
@@ -22,16 +22,16 @@ from permed_measures.results.evaluations import (
     BEST,
     COUNTS,
     MACRO,
+    EvaluationRow,
     Evaluations,
-    Row,
     content_of,
     evaluate_all,
-    records_of,
-    text_of,
+    evaluation_records,
+    value_text,
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import NONE, Cell, Style, Table, is_same
+from permed_measures.results.table import NONE, Cell, Style, Table, isclose
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import By
@@ -132,7 +132,7 @@ def evaluation_report(found: Evaluations, digits: int | None = None, in_percent:
         [Section(tables=[table])],
         _notes(found, table),
         partial(content_of, found),
-        partial(records_of, found),
+        partial(evaluation_records, found),
         partial(how_made, found.columns, found.origin),
         cautions=found.all_notes(),
     )
@@ -147,10 +147,10 @@ def _finding(found: Evaluations, style: Style) -> list[str]:
     if len(runs) == 1:
         [(run, values)] = runs.items()
         texts = [
-            text_of(measure, value, style) + style.sign * (measure.NAME not in COUNTS)
+            value_text(measure, value, style) + style.sign * (measure.NAME not in COUNTS)
             for measure, value in zip(found.measures, values, strict=True)
         ]
-        return [f"{run} has {listed(map(' '.join, zip(headings, texts, strict=True)))}."]
+        return [f"{run} has {join_names(map(' '.join, zip(headings, texts, strict=True)))}."]
     counts = [text for text, each in zip(headings, found.measures, strict=True) if each.NAME in COUNTS]
     said = highest(headings, runs, style, counts)
     return [*said, "No significance test was run."] if said else []
@@ -199,13 +199,13 @@ def _table(found: Evaluations, style: Style) -> Table:
     )
 
 
-def _block(found: Evaluations, row: Row) -> str:
+def _block(found: Evaluations, row: EvaluationRow) -> str:
     """Return what a row stands together with: its group, or with values by query its run."""
     return row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
 
 
 def _lines(
-    found: Evaluations, rows: Sequence[Row], counts: Sequence[str], style: Style
+    found: Evaluations, rows: Sequence[EvaluationRow], counts: Sequence[str], style: Style
 ) -> Iterator[list[Cell]]:
     """Yield the cells of a block."""
     by_column = dict(zip(found.columns, zip(*(row.values for row in rows), strict=True), strict=True))
@@ -228,7 +228,7 @@ def _counted(found: Evaluations) -> list[str]:
     return [heading for heading in says if says[heading]]
 
 
-def _counts(row: Row) -> dict[str, Cell]:
+def _counts(row: EvaluationRow) -> dict[str, Cell]:
     """Return the counts of queries by heading."""
     queries = row.queries
     if "in_run" in queries:
@@ -244,7 +244,7 @@ _ABOUT_IGNORED = "Ignored: queries of the run that the qrels lack, which count n
 
 # --- which runs are highest, in sentences -----------------------------------------------------------------
 
-_MOST_RUNS = 10
+_MAX_NAMED_RUNS = 10
 """How many runs with equal means are named; the others are counted."""
 
 
@@ -282,26 +282,29 @@ def highest(
         [value * own.scale for value in each]
         for each, own in zip(zip(*means.values(), strict=True), styles, strict=True)
     ]
-    values = [apart(each, own.decimals) + own.sign for each, own in zip(columns, styles, strict=True)]
+    values = [
+        format_distinguishable(each, own.decimals) + own.sign
+        for each, own in zip(columns, styles, strict=True)
+    ]
     usual = [f"{max(each):,.{own.decimals}f}{own.sign}" for each, own in zip(columns, styles, strict=True)]
     verb = "has" if len(best[0]) == 1 else "have"
-    said = [f"{listed(best[0], _MOST_RUNS)} {verb} the highest {headings[0]}: {values[0]}."]
+    said = [f"{join_names(best[0], _MAX_NAMED_RUNS)} {verb} the highest {headings[0]}: {values[0]}."]
     named = [
         text if value == shown else f"{text} ({value})"
         for text, value, shown in zip(headings, values, usual, strict=True)
     ]
     measures = grouped(zip(map(tuple, best[1:]), named[1:], strict=True))  # of which runs
-    on = [f"on {listed(names)}: {listed(runs, _MOST_RUNS)}" for runs, names in measures.items()]
+    on = [f"on {join_names(names)}: {join_names(runs, _MAX_NAMED_RUNS)}" for runs, names in measures.items()]
     return [*said, *([f"Highest {'; '.join(on)}."] if on else [])]
 
 
 def best_of(means: Mapping[str, Sequence[float]], number: int) -> list[str]:
     """Return the runs with the highest mean of a measure; none where that is NaN."""
     values = {run: each[number] for run, each in means.items()}
-    return [run for run, value in values.items() if is_same(value, max(values.values()))]
+    return [run for run, value in values.items() if isclose(value, max(values.values()))]
 
 
-def apart(values: Sequence[float], decimals: int) -> str:
+def format_distinguishable(values: Sequence[float], decimals: int) -> str:
     """Write the highest of some values, with more decimals where a lower one would print like it.
 
     Examples
@@ -310,7 +313,7 @@ def apart(values: Sequence[float], decimals: int) -> str:
     ('0.504', '0.5')
     """
     best = max(values)
-    lower = [value for value in values if not is_same(value, best)]
+    lower = [value for value in values if not isclose(value, best)]
     for places in range(decimals, max(decimals, 13) + 1):
         text = f"{best:,.{places}f}"
         if all(f"{value:,.{places}f}" != text for value in lower):

@@ -15,14 +15,20 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
 from permed_measures.errors import InputError
-from permed_measures.escaping import counted
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read
-from permed_measures.measures.headings import ABOUT_JUDGED, check_headings, explained, headings_of, name_of
+from permed_measures.measures.headings import (
+    ABOUT_JUDGED,
+    check_headings,
+    heading_notes,
+    headings_of,
+    name_of,
+)
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.table import NONE, Cell, Style, ranked
+from permed_measures.results.table import NONE, Cell, Style, best_two
 from permed_measures.run_notes import every_label_is_relevant, notes_of, run_notes, scored_without_results
 
 if TYPE_CHECKING:
@@ -33,7 +39,7 @@ BEST = "best possible"
 COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
-def text_of(measure: Measure, value: float, style: Style) -> str:
+def value_text(measure: Measure, value: float, style: Style) -> str:
     """Write a value of a measure: what counts documents is a whole number."""
     return f"{value:,.0f}" if measure.NAME in COUNTS else style.text(value)
 
@@ -62,7 +68,7 @@ def evaluate_all(
     return evaluations, notes
 
 
-class Row(NamedTuple):
+class EvaluationRow(NamedTuple):
     """The run, and the query or the group; the values; how many queries there are."""
 
     labels: list[str]
@@ -172,27 +178,29 @@ class Evaluations:
             "ignored": rankings.n_run_queries - rankings.n_shared,
         }
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[EvaluationRow]:
         """Yield the rows: a run, a query of a run, or a group of queries of a run."""
         for name, evaluation in self.evaluations.items():
             if self.by_query:
-                yield from (Row([name, query_id], values, {}) for query_id, values in evaluation.per_query())
+                yield from (
+                    EvaluationRow([name, query_id], values, {}) for query_id, values in evaluation.per_query()
+                )
             else:
                 yield from self.means(name, evaluation, self.queries(name))
 
-    def means(self, name: str, evaluation: Evaluation, queries: dict[str, int]) -> Iterator[Row]:
+    def means(self, name: str, evaluation: Evaluation, queries: dict[str, int]) -> Iterator[EvaluationRow]:
         """Yield a row for each group, and one for all queries."""
         every, groups = list(evaluation.aggregated.values()), self.groups
         if groups is None:
-            yield Row([name], every, queries)
+            yield EvaluationRow([name], every, queries)
             return
         if self.macro:
             means = list(groups.macro(evaluation).values())
-            yield Row([name, MACRO], means, {"judged": sum(groups.sizes)})
+            yield EvaluationRow([name, MACRO], means, {"judged": sum(groups.sizes)})
         else:
             for (value, by_measure), size in zip(groups.means(evaluation).items(), groups.sizes, strict=True):
-                yield Row([name, str(value)], list(by_measure.values()), {"judged": size})
-        yield Row([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
+                yield EvaluationRow([name, str(value)], list(by_measure.values()), {"judged": size})
+        yield EvaluationRow([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
     def notes_on(self, name: str) -> list[str]:
         """Return what is to be known about a run."""
@@ -220,9 +228,9 @@ class Evaluations:
     def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
         """Return the cells of a measure, the best of several means marked."""
         is_mean = measure in self._asked_for and measure.NAME not in COUNTS and not self.by_query
-        ranks = ranked(values) if is_mean else [0] * len(values)
+        ranks = best_two(values) if is_mean else [0] * len(values)
         found = zip(values, ranks, strict=True)
-        return [Cell(text_of(measure, value, style), rank, value=value) for value, rank in found]
+        return [Cell(value_text(measure, value, style), rank, value=value) for value, rank in found]
 
     def text_of_best(self, measure: Measure, value: float | None, style: Style) -> str:
         """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none.
@@ -234,7 +242,7 @@ class Evaluations:
         if value is None or not _is_below_1(value):
             return ""
         enough = (n for n in count(style.decimals) if round(value * style.scale, n) < style.scale)
-        return text_of(measure, value, style._replace(decimals=next(enough)))
+        return value_text(measure, value, style._replace(decimals=next(enough)))
 
     def about(self) -> str:
         """Say what the queries are, and whether the runs have them all."""
@@ -249,9 +257,9 @@ class Evaluations:
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
         in_table = {*self.shown}
-        yield from explained(measure for measure in self.columns if measure in in_table)
+        yield from heading_notes(measure for measure in self.columns if measure in in_table)
         if self.groups is not None and self.macro:
-            of_groups = f"{counted(len(self.groups.values), 'group')} by {self.groups.name}"
+            of_groups = f"{pluralize(len(self.groups.values), 'group')} by {self.groups.name}"
             yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"
 
     def _about_judged(self) -> Iterator[str]:
@@ -269,7 +277,7 @@ class Evaluations:
 
     def _queries(self) -> str:
         queries = self.queries(next(iter(self.evaluations)))
-        judged, without = counted(queries["judged"], "judged query"), queries["without_relevant"]
+        judged, without = pluralize(queries["judged"], "judged query"), queries["without_relevant"]
         documents = "relevant documents" + ("" if self.level == 1 else f" (labels of {self.level:g} or more)")
         if without == queries["judged"]:
             return f"{judged}, none with relevant documents: no label reaches {self.level:g}"
@@ -341,7 +349,7 @@ def content_of(found: Evaluations) -> list[dict[str, Any]]:
     return content
 
 
-def records_of(found: Evaluations) -> Iterator[dict[str, Any]]:
+def evaluation_records(found: Evaluations) -> Iterator[dict[str, Any]]:
     """Yield the lines of CSV, TSV and JSONL: labels, values by name of the measure, counts of queries."""
     names = [*found.labels, *map(name_of, found.columns)]
     for row in found.rows():

@@ -11,22 +11,22 @@ from permed_measures.escaping import as_latex, one_line
 
 _NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
 _LATIN = r", \usepackage[T1]{fontenc}"
-_BEYOND = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
-_KNOWN = re.compile(
+_NEEDS_UNICODE_FONT = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
+_MATH_WORDS = re.compile(
     r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)"
     r"|\bp < ([0-9.]*[0-9])|\bd_z\b|\bp(?=: | \(adj\.\)|$)"
 )
 """Measures, a level of significance, the effect size and the p-value."""
 _ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
-_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
-_SIGN = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
+_NUMBER_OR_INTERVAL = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
+_HYPHEN_AS_MINUS = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
 
 
-def needed(texts: Iterable[str]) -> str:
+def required_packages(texts: Iterable[str]) -> str:
     """Say, as a comment, which packages a table of these texts needs, and whether it needs another LaTeX."""
     letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
     if any(letter > "\xff" for letter in letters):
-        return f"{_NEEDS}\n{_BEYOND}"
+        return f"{_NEEDS}\n{_NEEDS_UNICODE_FONT}"
     return _NEEDS + _LATIN * any(letter > "\x7f" for letter in letters)
 
 
@@ -39,7 +39,7 @@ def latex_text(text: str) -> str:
     $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
     """
     parts, end = [], 0
-    for each in _KNOWN.finditer(text):
+    for each in _MATH_WORDS.finditer(text):
         known = f"${each[0]}$" if each[0] in ("d_z", "p") else latex_measure(each[0])
         known = rf"$p<{each[1]}$" if each[1] else known
         parts += [as_latex(text[end : each.start()]), known]
@@ -72,8 +72,8 @@ def latex_cell(text: str, rank: int, mark: str) -> str:
     \textbf{$-$0.50}\rlap{$^{\dagger}$}
     """
     shown = as_latex(text)
-    if _NUMBER.fullmatch(text):
-        shown = _SIGN.sub(r"$\1$", shown)
+    if _NUMBER_OR_INTERVAL.fullmatch(text):
+        shown = _HYPHEN_AS_MINUS.sub(r"$\1$", shown)
     styled = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[rank].format(shown)
     if not mark:
         return styled

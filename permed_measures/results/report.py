@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, PermedError, check_choice
-from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, counted, finite
+from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, nonfinite_to_str, pluralize
 from permed_measures.frames import Tabular
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin, provenance
@@ -163,7 +163,7 @@ class Result(Tabular):
         return self.report().records()
 
 
-def ends(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:
+def low_high_fields(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:
     """Return a pair as two fields of a line of a table.
 
     >>> ends("ties_", (0.1, 0.2)), ends("", None)
@@ -184,7 +184,7 @@ def titled(origin: Origin | None, n_runs: int, n_queries: int) -> str:
     'sample.qrels: 2 runs, 1 query'
     """
     qrels = f"{Path(origin.qrels).name}: " if origin and origin.qrels else ""
-    return f"{qrels}{counted(n_runs, 'run')}, {counted(n_queries, 'query')}"
+    return f"{qrels}{pluralize(n_runs, 'run')}, {pluralize(n_queries, 'query')}"
 
 
 def how_made(
@@ -303,11 +303,11 @@ def notebook(report: Report) -> str:
 
 
 def _json(report: Report) -> str:
-    return as_json(finite(report.data()), indent=2, allow_nan=False) + "\n"
+    return as_json(nonfinite_to_str(report.data()), indent=2, allow_nan=False) + "\n"
 
 
 def _jsonl(report: Report) -> str:
-    return "".join(as_json(finite(row), allow_nan=False) + "\n" for row in report.records())
+    return "".join(as_json(nonfinite_to_str(row), allow_nan=False) + "\n" for row in report.records())
 
 
 def _separated(report: Report, delimiter: str = ",") -> str:

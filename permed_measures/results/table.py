@@ -84,7 +84,7 @@ class Cell(NamedTuple):
     ----------
     text : str
     rank : int
-        Among the values of its column: the best has rank 1 and the second best 2, by `ranked`; all others 0.
+        Among the values of its column: the best has rank 1 and the second best 2, all others 0.
     mark : str
         Of significance: a dagger, or letters or numbers that name runs.
     value : float or None
@@ -171,25 +171,25 @@ class Table(NamedTuple):
         return any(len(pairs) > len({text for text, _ in pairs}) for pairs in known)
 
     def to(self, form: str) -> str:
-        """Write the table in one of `FORMATS`."""
-        return FORMATS[form](self)
+        """Write the table in one of `TABLE_FORMATS`."""
+        return TABLE_FORMATS[form](self)
 
 
 _EMPHASIS = {1: "best in bold", 2: "second best underlined"}
 _FINER = "by all digits"
 
 
-def is_same(one: float, other: float) -> bool:
+def isclose(one: float, other: float) -> bool:
     """Return whether two values are equal but for rounding."""
     return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
 
 
-def place_of(value: float, values: Iterable[float]) -> int:
+def competition_rank(value: float, values: Iterable[float]) -> int:
     """Return 1 + how many of some values are higher."""
-    return 1 + sum(other > value and not is_same(other, value) for other in values)
+    return 1 + sum(other > value and not isclose(other, value) for other in values)
 
 
-def ranked(values: Sequence[float]) -> list[int]:
+def best_two(values: Sequence[float]) -> list[int]:
     """Return 1 for the best of a column, 2 for the second best, 0 for the others and where all are the same.
 
     Equal values share a rank, and none is skipped.
@@ -203,9 +203,9 @@ def ranked(values: Sequence[float]) -> list[int]:
         return [0] * len(values)
     steps: list[float] = []
     for value in sorted(values, reverse=True):
-        if not steps or not is_same(value, steps[-1]):
+        if not steps or not isclose(value, steps[-1]):
             steps.append(value)
-    places = [place_of(value, steps) for value in values]
+    places = [competition_rank(value, steps) for value in values]
     return [place if place <= 2 and len(steps) > 1 else 0 for place in places]
 
 
@@ -250,11 +250,11 @@ def _markdown(table: Table) -> str:
     return f"{rows}\n{caption}\n" if caption else rows
 
 
-_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*")
+_NUMBER_TO_ALIGN = re.compile(r"[-+]?[0-9][0-9.,]*")
 
 
 def _markdown_cell(cell: Cell) -> str:
-    shown = cell.text if _NUMBER.fullmatch(cell.text) else as_markdown(cell.text)
+    shown = cell.text if _NUMBER_TO_ALIGN.fullmatch(cell.text) else as_markdown(cell.text)
     text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(shown)
     return f"{text}<sup>{cell.mark}</sup>" if cell.mark[:1].isalnum() else text + cell.mark
 
@@ -302,12 +302,12 @@ def _html_cell(cell: Cell, place: int, n_labels: int) -> str:
 
 # --- LaTeX -----------------------------------------------------------------------------------------
 
-_LARGEST = r"max width=\linewidth,max totalheight=.8\textheight"
+_LATEX_MAX_SIZE = r"max width=\linewidth,max totalheight=.8\textheight"
 
 
 def _latex(table: Table) -> str:
     r"""Write a table with booktabs that shrinks to the width of its column."""
-    from permed_measures.results.latex import latex_cell, latex_heading, needed
+    from permed_measures.results.latex import latex_cell, latex_heading, required_packages
 
     kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
     label = table.label if ":" in table.label else f"tab:{table.label}"
@@ -318,12 +318,12 @@ def _latex(table: Table) -> str:
         *(cell.text for row in table.rows for cell in row),
     ]
     lines = [
-        needed(texts),
+        required_packages(texts),
         r"\begin{table}[t]",
         r"\centering",
         rf"\caption{{{_latex_caption(table)}}}",
         rf"\label{{{label}}}",
-        rf"\begin{{adjustbox}}{{{_LARGEST}}}",
+        rf"\begin{{adjustbox}}{{{_LATEX_MAX_SIZE}}}",
         rf"\begin{{tabular}}{{@{{}}{kinds}@{{}}}}",
         r"\toprule",
         rf"{' & '.join(map(latex_heading, table.headings))} \\",
@@ -373,7 +373,7 @@ def _separated(table: Table, delimiter: str = ",") -> str:
     return separated([table.headings, *rows], delimiter)
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "table": _terminal,
     "markdown": _markdown,
     "latex": _latex,

@@ -19,7 +19,7 @@ from permed_measures.engine.kernels import CHECKS, KERNELS
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import best_first_is_most
-from permed_measures.errors import InputError, MeasureError, shown
+from permed_measures.errors import InputError, MeasureError, short_repr
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.progress import tracked
 
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 _HIGHEST = 100
 """The highest grade of a scale of whole numbers that is not given."""
 
-_MOST = 300
+_MAX_GRADINGS = 300
 """Most gradings that fall with the rank, and as many that rise; otherwise some of them."""
 
 _NEVER_LOWERED = {
@@ -185,16 +185,18 @@ def _sets(measure: Measure, scale: Floats, most: int, is_ap: bool) -> tuple[list
     if "rel" in measure.SUPPORTED_PARAMS and (is_ap or measure.NAME != "GradedAP"):
         levels = levels[[0, -1]]  # it matters only what is relevant
     exact = is_ap or (best_first_is_most(measure) and measure.NAME != "QMeasure")
-    if comb(most + len(levels) - 1, most) <= _MOST:
+    if comb(most + len(levels) - 1, most) <= _MAX_GRADINGS:
         return [levels], exact
-    return [levels[[0, each]] for each in range(1, len(levels))], exact and len(levels) == 2 and most < _MOST
+    return [levels[[0, each]] for each in range(1, len(levels))], exact and len(
+        levels
+    ) == 2 and most < _MAX_GRADINGS
 
 
 def _gradings(unjudged: Unjudged, levels: Floats, most: int) -> Iterator[Floats]:
     """Yield gradings that fall with the rank, each followed by one that rises."""
     ends = np.arange(most + 1)
-    if most >= _MOST:
-        ends = np.unique(np.geomspace(1, most + 1, _MOST // 2).round().astype(int)) - 1
+    if most >= _MAX_GRADINGS:
+        ends = np.unique(np.geomspace(1, most + 1, _MAX_GRADINGS // 2).round().astype(int)) - 1
     last = unjudged.number[unjudged.query] - 1
     for numbers in combinations_with_replacement(ends, len(levels) - 1):
         for place in (unjudged.place, last - unjudged.place):
@@ -244,7 +246,7 @@ class LabelErrors:
         """Return the errors of a probability, on all grades of the judgments and of a scale."""
         if not isinstance(error, Real) or isinstance(error, bool) or not 0 <= float(error) <= 1:
             raise InputError(
-                f"label_error must be a number from 0 to 1 (found {shown(error)})",
+                f"label_error must be a number from 0 to 1 (found {short_repr(error)})",
                 hint="Labels that people gave to a sample are human: --human on the command line",
             )
         return cls.to_neighbours(float(error), np.unique([*scale, *judgments.grade[judgments.grade >= 0]]))

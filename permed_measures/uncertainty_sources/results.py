@@ -12,18 +12,18 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.engine.ties import ALL_ORDERS
-from permed_measures.escaping import counted, listed
+from permed_measures.escaping import join_names, pluralize
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import Corrected
-from permed_measures.human_labels.tables import MEANS, Line, agreement_json, flat, section_of
+from permed_measures.human_labels.tables import MEANS_TEXTS, Line, agreement_json, flat, section_of
 from permed_measures.intervals import percent, queries_in_clusters
-from permed_measures.measures.headings import explained, headings_of, name_of
+from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.report import Report, Result, Section, ends, how_made, titled
+from permed_measures.results.report import Report, Result, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
 from permed_measures.uncertainty_sources.labels import Floats, LabelErrors
 
-Range = tuple[float, float] | None
+MaybeLowHigh = tuple[float, float] | None
 
 SOURCES = {"interval": "topics", "ties": "ties", "unjudged": "unjudged", "labels": "labels"}
 """Where the uncertainty of a number comes from, by the name of the pair: the heading of its column."""
@@ -67,10 +67,10 @@ class UncertaintyRow:
     run: str
     measure: Measure
     value: float
-    interval: Range
-    ties: Range
-    unjudged: Range
-    labels: Range
+    interval: MaybeLowHigh
+    ties: MaybeLowHigh
+    unjudged: MaybeLowHigh
+    labels: MaybeLowHigh
     exact: Mapping[str, bool]
     judged: float | None
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -164,14 +164,14 @@ class Uncertainty(Result):
             if row.people
         ]
         interval = [f"{percent(self.level)} CI"]
-        return [section_of(self.agreement, MEANS, lines, interval, Style(digits))]
+        return [section_of(self.agreement, MEANS_TEXTS, lines, interval, Style(digits))]
 
 
 # --- the answer ------------------------------------------------------------------------------------------
 
 _LEAST = 1e-12  # a range that is not wider is rounding
-_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
-_BEYOND = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
+_SOURCE_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
+_RANGE_WITHOUT_VALUE = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
 """Of which numbers a range is that does not hold the value, by the sources that may have such a range."""
 
 
@@ -184,14 +184,14 @@ def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
     first = order[0]
     row = max(known[first], key=lambda row: _open(row, first))
     if _open(row, first) <= _LEAST:
-        yield f"No mean is changed by {listed([_WORDS[name] for name in order])}."
+        yield f"No mean is changed by {join_names([_SOURCE_WORDS[name] for name in order])}."
         return
     ends = [_shown(bound, digits) for bound in getattr(row, first)]
     is_inside = _open(row, first) - _width(row, first) <= _LEAST
     value = f"{_about(result, row)} is {_shown(row.value, digits)}"
     beyond = " to ".join(dict.fromkeys(ends))
-    found = f"between {' and '.join(ends)}" if is_inside else f"{_BEYOND[first]} {beyond}"
-    yield f"Of all sources, {_WORDS[first]} leave most open: {value}, and {found}."
+    found = f"between {' and '.join(ends)}" if is_inside else f"{_RANGE_WITHOUT_VALUE[first]} {beyond}"
+    yield f"Of all sources, {_SOURCE_WORDS[first]} leave most open: {value}, and {found}."
     if len(order) > 1:
         yield f"Widest {'; '.join(_widest(result, name, known[name], digits) for name in order[1:])}."
 
@@ -202,7 +202,7 @@ def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digi
     width = _width(row, name)
     width = width if width > _LEAST else _open(row, name)
     found = f"{_shown(width, digits)} ({_about(result, row)})" if width > _LEAST else "none"
-    return f"by {_WORDS[name]}: {found}"
+    return f"by {_SOURCE_WORDS[name]}: {found}"
 
 
 def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _shown(value: float | None, digits: int) -> str:
 
 def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
     """Write a pair; a star says that others may go beyond. Pairs are ordered by the lower end."""
-    found: Range = getattr(row, name)
+    found: MaybeLowHigh = getattr(row, name)
     if found is None:
         return Cell(NONE)
     low, high = (_shown(bound, digits) for bound in found)
@@ -285,14 +285,14 @@ def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
 def _explanations(result: Uncertainty) -> Iterator[str]:
     """Explain the columns."""
     level, scale = percent(result.level), ", ".join(f"{grade:g}" for grade in result.scale)
-    yield from explained(result.measures)
+    yield from heading_notes(result.measures)
     yield f"Topics: {level} CI ({_method(result)})"
     yield f"Ties: {ALL_ORDERS}"
     yield f"Unjudged: the least and the most over grades ({scale}) of unjudged documents within the cutoff"
     if not all(exact for row in result.rows for exact in row.exact.values()):
         yield "*: only some orders or gradings were tried, and others may go beyond"
     if result.label_errors:
-        drawn = f"{level} of {counted(result.draws, 'draw')}, seed {result.seed}"
+        drawn = f"{level} of {pluralize(result.draws, 'draw')}, seed {result.seed}"
         yield f"Labels: {result.label_errors.about}; {drawn}"
     if result.all_relevant:
         yield "Judged@k is left out: all labels are relevant"
@@ -313,7 +313,7 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
     """Yield the numbers of each row."""
     errors = result.label_errors
     for row in result.rows:
-        bounds = (ends(f"{name}_", getattr(row, name)).items() for name in SOURCES)
+        bounds = (low_high_fields(f"{name}_", getattr(row, name)).items() for name in SOURCES)
         yield {
             "run": row.run,
             "measure": name_of(row.measure),

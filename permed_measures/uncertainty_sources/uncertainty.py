@@ -15,7 +15,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of
 from permed_measures.engine.ties import over_ties
-from permed_measures.errors import InputError, whole_number
+from permed_measures.errors import InputError, check_int
 from permed_measures.human_labels.agreement import relabelled
 from permed_measures.human_labels.corrected import Corrected, People
 from permed_measures.inputs.columns import QrelsLike, RunLike
@@ -27,11 +27,11 @@ from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin
 from permed_measures.run_notes import (
-    check_given,
+    check_nonempty,
+    errors_name_run,
     every_label_is_relevant,
     judged_within,
     mean_judged,
-    naming,
     notes_of,
 )
 from permed_measures.uncertainty_sources.labels import (
@@ -41,7 +41,7 @@ from permed_measures.uncertainty_sources.labels import (
     over_gradings,
     scale_of,
 )
-from permed_measures.uncertainty_sources.results import Range, Uncertainty, UncertaintyRow
+from permed_measures.uncertainty_sources.results import MaybeLowHigh, Uncertainty, UncertaintyRow
 
 
 def uncertainty(
@@ -138,14 +138,14 @@ def uncertainty(
     >>> row.value, row.ties, row.unjudged
     (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
     """
-    draws, seed = whole_number("draws", draws, 1), whole_number("seed", seed, 0)
+    draws, seed = check_int("draws", draws, 1), check_int("seed", seed, 0)
     _check(level, label_error, human)
     runs: Mapping[str, Any] = runs_by_name(run)
     origin, qrels = Origin.of(qrels, runs), read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
     judgments, asked = evaluator.judgments, list(evaluator.measures)
     check_headings(["run", "measure"], asked)
-    check_given(judgments, asked, "look at", runs)
+    check_nonempty(judgments, asked, "look at", runs)
     scale = scale_of(judgments, grades)
     people = None if human is None else People.of(read(human, "relevance"), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)
@@ -153,7 +153,7 @@ def uncertainty(
     notes += [*evaluator.notes(), *(people.notes if people else ())]
     rows: list[UncertaintyRow] = []
     for name in runs:
-        with naming(name):
+        with errors_name_run(name):
             found = _Evaluated.of(asked, judgments, runs[name])
         intervals = measure_intervals(asked, found.values.T, cluster, level)
         labels = _labels(found, errors, draws, seed, level)
@@ -211,7 +211,7 @@ class _Evaluated:
 
 def _labels(
     found: _Evaluated, errors: LabelErrors | None, draws: int, seed: int, level: float
-) -> list[Range]:
+) -> list[MaybeLowHigh]:
     """Return the middle of the means on redrawn labels, if asked for; each run has the same draws."""
     if errors is None:
         return [None] * len(found.measures)
@@ -235,7 +235,7 @@ def _rows(
     found: _Evaluated,
     intervals: list[Estimate],
     scale: Floats,
-    labels: list[Range],
+    labels: list[MaybeLowHigh],
     by_people: Iterable[Corrected | None],
 ) -> Iterator[UncertaintyRow]:
     """Yield a row for each measure."""

@@ -6,7 +6,7 @@ from functools import cache
 
 from audit_loops import DEFAULT, Plain
 
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.published_tables.claims import parse_claims
@@ -63,7 +63,7 @@ def row_made(plain, how, digits=4, names=NAMES):
 def trials_of(qrels, run, row):
     """Return the claims of a row about a run."""
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
-    return [Trial("run", claim, variants) for claim in parse_claims([row])[0]]
+    return [MeasuredClaim("run", claim, variants) for claim in parse_claims([row])[0]]
 
 
 def printed_as(trial, text):

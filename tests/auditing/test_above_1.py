@@ -9,7 +9,7 @@ from audit_helpers import trials_of
 
 import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
-from permed_measures.conventions.options import MEASURES, OPTIONS_OF, SHARED, with_value
+from permed_measures.conventions.options import CONVENTION_MEASURES, OPTIONS_OF, SHARED, with_value
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.published_tables.claims import parse_claims
 from permed_measures.published_tables.measure_names import ABOVE_1
@@ -48,7 +48,7 @@ def test_the_measures_that_options_take_above_1_are_these():
                 for second in values:
                     if trial.value(with_value(with_value(default, *first), *second)) > 1 + 1e-9:
                         found.add(trial.measure)
-    assert found == set(ABOVE_1) < set(MEASURES)
+    assert found == set(ABOVE_1) < set(CONVENTION_MEASURES)
 
 
 @pytest.mark.parametrize("gain", ["linear", "exp"])

@@ -11,10 +11,10 @@ from audit_loops import Plain, means_something
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.auditing.measured_claims import of_some_rows
+from permed_measures.auditing.measured_claims import sample_rows
 from permed_measures.auditing.search import answers_to
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import CUTOFF_OF, OPTIONS_OF, SHARED
 from permed_measures.conventions.records import OPTIONS
 
 NAMES = ("ir_measures", "DPR", "ranx", "gdeval", "PerMed standard")[: effort(3, 5)]
@@ -71,7 +71,7 @@ def explained(trials, plains, convention):
         plain, claim, own = plains[trial.row], trial.claim, convention[trial.measure]
         if not means_something(claim.measure, own, plain):
             return None
-        number = plain.mean(claim.measure, own, own[CUTOFF + claim.name])
+        number = plain.mean(claim.measure, own, own[CUTOFF_OF + claim.name])
         half = 0.0005 + (5e-6 if own["rounding"] == "five_digits" else 0)
         if math.isnan(number):
             return None
@@ -94,7 +94,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     trials = [
         printed_as(trial, rng.choice(["0.500", "0.333", "0.250", "0.611", "0.444"])) for trial in trials
     ]
-    cutoffs = {CUTOFF + "MAP@2": (2, None)} if "MAP@2" in measures else {}
+    cutoffs = {CUTOFF_OF + "MAP@2": (2, None)} if "MAP@2" in measures else {}
     options = options_of(
         measures.values(), cutoffs, [1.0, 2.0][: int(plains["first"].top({"labels": "grades"}))]
     )
@@ -171,8 +171,8 @@ def test_a_large_table_is_searched_on_some_rows_and_said_of_all(monkeypatch):
 @pytest.mark.parametrize(("n", "rows"), [(100, range(50)), (101, [51 * place // 20 for place in range(20)])])
 def test_of_more_than_100_claims_those_of_rows_with_about_40_are_looked_at(n, rows):
     claims = [SimpleNamespace(row=f"{number // 2:02}") for number in range(n)]
-    assert [int(each.row) for each in of_some_rows(claims)] == [row for row in rows for _ in "ab"]
-    assert len(of_some_rows(claims[:1] * n)) == n  # of one row
+    assert [int(each.row) for each in sample_rows(claims)] == [row for row in rows for _ in "ab"]
+    assert len(sample_rows(claims[:1] * n)) == n  # of one row
 
 
 def test_progress_is_of_each_named_convention_with_each_number_of_changes(steps_of):

@@ -13,12 +13,12 @@ from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.auditing.audit import audit_of
-from permed_measures.auditing.false_matches import Chance, NearRows
-from permed_measures.auditing.measured_claims import Window
+from permed_measures.auditing.false_matches import FalseMatchRate, PrintableRows
+from permed_measures.auditing.measured_claims import NearbyNumbers
 from permed_measures.auditing.messages import in_two_lines, odds
-from permed_measures.auditing.search import Doubt, answers_to
+from permed_measures.auditing.search import SimplerAlternative, answers_to
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.datasets import SAMPLES
 from permed_measures.published_tables.claims import parse_claims
 
@@ -44,7 +44,7 @@ def n_changes(trials, bases):
 
 
 def chance(trials, most, bases):
-    return NearRows(Space(trials, bases), trials, most).chance()
+    return PrintableRows(ConventionSpace(trials, bases), trials, most).chance()
 
 
 @pytest.mark.parametrize(
@@ -132,13 +132,13 @@ def test_no_typo_of_three_digits_is_called_made_differently(sample):
 def test_what_is_likelier_than_1_in_100_by_chance_may_be_a_typo(n_values, clear, verdict, monkeypatch):
     qrels, run = graded(2)
     answer = pm.audit(qrels, run, {"P@1": f"{pm.calc_aggregate('P@1', qrels, run)[P @ 1]:.6f}"}).best[0]
-    monkeypatch.setitem(answer.__dict__, "chance", Chance(n_values, 10_000, 0))
+    monkeypatch.setitem(answer.__dict__, "chance", FalseMatchRate(n_values, 10_000, 0))
     assert (answer.is_clear, answer.verdict) == (clear, verdict)
     sure = replace(answer)
-    monkeypatch.setitem(sure.__dict__, "chance", Chance(1, 10_000, 0))
-    assert Doubt([sure], answer).is_typo == (verdict != "certain")  # an answer to another claim
-    assert not Doubt([sure], sure).is_typo
-    assert Doubt([answer], answer).is_typo == (verdict == "likely")
+    monkeypatch.setitem(sure.__dict__, "chance", FalseMatchRate(1, 10_000, 0))
+    assert SimplerAlternative([sure], answer).is_typo == (verdict != "certain")  # an answer to another claim
+    assert not SimplerAlternative([sure], sure).is_typo
+    assert SimplerAlternative([answer], answer).is_typo == (verdict == "likely")
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_what_is_likelier_than_1_in_100_by_chance_may_be_a_typo(n_values, clear,
 def test_what_explains_the_minority_of_a_row_is_not_likely(n, of, verdict, monkeypatch):
     row = {f"P@{k}": f"{1 / k:.5f}" if k <= n else "0.98765" for k in range(1, of + 1)}
     answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, row).best[0]
-    monkeypatch.setitem(answer.__dict__, "chance", Chance(10, 1000, 0))
+    monkeypatch.setitem(answer.__dict__, "chance", FalseMatchRate(10, 1000, 0))
     assert (len(answer.explained), answer.verdict) == (n, verdict)
 
 
 def test_rows_of_other_runs_are_counted_by_what_they_print_as():
     answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "0.500", "P@4": "0.250"}).best[0]
-    near = NearRows(answer.space, answer.trials, 0)
+    near = PrintableRows(answer.space, answer.trials, 0)
     near.rows, near.of_trial = {(500.0, 250.0)}, [{500.0}, {250.0}]
     drawn = np.array([(0.50049, 0.2495), (0.5005, 0.25), (0.5, 0.24949), (0.5005, 0.24949), (0.5, np.nan)])
     assert [near.explain(drawn, n) for n in (2, 1)] == [1, 4]
@@ -176,7 +176,7 @@ def test_numbers_near_a_claim_are_within_3_hundredths_or_half_of_it_and_three_di
     name, text, window
 ):
     [[claim]] = parse_claims([{name: text}])
-    found = Window.of(claim)
+    found = NearbyNumbers.of(claim)
     assert (tuple(found), found.size) == (window, window[2] - window[1] + 1)
 
 

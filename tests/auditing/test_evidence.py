@@ -9,7 +9,7 @@ from effort import effort
 import permed_measures as pm
 from permed_measures.auditing import answers
 from permed_measures.auditing.audit import audit_of
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.measured_claims import MeasuredClaim
 
 
 def random_data(seed, n_queries=40):
@@ -104,7 +104,7 @@ def test_the_evidence_of_a_large_table_is_that_of_some_rows():
     }
     row = {name: f"{value:.4f}" for name, value in values.items()} | {"P@2": "0.98765", "R@2": "0.98765"}
     claims = pm.audit(qrels, run, row).trials
-    table = [Trial(f"run {n}", each.claim, each.run) for n in range(260) for each in claims]
+    table = [MeasuredClaim(f"run {n}", each.claim, each.run) for n in range(260) for each in claims]
     result = audit_of(table)
     assert (len(table), len(result.best[0].explained), result.verdict) == (1040, 520, "certain")
     assert result.chance.of_numbers < 1e-6

@@ -9,7 +9,7 @@ from audit_helpers import printed_as
 
 import permed_measures as pm
 from permed_measures.auditing.audit import audit_of
-from permed_measures.auditing.false_matches import N_DRAWN, other_means, reaches_of
+from permed_measures.auditing.false_matches import N_DRAWN, bootstrap_means, window_radii
 
 NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Success@10"}
 
@@ -65,8 +65,8 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     names = {"P@1": "P@1", "hit@1": "Success@1", "MAP@10": "AP@10", "R@5": "R@5"}
     result = pm.audit(qrels, runs[0], row(qrels, runs[0], names))
     main = result.best[0]
-    reaches = reaches_of(main.trials)
-    drawn = other_means(main.convention, main.trials, reaches)
+    reaches = window_radii(main.trials)
+    drawn = bootstrap_means(main.convention, main.trials, reaches)
     assert drawn.shape == (N_DRAWN, 4)
     assert np.abs(drawn[:, 0] * 400 - np.round(drawn[:, 0] * 400)).max() < 1e-9
     assert (drawn[:, 0] == drawn[:, 1]).all()
@@ -76,11 +76,11 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
     assert wide.min() == pytest.approx(1, abs=0.15)
     few, runs = systems(20)
     main = pm.audit(few, runs[0], row(few, runs[0])).best[0]
-    drawn = other_means(main.convention, main.trials[:1], np.array([1e-9]))
+    drawn = bootstrap_means(main.convention, main.trials[:1], np.array([1e-9]))
     values = np.array([v.value for v in pm.iter_calc(["nDCG@10"], few, runs[0])])
     scatter = values.std() / 20**0.5  # that of the bootstrap
     assert drawn.std() == pytest.approx(scatter, rel=0.03)
-    wider = other_means(main.convention, main.trials[:1], np.array([scatter * (3 * 1.7) ** 0.5]))
+    wider = bootstrap_means(main.convention, main.trials[:1], np.array([scatter * (3 * 1.7) ** 0.5]))
     assert wider.std() == pytest.approx(scatter * 1.7**0.5, rel=0.1)
 
 

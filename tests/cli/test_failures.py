@@ -315,7 +315,7 @@ def test_a_terminal_that_cannot_show_a_character_gets_it_escaped():
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("command", ["evaluate", "compare", "reranking"])
 def test_errors_about_a_run_name_its_file(files, monkeypatch, command, large):
-    monkeypatch.setattr("permed_measures.inputs.read._LARGE", 0 if large else 1 << 22)
+    monkeypatch.setattr("permed_measures.inputs.read._LARGE_FILE", 0 if large else 1 << 22)
     with pytest.raises(pm.InputError, match=r"^foreign: the run and the qrels share no query: the run has "):
         run_cli(command, "qrels", "run.trec", "foreign")
     (files / "foreign").write_text((files / "run.trec").read_text() + "q1 Q0 x 3 0.5 t\n")

@@ -11,7 +11,7 @@ import pytest
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.comparison.reranking import Moves, Pairs, QueryChange, reranking, with_unjudged
+from permed_measures.comparison.reranking import PairCounts, QueryChange, RankMoves, reranking, with_unjudged
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 from permed_measures.provenance import provenance
@@ -48,14 +48,14 @@ def loop_reranking(qrels, before, after, rel, judged_only, k):
                     counts[[(False, True), (True, False), (True, True), (False, False)].index(right)] += 1
                     if max(one[high], two[high], one[low], two[low]) <= k:
                         early = [early[0] + (right == (False, True)), early[1] + 1]
-        pairs.append(Pairs(*counts))
+        pairs.append(PairCounts(*counts))
     return moves, up, pairs, early
 
 
 @pytest.mark.parametrize("seed", range(effort(50, 150)))
 def test_reranking_against_loops(seed, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr("permed_measures.comparison.reranking._BLOCK", 7)
+        monkeypatch.setattr("permed_measures.comparison.reranking._PAIRS_PER_BLOCK", 7)
     rng = random.Random(seed)
     with np.errstate(over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)
@@ -80,7 +80,7 @@ def test_reranking_against_loops(seed, monkeypatch):
             {m.query_id: m.value for m in pm.iter_calc(f"RR@{k}", qrels, run, rel)} for run in (before, after)
         ]
     ranks_up = (float(np.mean(up)), float(np.median(up))) if up else (None, None)
-    assert ours.moves == Moves(*moves.values(), *ranks_up)
+    assert ours.moves == RankMoves(*moves.values(), *ranks_up)
     assert [ours.early.put_right, ours.early.total] == early
     assert ours.by_query == pairs
     assert astuple(ours.pairs) == tuple(map(sum, zip(*map(astuple, pairs), strict=True)))

@@ -15,13 +15,13 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import DescrStatsW
 
 from permed_measures.comparison.tests import (
-    as_student,
+    critical_t,
     critical_value,
     effect_sizes,
     equivalence_tests,
-    least_p,
-    needed,
+    min_attainable_p,
     randomize,
+    sample_size,
     sign_patterns,
     t_test,
     wilcoxon_test,
@@ -105,15 +105,15 @@ def test_random_signs_are_near_the_exact_p():
     assert sign_patterns(12, "query", 2**12) == "all 4,096 sign patterns of 12 queries"
     assert sign_patterns(12, "cluster", 2**12 - 1) == "4,095 random sign patterns of 12 clusters"
     for n, resamples in ((5, 50_000), (12, 50_000), (40, 99)):
-        assert p_of([1.0] * n, range(n), resamples) == least_p(n, resamples)
+        assert p_of([1.0] * n, range(n), resamples) == min_attainable_p(n, resamples)
     few = {p_of([1.0] * 5, range(5), 20, seed) for seed in range(12)}  # no draw need be as far from 0
-    assert min(few) == least_p(5, 20) < 0.05
+    assert min(few) == min_attainable_p(5, 20) < 0.05
 
 
 def test_an_interval_has_the_differences_that_the_test_would_not_reject():
     d = np.random.default_rng(4).normal(0.2, size=(50, 1))
     c = randomization_test(d, np.arange(50), 999, 0).critical
-    [interval] = mean_intervals(d, np.arange(50), critical=as_student(c, 50))
+    [interval] = mean_intervals(d, np.arange(50), critical=critical_t(c, 50))
     for bound in interval.value:
         assert statistic(d[:, 0] - bound) == pytest.approx(c, rel=1e-6)
 
@@ -129,23 +129,23 @@ def test_what_is_beyond_the_critical_value_has_a_smaller_p(level, expected):
 
 
 def test_too_few_clusters_or_draws_have_no_critical_value():
-    assert as_student(randomization_test(np.ones((3, 1)), np.arange(3), PATTERNS, 0).critical, 3) == math.inf
+    assert critical_t(randomization_test(np.ones((3, 1)), np.arange(3), PATTERNS, 0).critical, 3) == math.inf
     few = randomization_test(np.random.default_rng(0).normal(size=(50, 1)), np.arange(50), 10, 0)
-    assert few.critical == as_student(few.critical, 50) == math.inf
+    assert few.critical == critical_t(few.critical, 50) == math.inf
 
 
 def test_what_is_drawn_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypatch):
     d = np.random.default_rng(1).normal(size=(20, 3))
     whole = randomization_test(d, np.arange(20), 999, 0)
     for block in (20, 160):
-        monkeypatch.setattr("permed_measures.comparison.tests._BLOCK", block)
+        monkeypatch.setattr("permed_measures.comparison.tests._NUMBERS_PER_BLOCK", block)
         parts = randomization_test(d, np.arange(20), 999, 0)
         np.testing.assert_array_equal(parts.p, whole.p)
         assert parts.critical == whole.critical
 
 
 def test_memory_does_not_grow_with_the_draws(monkeypatch):
-    monkeypatch.setattr("permed_measures.comparison.tests._BLOCK", 1 << 15)
+    monkeypatch.setattr("permed_measures.comparison.tests._NUMBERS_PER_BLOCK", 1 << 15)
     sums = np.random.default_rng(0).normal(size=(30, 20))
     pairs = np.array(list(itertools.combinations(range(20), 2)))
     tracemalloc.start()
@@ -253,13 +253,13 @@ def test_equal_differences_of_rounded_values_have_no_variance():
 @pytest.mark.parametrize("effect", [0.1, 0.2, 0.5, 1.0, 2.0])
 def test_the_number_of_queries_is_that_of_statsmodels(effect, level):
     theirs = TTestPower().solve_power(effect_size=effect, alpha=1 - level, power=0.8)
-    assert needed(0.1, 100, effect, level) == np.ceil(theirs)
+    assert sample_size(0.1, 100, effect, level) == np.ceil(theirs)
 
 
 def test_the_number_of_queries_of_any_difference():
-    assert needed(0.1, 100, 0.5, 0.95) == 34  # Sakai 2016: 34 topics
-    assert needed(1.0, 100, 0.001, 0.95) == pytest.approx(7.849e8, rel=1e-3)
-    assert needed(0.1, 100, 1000, 0.95) == 2
+    assert sample_size(0.1, 100, 0.5, 0.95) == 34  # Sakai 2016: 34 topics
+    assert sample_size(1.0, 100, 0.001, 0.95) == pytest.approx(7.849e8, rel=1e-3)
+    assert sample_size(0.1, 100, 1000, 0.95) == 2
 
 
 # --- all tests ---------------------------------------------------------------------------------------

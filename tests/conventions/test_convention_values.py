@@ -10,12 +10,12 @@ from audit_loops import CLAIMS, Plain, convention_of, conversations, means_somet
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import DEFAULT, OPTIONS_OF, SHARED
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.conventions.records import OPTIONS
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.engine.judgments import Judgments
 from permed_measures.published_tables.claims import parse_claims
 
@@ -28,7 +28,7 @@ def trials_of(qrels, run, claims, common=None):
         variants = RunVariants(policies, run)
         if common is not None:
             variants.in_all_runs = np.isin(policies[0].judgments.query_ids, common)
-        return {claim.name: Trial("run", claim, variants) for claim in parse_claims([claims])[0]}
+        return {claim.name: MeasuredClaim("run", claim, variants) for claim in parse_claims([claims])[0]}
 
 
 def at(trial, how=(), cutoff=...):
@@ -111,7 +111,7 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     run = {f"q{i}": {d: rng.randrange(9) / 2 for d in rng.sample(documents, 12)} for i in range(4)}
     plain, n_typed = Plain(qrels, run), 0
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
-        space = Space([trial], [COMMUNITY])
+        space = ConventionSpace([trial], [COMMUNITY])
         for convention in (space.convention(each) for near in space.within(1) for each in near.codes):
             own = convention[trial.measure]
             if any(own[each] != DEFAULT[each] for each in SHARED) and own["labels"] != labels:

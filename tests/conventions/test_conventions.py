@@ -19,8 +19,8 @@ import permed_measures as pm
 from permed_measures.conventions import aggregate, describe, evaluate
 from permed_measures.conventions.named import COMMUNITY, NAMED, conventions_with, read_conventions
 from permed_measures.conventions.options import (
+    CONVENTION_MEASURES,
     DEFAULT,
-    MEASURES,
     OPTIONS_OF,
     SHARED,
     changes_of,
@@ -30,7 +30,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.conventions.records import OPTIONS, Value
-from permed_measures.conventions.search_space import Quantity, Space
+from permed_measures.conventions.search_space import ConventionSpace, Measurement
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.judgments import Judgments
 
@@ -43,7 +43,7 @@ def test_every_option_and_every_named_convention_has_its_texts():
     assert len({each.title for each in OPTIONS.values()}) == len(OPTIONS)
     for option in OPTIONS.values():
         assert option.title.strip()
-        assert {*option.measures} <= {*MEASURES}
+        assert {*option.measures} <= {*CONVENTION_MEASURES}
         assert len({each.description for each in option.values.values()}) == len(option.values)
         assert all(each.description.strip() and each.used_by.strip() for each in option.values.values())
     assert len({named.name for named in NAMED}) == len(NAMED)
@@ -73,7 +73,8 @@ def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(
     assume(not evaluate.sees_unjudged(measure))
     policies = label_policies(Judgments.of(qrels))
     some, every = (
-        Quantity("x", measure, (None,), RunVariants(policies, run, all_ties=each)) for each in (False, True)
+        Measurement("x", measure, (None,), RunVariants(policies, run, all_ties=each))
+        for each in (False, True)
     )
     for ties in OPTIONS["ties"].values:
         convention = convention_of([some], {"ties": ties})
@@ -144,18 +145,18 @@ def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, label
 )
 def test_a_level_is_typed_where_the_measure_takes_it(measure, level, text):
     options = {each: DEFAULT[each] for each in OPTIONS_OF[measure]} | {"level": level}
-    assert describe.typed(measure, 5, options, labelled(1, 1.5, 2)) == text
+    assert describe.measure_string(measure, 5, options, labelled(1, 1.5, 2)) == text
 
 
 def test_several_measures_are_listed():
-    assert describe.in_a_paper(["P@1", "P@5"], {}) == "P@1 and P@5"
-    assert describe.in_a_paper(["P@1", "P@5", "P@9"], {}) == "P@1, P@5 and P@9"
+    assert describe.methods_phrase(["P@1", "P@5"], {}) == "P@1 and P@5"
+    assert describe.methods_phrase(["P@1", "P@5", "P@9"], {}) == "P@1, P@5 and P@9"
 
 
 @pytest.mark.parametrize(("cutoffs", "value"), [((1, 2), np.nan), ((2, 1), 0)])
 def test_a_query_has_a_hit_for_f1_within_the_cutoff_of_precision(cutoffs, value):
     variants = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": {"x": 2.0, "a": 1.0}})
-    trial = Quantity("F1", "F1", (cutoffs,), variants)
+    trial = Measurement("F1", "F1", (cutoffs,), variants)
     found = trial.value(convention_of([trial], {"queries": "with_hit"}))
     assert found == pytest.approx(value, nan_ok=True)
 
@@ -164,7 +165,7 @@ def test_ties_of_one_query_are_none_of_another():
     """Both begin as many rows behind the first of all as they have before them."""
     qrels = {"q1": {"a": 1}, "q2": {"e": 1, "f": 1}}
     run = {"q1": {"a": 1.0, "x": 1.0}, "q2": {"c": 3.0, "d": 2.0, "e": 1.0, "f": 1.0}}
-    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    trial = Measurement("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
     values = [trial.value(convention_of([trial], {"ties": ties})) for ties in ("trec", "docid_ascending")]
     assert values == [0, 0.5]
 
@@ -185,7 +186,7 @@ def test_records_name_values_of_their_option():
 
 
 def test_tools_that_people_use_have_a_name():
-    default = {measure: default_of(measure) for measure in MEASURES}
+    default = {measure: default_of(measure) for measure in CONVENTION_MEASURES}
     assert (COMMUNITY.name, COMMUNITY.convention) == ("ir_measures", default)
     known = "\n".join(named.name for named in NAMED)
     for name in (
@@ -239,7 +240,7 @@ def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
     qrels = {"found": {"a": 1, "b": 1, "c": 1}, "nothing": {"d": 0}, "empty": {"a": 1}, "lacking": {"a": 1}}
     run = {"found": {"a": 3.0, "x": 2.0, "b": 1.0}, "nothing": {"d": 2.0, "x": 1.0}, "empty": {}}
     [named] = [each for each in NAMED if each.name == name]
-    quantity = Quantity("it", measure, (cutoff,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    quantity = Measurement("it", measure, (cutoff,), RunVariants(label_policies(Judgments.of(qrels)), run))
     assert quantity.value(named.at([quantity])) == pytest.approx(value)
 
 
@@ -262,7 +263,7 @@ def test_tools_rank_as_their_sources_say(name, measure, scores, value):
     """The relevant one of two documents at rank 1: near scores, ties, scores below 0."""
     [named] = [each for each in NAMED if each.name == name]
     judged = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": scores})
-    quantity = Quantity("it", measure, (1,), judged)
+    quantity = Measurement("it", measure, (1,), judged)
     assert quantity.value(named.at([quantity])) == value
 
 
@@ -365,7 +366,7 @@ def test_one_measure_may_have_an_option_for_itself(tmp_path):
         BLOCK + "options = { queries = 'both' }\nnDCG = { gain = 'exp' }\n\n[convention.RR]\nties = 'input'\n"
     )
     [lab] = read_conventions(written(tmp_path, block))
-    default = {measure: default_of(measure) for measure in MEASURES}
+    default = {measure: default_of(measure) for measure in CONVENTION_MEASURES}
     assert changes_of(lab.convention, default) == [
         "tie rule of RR: ties by a stable sort (input order) (not: ties by document id descending)",
         "query set: the intersection of qrels and run (not: all queries of the qrels)",
@@ -374,8 +375,8 @@ def test_one_measure_may_have_an_option_for_itself(tmp_path):
     assert lab.of("GradedAP@10") == {**{each: DEFAULT[each] for each in SHARED}, "queries": "both"}
     qrels, run = {"q": {"b": 1, "d": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
     policies = label_policies(Judgments.of(qrels))
-    trials = [Quantity(m, m, (4,), RunVariants(policies, run)) for m in ("RR", "AP")]
-    space = Space(trials, [lab])
+    trials = [Measurement(m, m, (4,), RunVariants(policies, run)) for m in ("RR", "AP")]
+    space = ConventionSpace(trials, [lab])
     assert [trial.value(space.bases[0][1]) for trial in trials] == [1 / 2, 1 / 2]
     plain = with_value(space.bases[0][1], "ties", "docid_ascending")
     assert [trial.value(with_value(plain, "ties", "input")) for trial in trials] == [1 / 2, 1 / 2]
@@ -389,8 +390,8 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     """Only those that are named, and only where several measures have the option."""
     qrels, run = everything_differs()
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
-    trials = [Quantity(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
-    space = Space(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain", "tied"])
+    trials = [Measurement(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
+    space = ConventionSpace(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain", "tied"])
     near = np.concatenate([near.codes for near in space.within(1) if near.n_changes == 1])
     changed = [space.convention(each) for each in near]
     default = COMMUNITY.at(trials)
@@ -420,7 +421,7 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
 
 @pytest.mark.parametrize("missing", [{"labels": "strict"}, {"averaged": "conversations"}], ids=str)
 def test_labels_and_groups_that_there_are_not_have_no_value(missing):
-    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
+    trial = Measurement("P@1", "P", (1,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
     assert trial.value(convention_of([trial])) == 0
     assert np.isnan(trial.value(convention_of([trial], missing)))
 
@@ -434,7 +435,7 @@ def test_conversations_are_averaged_over_any_queries():
     """Of a conversation those turns count that the run has; one without any is none."""
     qrels = {f"c{i}_{j}": {"a": 1} for i in range(3) for j in (1, 2)}
     run = {"c0_1": {"a": 1.0}, "c0_2": {"b": 1.0}, "c1_1": {"a": 1.0}, "x": {"a": 1.0}}
-    trial = Quantity("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
+    trial = Measurement("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
     assert trial.value(convention_of([trial])) == pytest.approx(2 / 6)
     for queries, averaged, value in [
         ("qrels", "conversations", (1 / 2 + 1 / 2 + 0) / 3),
@@ -502,7 +503,7 @@ def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_p
     measure, cutoff, name = asked_of(option, alias)
     qrels, run = everything_differs()
     policies = [*label_policies(Judgments.of(qrels))]
-    trial = Quantity(name, measure, (cutoff,), RunVariants(policies, run))
+    trial = Measurement(name, measure, (cutoff,), RunVariants(policies, run))
     ideal = {"ideal": "cutoff"} if option == "pooling" else {}
     at = convention_of([trial], ideal)
     value = trial.value(with_value(at, option, "new"))
@@ -530,7 +531,7 @@ def test_a_new_value_of_any_option_is_tried_by_identify(new_value, monkeypatch):
 
     def function(qrels, run):
         policies = label_policies(Judgments.of(qrels), complete=True)
-        quantity = Quantity(name, measure, (cutoff,), RunVariants(policies, run, complete=True))
+        quantity = Measurement(name, measure, (cutoff,), RunVariants(policies, run, complete=True))
         return quantity.value(convention_of([quantity], {**ideal, option: "new"}))
 
     result = pm.identify(function, name, form="dicts")
@@ -592,8 +593,8 @@ def test_tables_of_gains_that_differ_in_any_digit_are_two(tmp_path):
     assert [lab.convention["AP"]["weights"] for lab in labs] == [
         f"1: {n}, 1.5: 10.05, 2: 1000000" for n in (1 / 3, third)
     ]
-    trial = Quantity("AP", "AP", (None,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
-    space = Space([trial], [COMMUNITY, *labs])
+    trial = Measurement("AP", "AP", (None,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
+    space = ConventionSpace([trial], [COMMUNITY, *labs])
     assert {lab.convention["AP"]["weights"] for lab in labs} <= {*space.numbered("weights")}
 
 
@@ -635,8 +636,8 @@ def test_a_new_value_is_one_record(monkeypatch):
         best = sorted((max(grade, 0) for grade in grades.values()), reverse=True)[:10]
         dcg, ideal = (sum(g * i**-0.5 for i, g in enumerate(each, 1)) for each in (gains, best))
         found.append(dcg / ideal if ideal else 0)
-    trial = Quantity("nDCG@10", "nDCG", (10,), RunVariants(label_policies(Judgments.of(QRELS)), RUN))
-    space = Space([trial], [COMMUNITY])
+    trial = Measurement("nDCG@10", "nDCG", (10,), RunVariants(label_policies(Judgments.of(QRELS)), RUN))
+    space = ConventionSpace([trial], [COMMUNITY])
     tried = [space.convention(each) for near in space.within(1) for each in near.codes]
     [at] = [convention for convention in tried if convention["nDCG"]["discount"] == "root"]
     assert trial.value(at) == pytest.approx(sum(found) / len(found), abs=1e-12)

@@ -11,7 +11,7 @@ from data_files import evaluate, kept
 from ir_datasets.datasets.base import FilteredQrels
 
 import permed_measures as pm
-from permed_measures.datasets import NAMES, SAMPLE_FOLDER, SAMPLES, catalogue, load
+from permed_measures.datasets import DATASET_IDS, SAMPLE_FOLDER, SAMPLES, catalogue, load
 from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, LitSearchQuery, TitledDoc
 from permed_measures.identification.user_function import load_function
 
@@ -51,11 +51,11 @@ def test_types_of_records_and_meanings_of_grades_are_told():
     assert set(litsearch.qrels_defs()) == {1}
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *catalogue.DATASETS}))
+@pytest.mark.parametrize("name", sorted({*DATASET_IDS, *catalogue.DATASETS}))
 @pytest.mark.usefixtures("offline")
 def test_each_data_set_is_documented(name):
     dataset = ir_datasets.load(name)
-    assert name in NAMES
+    assert name in DATASET_IDS
     assert dataset.dataset_id() == name
     assert {"pretty_name", "desc", "citation", "license", "data_access"} <= dataset.documentation().keys()
     assert all(isinstance(text, str) and text for text in dataset.documentation().values())

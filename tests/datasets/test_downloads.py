@@ -21,7 +21,7 @@ from urllib3.exceptions import MaxRetryError
 
 import permed_measures as pm
 from permed_measures.datasets import downloads
-from permed_measures.datasets.downloads import FILES, RemoteFile
+from permed_measures.datasets.downloads import REMOTE_FILES, RemoteFile
 from permed_measures.errors import reason_of
 
 BODY = b'{"query_id": 1, "query": "why?"}\n' * 500
@@ -338,7 +338,7 @@ def test_a_file_that_is_kept_is_not_missing(tmp_path):
         assert downloads._is_missing(circle, set()) == is_gone
 
 
-CLPR = [file for file in FILES.values() if "kcisgroup/CLPR" in file.url]
+CLPR = [file for file in REMOTE_FILES.values() if "kcisgroup/CLPR" in file.url]
 """The files that the folder of real data has."""
 
 
@@ -347,7 +347,7 @@ def test_each_file_has_its_size_and_hash(data):
     for file in CLPR:
         content = (data / file.name).read_bytes()
         assert (file.size, file.sha256) == (len(content), sha256(content))
-    official = [file for file in FILES.values() if file not in CLPR]
+    official = [file for file in REMOTE_FILES.values() if file not in CLPR]
     assert len({file.sha256 for file in official if re.fullmatch("[0-9a-f]{64}", file.sha256)}) == 7
     papers = [file.size for file in official if file.name.startswith("litsearch/corpus_clean/")]
     assert sum(papers) == 1_257_084_104  # download_size of its data set card

@@ -12,7 +12,7 @@ from commands import run_python
 from data_files import lines_of
 
 import permed_measures as pm
-from permed_measures.datasets.downloads import FILES
+from permed_measures.datasets.downloads import REMOTE_FILES
 from permed_measures.datasets.readers import LitSearchDoc
 
 
@@ -76,9 +76,9 @@ def write_official(folder, monkeypatch, questions=()):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         frame.write_parquet(path)
-        file, content = FILES[f"litsearch/{name}"], path.read_bytes()
+        file, content = REMOTE_FILES[f"litsearch/{name}"], path.read_bytes()
         pinned = replace(file, size=len(content), sha256=hashlib.sha256(content).hexdigest())
-        monkeypatch.setitem(FILES, f"litsearch/{name}", pinned)
+        monkeypatch.setitem(REMOTE_FILES, f"litsearch/{name}", pinned)
     return folder
 
 

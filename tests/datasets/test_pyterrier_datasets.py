@@ -7,7 +7,7 @@ import pytest
 from commands import run_python
 
 import permed_measures as pm
-from permed_measures.datasets import NAMES, SAMPLES
+from permed_measures.datasets import DATASET_IDS, SAMPLES
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -37,7 +37,7 @@ def test_topics_qrels_and_documents_are_frames(provider):
 
 
 def test_the_provider_lists_its_data_sets():
-    assert PermedDatasetProvider().list_dataset_names() == list(NAMES)
+    assert PermedDatasetProvider().list_dataset_names() == list(DATASET_IDS)
 
 
 def test_its_data_set_is_taken_as_qrels():

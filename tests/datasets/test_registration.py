@@ -10,13 +10,14 @@ from commands import STRICT, run_python
 
 import permed_measures as pm
 from permed_measures import datasets
-from permed_measures.datasets import NAMES, catalogue
+from permed_measures.datasets import DATASET_IDS, catalogue
 
 LOADED = f"""
 import sys
-print(ir_datasets.load('permed-sample').queries_count(), len(set(ir_datasets.registry) & set({NAMES!r})))
+names = set(ir_datasets.registry)
+print(ir_datasets.load('permed-sample').queries_count(), len(names & set({DATASET_IDS!r})))
 """
-ALL_LOADED = f"48 {len(NAMES)}\n"
+ALL_LOADED = f"48 {len(DATASET_IDS)}\n"
 
 
 ORDERS = [

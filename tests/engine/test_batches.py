@@ -21,14 +21,14 @@ def database():
 
 @pytest.mark.parametrize(("wrong", "message"), [(None, "missing value"), (math.nan, "a score must be")])
 def test_what_is_wrong_is_said_with_the_row(wrong, message, monkeypatch):
-    monkeypatch.setattr(conversion, "_ROWS", 2)
+    monkeypatch.setattr(conversion, "_ROWS_PER_PART", 2)
     frame = pl.DataFrame({"query_id": ["q1"] * 3, "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, wrong]})
     with pytest.raises(pm.InputError, match=f"row 2: query 'q1', document 'c': {message}"):
         pm.calc_aggregate("RR", {"q1": {"a": 1}}, frame.lazy())
 
 
 def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
-    monkeypatch.setattr(conversion, "_ROWS", 100)
+    monkeypatch.setattr(conversion, "_ROWS_PER_PART", 100)
     schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     made = []
 
@@ -46,7 +46,7 @@ def test_a_run_is_evaluated_while_it_is_read(monkeypatch):
 
 
 def test_a_relation_is_read_in_batches_and_from_its_beginning(monkeypatch):
-    monkeypatch.setattr(conversion, "_ROWS", 2048)
+    monkeypatch.setattr(conversion, "_ROWS_PER_PART", 2048)
     rows = (
         "'q' || i // 100 AS query_id, 'd' || i AS doc_id, (i % 100)::DOUBLE AS score FROM range(50000) t(i)"
     )
@@ -63,7 +63,7 @@ def test_a_relation_is_read_in_batches_and_from_its_beginning(monkeypatch):
 
 
 def test_the_connection_is_free_after_an_error(monkeypatch):
-    monkeypatch.setattr(conversion, "_ROWS", 2048)  # then most rows are not read
+    monkeypatch.setattr(conversion, "_ROWS_PER_PART", 2048)  # then most rows are not read
     rows = "'d' || i AS doc_id, if(i = 9, 'nan', '1')::DOUBLE AS score FROM range(50000) t(i)"
     nan = database().sql(f"SELECT 'q' AS query_id, {rows}")
     with pytest.raises(pm.InputError) as error:

@@ -138,7 +138,7 @@ _SOME = [TieBreak.INPUT, TieBreak.PESSIMISTIC]
 
 @pytest.mark.parametrize("ties", effort(_SOME, list(TieBreak)))
 def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkeypatch):
-    monkeypatch.setattr(conversion, "_ROWS", 1000)  # of a batch of the lazy frame
+    monkeypatch.setattr(conversion, "_ROWS_PER_PART", 1000)  # of a batch of the lazy frame
     rng = random.Random(5)
     qrels, run = queries_of_all_kinds(rng)
     judgments = Judgments.of(qrels)

@@ -15,7 +15,7 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.judgments import Judgments
-from permed_measures.inputs.conversion import FORMS
+from permed_measures.inputs.conversion import INPUT_FORMS
 
 QRELS = {"q1": {"a": 1, "b": 0, "1.0": 1}, "q2": {"c": 2}, "1.0": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"c": 1.0}}
@@ -321,6 +321,6 @@ def test_half_of_a_character_meets_nothing_in_a_frame_and_is_named_in_one():
 
 
 def test_forms_are_one_list_and_each_is_looked_for_in_its_order():
-    assert len({(form.library, form.kind) for form in FORMS}) == len(FORMS)
+    assert len({(form.library, form.kind) for form in INPUT_FORMS}) == len(INPUT_FORMS)
     with pytest.raises(pm.InputError, match="expected a frame like the one before"):
         pm.calc_aggregate("RR", QRELS, [frame(), [("q1", "a", 1.0)]])

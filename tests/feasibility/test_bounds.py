@@ -11,14 +11,14 @@ from effort import effort
 from scipy.optimize import linprog
 
 from permed_measures.conventions.evaluate import values_of_queries
-from permed_measures.conventions.options import CUTOFF
-from permed_measures.conventions.per_query import Ranked
+from permed_measures.conventions.options import CUTOFF_OF
+from permed_measures.conventions.per_query import LabelledRanking
 from permed_measures.conventions.ranking_variants import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.feasibility.bounds import Interval, Search
-from permed_measures.feasibility.candidates import conventions_of, shared_by_all
-from permed_measures.feasibility.rows import _PREPARING, Conventions, Row
+from permed_measures.feasibility.bounds import AttainableMeans, Interval
+from permed_measures.feasibility.candidates import candidate_conventions, shared_by_all
+from permed_measures.feasibility.rows import _PREPARING, Conventions, RowBudget
 from permed_measures.published_tables.claims import parse_claims
 
 GRADES = [(2, 1, 1, -1), (1, 1), (2,), (2, 2, 1, 0), (1, 0), (0, -1), (1, 1)]
@@ -62,8 +62,8 @@ def reachable(grades, convention, claims, deepest):
     columns = []
     for claim in claims:
         options = convention[claim.measure]
-        rank = options[CUTOFF + claim.name]
-        columns.append(values_of_queries(claim.measure, rank, options, Ranked(labels, rankings)))
+        rank = options[CUTOFF_OF + claim.name]
+        columns.append(values_of_queries(claim.measure, rank, options, LabelledRanking(labels, rankings)))
     values = np.stack(columns, axis=1)
     return [np.unique(values[query == q], axis=0) for q in range(len(grades))]
 
@@ -109,7 +109,7 @@ def every_convention(names):
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     found = [
         each
-        for each in conventions_of(claims, policies)
+        for each in candidate_conventions(claims, policies)
         if {options["queries"] for options in each.values()} == {"qrels"}
     ]
     conventions = Conventions(policies)
@@ -118,7 +118,7 @@ def every_convention(names):
 
 def deeper_than_exact(convention, claims):
     """Return whether several measures go on below all ranks that are looked at: bounds are wider then."""
-    return [convention[claim.measure][CUTOFF + claim.name] for claim in claims].count(None) > 1
+    return [convention[claim.measure][CUTOFF_OF + claim.name] for claim in claims].count(None) > 1
 
 
 ROWS = [
@@ -162,7 +162,7 @@ def test_ranges_hold_all_that_can_be_reached_and_little_more(name):
     for _ in range(effort(2, 4)):
         means = np.mean([points[rng.integers(len(points))] for points in example.points], axis=0)
         intervals = [Interval(value - 5e-5, value + 5e-5) for value in means.tolist()]
-        for j, given in enumerate(Search(example.rankings, intervals).ranges([1e-4] * 3)):
+        for j, given in enumerate(AttainableMeans(example.rankings, intervals).ranges([1e-4] * 3)):
             low, high = (example.end(j, sign, intervals) for sign in (-1, 1))
             assert given.low <= low + 1e-9
             assert given.high >= high - 1e-9
@@ -178,12 +178,12 @@ def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge(monkeypa
     edge = example.end(1, 1, free)
     for step, possible in ((1e-5, False), (-1e-5, True)):
         intervals = [free[0], Interval(edge + step, edge + step + 0.01), free[2]]
-        ranges = Search(example.rankings, intervals).ranges([1e-4] * 3)
+        ranges = AttainableMeans(example.rankings, intervals).ranges([1e-4] * 3)
         met = [given.meets(each) for given, each in zip(ranges, intervals, strict=True)]
         assert all(met) is possible
-        assert Search(example.rankings, intervals).refuted() is not possible
+        assert AttainableMeans(example.rankings, intervals).refuted() is not possible
     monkeypatch.setattr("permed_measures.feasibility.bounds._ROUNDS", 0)
-    assert Search(example.rankings, intervals).refuted() is False  # what is not shown is not said
+    assert AttainableMeans(example.rankings, intervals).refuted() is False  # what is not shown is not said
 
 
 @pytest.mark.parametrize("levels", [(1,), (1, 2)], ids=str)
@@ -225,8 +225,8 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     policies = label_policies(Judgments.of(qrels_of([[1] * 300] * 3)))
     rankings = Conventions(policies).group(convention_of(claims), claims).rankings
     assert len(rankings.values) == 10
-    assert Search(rankings, [Interval(0, 1)] * 2).ranges([1e-4] * 2)[0].high == pytest.approx(1)
-    [given, _] = Search(rankings, [Interval(0, 1), Interval(0, 0)]).ranges([1e-4] * 2)
+    assert AttainableMeans(rankings, [Interval(0, 1)] * 2).ranges([1e-4] * 2)[0].high == pytest.approx(1)
+    [given, _] = AttainableMeans(rankings, [Interval(0, 1), Interval(0, 0)]).ranges([1e-4] * 2)
     most = sum(j / (10 + j) for j in range(1, 301)) / 300  # all of them right below rank 10
     assert given.high == pytest.approx(most, abs=5e-4)
 
@@ -282,13 +282,13 @@ def test_an_end_that_matters_is_found_to_a_fiftieth_of_a_digit():
             intervals = [Interval(value - unit / 2, value + unit / 2) for value in means.tolist()]
             edge = example.end(j, 1, intervals)
             intervals[j] = Interval(edge + 0.03 * unit, edge + unit)
-            assert not Search(example.rankings, intervals).ranges([unit] * 3)[j].meets(intervals[j])
+            assert not AttainableMeans(example.rankings, intervals).ranges([unit] * 3)[j].meets(intervals[j])
 
 
 def test_every_end_of_a_range_takes_an_equal_part_of_the_effort(monkeypatch):
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
     rankings = Example(GRADES, convention_of(claims), claims).rankings
-    intervals, ends, most, end = [Interval(0.3, 0.7)] * 3, [], Search._most, Search._end
+    intervals, ends, most, end = [Interval(0.3, 0.7)] * 3, [], AttainableMeans._most, AttainableMeans._end
 
     def counted(search, *arguments):
         ends.append(0)
@@ -298,10 +298,11 @@ def test_every_end_of_a_range_takes_an_equal_part_of_the_effort(monkeypatch):
         ends[-1:] = [ends[-1] + len(weights)] if ends else []
         return most(search, weights)
 
-    monkeypatch.setattr(Search, "_end", counted)
-    monkeypatch.setattr(Search, "_most", also_counted)
+    monkeypatch.setattr(AttainableMeans, "_end", counted)
+    monkeypatch.setattr(AttainableMeans, "_most", also_counted)
     wide, exact = (
-        Search(rankings, intervals).ranges([1e-9] * 3, effort) for effort in (6 * rankings.n_steps, np.inf)
+        AttainableMeans(rankings, intervals).ranges([1e-9] * 3, effort)
+        for effort in (6 * rankings.n_steps, np.inf)
     )
     assert max(ends[:6]) < min(ends[6:])
     assert all(a.low <= b.low and a.high >= b.high for a, b in zip(wide, exact, strict=True))
@@ -318,9 +319,9 @@ def test_what_a_group_takes_of_the_effort_of_a_row_is_gone_for_the_next(monkeypa
     monkeypatch.setattr(
         "permed_measures.feasibility.rows.MOST_EFFORT", 1.5 * _PREPARING * first.rankings.n_steps
     )
-    row = Row(claims)
+    row = RowBudget(claims)
     monkeypatch.setattr(row, "_effort_of_parts", 0)
     assert row.limits(first)[0].refuted
     assert row.effort <= 0.5 * _PREPARING * first.rankings.n_steps
     assert row.limits(second)[0].refuted is None
-    assert Row(claims).limits(second)[0].refuted
+    assert RowBudget(claims).limits(second)[0].refuted

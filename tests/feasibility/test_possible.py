@@ -12,9 +12,9 @@ from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.ranking_variants import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.feasibility.bounds import Interval
-from permed_measures.feasibility.candidates import conventions_of, usual_conventions
+from permed_measures.feasibility.candidates import candidate_conventions, usual_conventions
 from permed_measures.feasibility.reports import _shown, _some
-from permed_measures.feasibility.rows import ClaimRange, Conventions, Row
+from permed_measures.feasibility.rows import ClaimRange, Conventions, RowBudget
 from permed_measures.published_tables.claims import parse_claims
 
 AP, HALF = "AP@10", "GradedAP@10"
@@ -51,7 +51,7 @@ def test_published_rows_of_medcorpus(data, numbers):
     policies = label_policies(Judgments.of(pm.read_qrels(data / "medcorpus" / "query_to_texts.jsonl")))
     [claims] = parse_claims([row_of(numbers)])
     groups = [Conventions(policies).group(each, claims) for each in usual_conventions(claims, policies[0])]
-    found = [limits for each in groups for limits in Row(claims).limits(each)]
+    found = [limits for each in groups for limits in RowBudget(claims).limits(each)]
     possible = {(each.measures[1], each.measures[2]): not each.refuted for each in found}
     assert possible == {(ap, ndcg): ap == HALF for ap in (AP, HALF) for ndcg in NDCG}
 
@@ -218,7 +218,7 @@ def test_the_published_convention_of_medcorpus_keeps_negative_grades_and_is_not_
 def test_four_relevance_levels_are_tried(grades, levels):
     policies = label_policies(Judgments.of({"q": {f"d{grade}": grade for grade in grades}}))
     [claims] = parse_claims([{"P@1": "0.5"}])
-    assert {each["P"]["level"] for each in conventions_of(claims, policies)} == levels
+    assert {each["P"]["level"] for each in candidate_conventions(claims, policies)} == levels
 
 
 def test_ndcg_has_bounds_on_grades_below_1():
@@ -291,7 +291,7 @@ def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
     usual = usual_conventions(claims, labels[0])
     changed = [
         min(([o for o in each if each[o] != base[measure][o]] for base in usual), key=len)
-        for convention in conventions_of(claims, labels, named=())
+        for convention in candidate_conventions(claims, labels, named=())
         for measure, each in convention.items()
     ]
     assert {*map(len, changed)} == {*range(most + 1)}
@@ -305,7 +305,9 @@ def test_conventions_differ_from_a_usual_one_in_few_options(name, option, most):
 def test_where_grades_are_changed_ndcg_is_as_usual(name, option, changed):
     policies = label_policies(Judgments.of({"q": {"a": 2, "b": 1}}))
     [claims] = parse_claims([{name: "0.5"}])
-    found = [options for each in conventions_of(claims, policies, named=()) for options in each.values()]
+    found = [
+        options for each in candidate_conventions(claims, policies, named=()) for options in each.values()
+    ]
     assert {each["labels"] for each in found if each[option] != DEFAULT[option]} == changed
 
 
@@ -401,6 +403,6 @@ def test_every_convention_is_in_one_group_or_without_bounds():
     [claims] = parse_claims([{"MAP@10": "0.5", "P@1": "0.5"}])
     groups, unknown = Conventions(policies).groups(claims)
     known = [each for group in groups for each in group.conventions]
-    every = list(conventions_of(claims, policies, NAMED))
+    every = list(candidate_conventions(claims, policies, NAMED))
     assert sorted(map(str, [*known, *unknown])) == sorted(map(str, every))
     assert max(len(group.conventions) for group in groups) > 1

@@ -15,7 +15,7 @@ from permed_measures.conventions.named import read_conventions
 from permed_measures.conventions.ranking_variants import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.feasibility.candidates import usual_conventions
-from permed_measures.feasibility.rows import Conventions, Row
+from permed_measures.feasibility.rows import Conventions, RowBudget
 from permed_measures.published_tables.claims import parse_claims
 
 TEN = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
@@ -196,7 +196,7 @@ def test_a_measure_has_its_own_options(tmp_path, own, qrels, claims, said):
     path.write_text(f"[[convention]]\nname = 'mine'\nsource = 'nobody'\noptions = {{}}\n{own}\n")
     [row] = parse_claims([claims])
     groups, _ = Conventions(label_policies(Judgments.of(qrels)), read_conventions(path)).groups(row)
-    told = [each for group in groups if "mine" in group.names for each in Row(row).limits(group)]
+    told = [each for group in groups if "mine" in group.names for each in RowBudget(row).limits(group)]
     kinds = {True: "refuted", False: "not_refuted"}
     assert ([kinds[each.refuted] for each in told if "mine" in each.names] or ["left out"]) == said
 

@@ -10,7 +10,7 @@ from simulations.possible import random_qrels, random_run, true_rows, true_rows_
 
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED, read_conventions
-from permed_measures.conventions.options import MEASURES, OPTIONS_OF, SHARED
+from permed_measures.conventions.options import CONVENTION_MEASURES, OPTIONS_OF, SHARED
 from permed_measures.conventions.records import OPTIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::permed_measures.PermedWarning")
@@ -48,7 +48,7 @@ def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
     """Each has some options for all measures, and one measure some more; half are of a run's queries."""
     rng, lines = random.Random(2), []
     for number in range(100):
-        measure = rng.choice(MEASURES[:-1])
+        measure = rng.choice(CONVENTION_MEASURES[:-1])
         lines.append(f"[[convention]]\nname = 'own {number}'\nsource = 'nobody'")
         for key, known in (("options", OPTIONS), (measure, (*SHARED, *OPTIONS_OF[measure]))):
             chosen = rng.sample(list(known), rng.choice((0, 1, 1, 2)))
@@ -65,7 +65,7 @@ def values_for(option, measure):
     """Return the values that an option can have in a file; of query sets mostly those of a run."""
     if option == "level":
         return ["1.0", "2.0"]
-    measures = MEASURES if measure == "options" else (measure,)
+    measures = CONVENTION_MEASURES if measure == "options" else (measure,)
     found = [repr(each) for each in OPTIONS[option].values_for(measures, ())]
     return found + ["'both'", "'both_with_relevant'"] * 10 if option == "queries" else found
 

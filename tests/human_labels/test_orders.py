@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import permed_measures as pm
-from permed_measures.human_labels.agreement import Order, tau_ap, tau_b
+from permed_measures.human_labels.agreement import OrderAgreement, tau_ap, tau_b
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -58,7 +58,7 @@ def test_tau_ap_is_that_of_the_r_package_ircor():
 def test_of_equal_runs_there_is_no_correlation():
     equal = {"a": 0.5, "b": 0.5, "c": 0.5}
     for means, people in ((equal, {"a": 1.0, "b": 2.0, "c": 3.0}), ({"a": 1.0, "b": 2.0, "c": 3.0}, equal)):
-        assert Order.of(means, people, {}, {}) == Order(None, None, [], 3, [], 0)
+        assert OrderAgreement.of(means, people, {}, {}) == OrderAgreement(None, None, [], 3, [], 0)
 
 
 # --- on the labels of TREC RAG 2025, which people and a model gave ------------------------------------

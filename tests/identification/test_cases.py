@@ -14,7 +14,7 @@ from permed_measures.conventions.ranking_variants import may_be
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.identification.cases import (
     NOT_FOUND,
-    PLAIN,
+    PLAIN_CASE,
     TRAITS,
     Case,
     cases,
@@ -23,7 +23,7 @@ from permed_measures.identification.cases import (
     shrunk,
 )
 from permed_measures.identification.elimination import Claimed
-from permed_measures.identification.forms import FORMS
+from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
 
@@ -32,26 +32,26 @@ def one(grades, scores, *traits):
     return Case({"c_1": grades}, {"c_1": scores}, traits)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", SIGNATURES)
 def test_cases_are_the_same_each_time_and_suit_the_form(form):
-    every = list(cases(FORMS[form], (10, None)))
-    assert every == list(cases(FORMS[form], (10, None)))
-    assert all(FORMS[form].takes(*case[:2]) for case in every)
+    every = list(cases(SIGNATURES[form], (10, None)))
+    assert every == list(cases(SIGNATURES[form], (10, None)))
+    assert all(SIGNATURES[form].takes(*case[:2]) for case in every)
     assert all(all(case.qrels.values()) for case in every)
     traits = {trait for case in every for trait in case.traits}
-    assert (traits == {*TRAITS, PLAIN}) == (form in ("dicts", "frames"))
+    assert (traits == {*TRAITS, PLAIN_CASE}) == (form in ("dicts", "frames"))
     lengths = {len(docs) for case in every for docs in case.run.values()}
     assert min(lengths) == 0
     assert {1, 10} < {min(length, 11) for length in lengths} | {11}
     falling = [[*docs.values()] for case in every for docs in case.run.values()]
     assert all(scores == sorted(scores, reverse=True) for scores in falling)
     plain = all(scores == [float(n) for n in range(len(scores), 0, -1)] for scores in falling)
-    assert plain == (not FORMS[form].scores)
+    assert plain == (not SIGNATURES[form].scores)
 
 
 def test_the_cases_are_those_that_the_simulation_was_run_on():
     """Whoever changes them, or Python's generator, runs it again: tests/simulations/identities.py."""
-    every = [list(cases(FORMS[form], (10, None))) for form in ("dicts", "ranked", "lists", "query")]
+    every = [list(cases(SIGNATURES[form], (10, None))) for form in ("dicts", "ranked", "lists", "query")]
     assert list(map(len, every)) == [337, 257, 226, 220]
     assert blake2b(repr(every).encode()).hexdigest()[:16] == "057961cd3d559599"
 
@@ -83,7 +83,7 @@ SHOWN = {option for option, each in OPTIONS.items() if not each.shown_by(Case({}
 
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
     claims = [Claimed("MAP@10", "AP", (10, None)), Claimed("nDCG@10", "nDCG", (10, None))]
-    for claimed, case in product(claims, [*cases(FORMS["dicts"], (10, None))][:: effort(3, 1)]):
+    for claimed, case in product(claims, [*cases(SIGNATURES["dicts"], (10, None))][:: effort(3, 1)]):
         quantity = claimed.of(case)
         for option in SHOWN - ({"negative"} if claimed.measure == "AP" else set()):
             values = [
@@ -102,7 +102,7 @@ def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
     """Tied documents that count as one or as their mean are left out where it is not known which they are."""
     rng, claimed = random.Random(name), Claimed(name, *meaning_of(name))
     names = [*SHARED, *OPTIONS_OF[claimed.measure]]
-    quantities = [claimed.of(case) for case in [*cases(FORMS["dicts"], (10,))][::29]]
+    quantities = [claimed.of(case) for case in [*cases(SIGNATURES["dicts"], (10,))][::29]]
     left_out = 0
     for _ in range(effort(60, 300)):
         values = {each: rng.choice(OPTIONS[each].values_for([claimed.measure], (1, 2, 3))) for each in names}
@@ -135,8 +135,8 @@ def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
 
 
 def test_every_trait_is_what_it_says():
-    texts = [(case.traits, described(case)) for case in cases(FORMS["dicts"], (10,))]
-    assert {*(traits[0] for traits, _ in texts if len(traits) == 1)} == {*TRAITS, PLAIN}
+    texts = [(case.traits, described(case)) for case in cases(SIGNATURES["dicts"], (10,))]
+    assert {*(traits[0] for traits, _ in texts if len(traits) == 1)} == {*TRAITS, PLAIN_CASE}
     for trait, sign in {
         "negative grades": "-1",
         "tied scores": " = ",
@@ -183,7 +183,7 @@ def test_numbers_of_small_cases_are_fractions(value, text):
 
 
 def test_a_case_is_made_as_small_as_it_can_be():
-    case = max(cases(FORMS["dicts"], (10,)), key=lambda case: case.size)
+    case = max(cases(SIGNATURES["dicts"], (10,)), key=lambda case: case.size)
     smallest = shrunk(case, lambda case: sum(map(len, case.run.values())) >= 2)
     assert sum(map(len, smallest.run.values())) == 2
     assert sum(map(len, smallest.qrels.values())) == 1

@@ -13,8 +13,8 @@ from simulations.pairs import Alike, different, random_cases
 import permed_measures as pm
 from permed_measures.errors import InputError
 from permed_measures.identification.cases import Case, cases, fresh_cases
-from permed_measures.identification.elimination import Claimed, number
-from permed_measures.identification.forms import FORMS
+from permed_measures.identification.elimination import Claimed, convention_value
+from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
 # --- functions that are easily taken for a measure ------------------------------------------------------
@@ -106,7 +106,7 @@ def precision(grades, documents):
 
 def test_what_is_named_is_checked_on_random_cases_and_one_difference_is_said():
     """A function that differs on lists of a length which only random cases have."""
-    form = FORMS["query"]
+    form = SIGNATURES["query"]
     known, others = (
         {len(docs) for case in some for docs in case.run.values()}
         for some in (cases(form, (5,)), fresh_cases(form, (5,)))
@@ -211,7 +211,9 @@ def test_relevance_levels_gains_and_cutoffs_are_told_apart():
     ]
     for name, one, other in pairs:
         claimed = Claimed(name, *meaning_of(name))
-        quantities = [claimed.of(case) for case in cases(FORMS["query"], claimed.cutoffs) if not case.traits]
+        quantities = [
+            claimed.of(case) for case in cases(SIGNATURES["query"], claimed.cutoffs) if not case.traits
+        ]
         ways = [convention_of([claimed], options) for options in (one, other)]
         assert any(np.ptp([each.value(way) for way in ways]) > 1e-6 for each in quantities), (
             name,
@@ -231,7 +233,7 @@ def test_what_the_engine_computes_is_defined():
     ]:
         claimed = Claimed(name, *meaning_of(name))
         quantity = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
-        assert number(quantity, convention_of([claimed], changed)) == value
+        assert convention_value(quantity, convention_of([claimed], changed)) == value
     claimed = Claimed("P@1", *meaning_of("P@1"))
     nothing = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
-    assert number(nothing, convention_of([claimed], {"queries": "with_hit"})) == 0.0
+    assert convention_value(nothing, convention_of([claimed], {"queries": "with_hit"})) == 0.0

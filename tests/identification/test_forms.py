@@ -13,7 +13,7 @@ import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identification.detection import form_taken
 from permed_measures.identification.elimination import Claimed
-from permed_measures.identification.forms import FORMS
+from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.user_function import likeness, meaning_asked
 from permed_measures.published_tables.measure_names import meaning_of
 
@@ -186,8 +186,8 @@ def test_the_form_is_found_also_of_functions_that_compute_no_measure(function, n
     claimed = Claimed(name, *meaning_of(name))
     for each in (function, off(function)):
         taken = form_taken(each, claimed, NAMED)
-        assert taken.hidden.endswith(FORMS[form].hidden)
-        assert taken.grades == special.get("grades", FORMS[form].grades)
+        assert taken.hidden.endswith(SIGNATURES[form].hidden)
+        assert taken.grades == special.get("grades", SIGNATURES[form].grades)
         assert {field: getattr(taken, field) for field in special} == special
         assert (taken.k is None) == ("k" not in special)
         assert taken.turned == special.get("turned", False)
@@ -243,9 +243,9 @@ def test_a_function_that_raises_in_each_form_is_asked_in_the_first_that_it_may_t
 
     claimed = Claimed("P@5", *meaning_of("P@5"))
     taken = form_taken(strict, claimed, NAMED)
-    assert (taken.texts, taken.k) == (FORMS["dicts"].texts, 5)
+    assert (taken.texts, taken.k) == (SIGNATURES["dicts"].texts, 5)
     taken = form_taken(strict, claimed, NAMED, "ranked")
-    assert (taken.texts, taken.k) == (FORMS["ranked"].texts, 5)
+    assert (taken.texts, taken.k) == (SIGNATURES["ranked"].texts, 5)
 
 
 def test_what_is_not_seen_is_said():
@@ -454,7 +454,7 @@ def reciprocal_of_middle(labels, scores, off=0):
 )
 def test_the_form_is_found_of_functions_with_one_change_from_the_default(function, name, form):
     taken = form_taken(function, Claimed(name, *meaning_asked(name)), NAMED)
-    assert taken == FORMS[form]._replace(k=taken.k)
+    assert taken == SIGNATURES[form]._replace(k=taken.k)
 
 
 @pytest.mark.parametrize(

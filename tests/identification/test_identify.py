@@ -24,9 +24,15 @@ from permed_measures.identification.cases import (
     described,
     fraction,
 )
-from permed_measures.identification.elimination import Asked, Claimed, Search, number, readings
-from permed_measures.identification.forms import FORMS
-from permed_measures.identification.identify import Answer
+from permed_measures.identification.elimination import (
+    Asked,
+    Claimed,
+    FunctionSearch,
+    convention_value,
+    readings,
+)
+from permed_measures.identification.forms import SIGNATURES
+from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.published_tables.measure_names import meaning_of
 from permed_measures.results.report import FORMATS
 
@@ -115,7 +121,7 @@ def test_the_nearest_convention_agrees_on_the_most_cases():
         return precision + (len(documents) > 7) / 7
 
     result = pm.identify(off, "P@5", form="query")
-    short = [max(map(len, case.run.values()), default=0) <= 7 for case in cases(FORMS["query"], (5,))]
+    short = [max(map(len, case.run.values()), default=0) <= 7 for case in cases(SIGNATURES["query"], (5,))]
     assert (result.ok, result.nearest.options["precision"]) == (False, "returned")
     assert (result.n_agree, result.n_cases) == (sum(short), len(short))
     [documents] = result.counterexample.run.values()
@@ -154,7 +160,7 @@ def test_a_cutoff_that_no_name_has_is_named_rather_than_lists_that_are_cut():
 def test_no_measure_of_ours_says_that_lists_are_cut():
     claimed = Claimed("map", "AP", (None,))
     whole, cut = (
-        Answer(NAMED[0], convention_of([claimed], {"depth": depth}), [], claimed, True)
+        IdentifiedConvention(NAMED[0], convention_of([claimed], {"depth": depth}), [], claimed, True)
         for depth in ("whole", "first_100")
     )
     assert (whole.measure, cut.measure) == ("AP", None)
@@ -174,7 +180,7 @@ def test_a_named_convention_is_found_again():
     options = named.at([claimed])
 
     def function(qrels, run):
-        return number(claimed.of(Case(qrels, run)), options)
+        return convention_value(claimed.of(Case(qrels, run)), options)
 
     result = pm.identify(function, name)
     assert named.name in [each.partition(" (")[0] for each in result.names] or any(
@@ -307,7 +313,9 @@ def test_a_function_that_raises_on_every_plain_case_is_named():
 def test_a_function_may_return_several_measures_by_name_or_one_by_any(others):
     name = "R@10" if others else "recall"
     claimed = Claimed("R@10", "R", (10,))
-    asked = Search(lambda _, ranked: {name: len(ranked), **others}, FORMS["query"], claimed, NAMED).asked
+    asked = FunctionSearch(
+        lambda _, ranked: {name: len(ranked), **others}, SIGNATURES["query"], claimed, NAMED
+    ).asked
     assert [[each.value] for each in asked] == [[len(d) for d in each.case.run.values()] for each in asked]
 
 
@@ -390,9 +398,9 @@ def test_each_difference_from_the_default_has_its_smallest_case():
     for each in result.differences:
         assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
         quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
-        assert number(quantity, with_value(ours, each.option, DEFAULT[each.option])) == pytest.approx(
-            each.default
-        )
+        assert convention_value(
+            quantity, with_value(ours, each.option, DEFAULT[each.option])
+        ) == pytest.approx(each.default)
         assert each.value != pytest.approx(each.default)
     text = " ".join(str(result).split())
     choices = "the function: its grade over 2 1/2 ir_measures: 1 for each relevant document 1 "
@@ -431,8 +439,8 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
 
 def test_values_may_be_those_of_queries_that_only_the_qrels_or_only_the_run_has():
     names = ["any"]
-    search = Search(
-        lambda *_: dict.fromkeys(names, 0.25), FORMS["dicts"], Claimed("P@1", "P", (1,)), NAMED[:1]
+    search = FunctionSearch(
+        lambda *_: dict.fromkeys(names, 0.25), SIGNATURES["dicts"], Claimed("P@1", "P", (1,)), NAMED[:1]
     )
     case = Case({"q1": {"a": 1}, "q2": {"a": 1}}, {"q2": {"a": 1.0}, "q3": {"a": 1.0}})
     for names[:] in (["q1", "q2"], ["q2", "q3"], ["q1", "q2", "q3"]):
@@ -459,7 +467,7 @@ def test_a_function_may_return_numbers_of_numpy():
     def shares(_, run):
         return next(kinds)([len(docs) / 16 for docs in run.values()])
 
-    asked = Search(shares, FORMS["dicts"], Claimed("P@1", "P", (1,)), NAMED).asked
+    asked = FunctionSearch(shares, SIGNATURES["dicts"], Claimed("P@1", "P", (1,)), NAMED).asked
     expected = [np.mean([len(docs) / 16 for docs in each.case.run.values()]) for each in asked]
     assert [each.value for each in asked] == pytest.approx(expected, rel=1e-6)
 

@@ -10,8 +10,8 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.identification.cases import FRACTIONS, cases
-from permed_measures.identification.files import FILES
-from permed_measures.identification.forms import FORMS
+from permed_measures.identification.files import PROGRAM_FILES
+from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.program import Program, number_printed
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
@@ -83,18 +83,18 @@ def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
         number_printed("a 0.1\nb 0.2\n", "P@10", re.compile(r"(b)"))
 
 
-@pytest.mark.parametrize("files", FILES)
+@pytest.mark.parametrize("files", PROGRAM_FILES)
 def test_a_program_gets_files_in_the_order_of_the_lists_which_read_back(files, tmp_path):
     """Whatever the cases are: what files cannot hold is left out, or is no part of what they show."""
     n_written = 0
-    for case in islice(cases(FORMS["dicts"], (3,)), 0, None, 4):
-        run = {q: docs for q, docs in case.run.items() if docs or FILES[files].empty_lists}
+    for case in islice(cases(SIGNATURES["dicts"], (3,)), 0, None, 4):
+        run = {q: docs for q, docs in case.run.items() if docs or PROGRAM_FILES[files].empty_lists}
         if not run or (files == "json" and FRACTIONS in case.traits):
             continue
-        paths = FILES[files].write(case.qrels, run, str(tmp_path))
+        paths = PROGRAM_FILES[files].write(case.qrels, run, str(tmp_path))
         qrels, read = pm.read_qrels(paths[0]), pm.read_run(paths[1])
         assert {q: [*docs.items()] for q, docs in read.items()} == {q: [*run[q].items()] for q in run}
-        if FILES[files].grades:
+        if PROGRAM_FILES[files].grades:
             assert qrels == case.qrels
         else:
             assert qrels == {q: {d: 1 for d in docs if docs[d] >= 1} for q, docs in case.qrels.items()}
@@ -287,7 +287,7 @@ def test_a_program_that_gets_no_grades_is_named_and_what_it_does_not_see_is_said
     text = " ".join(run_cli("identify", *arguments, "MAP@5")[0].split())
     assert text.startswith("MAP@5 is GradedAP@5. In words: AP@5 with weights g/2, divided by R;")
     assert "averaged over the intersection of qrels and run; ties are broken by a stable sort" in text
-    assert f"({FILES['jsonl'].described})" in text
+    assert f"({PROGRAM_FILES['jsonl'].described})" in text
     hidden = "The program does not see grades, and what is judged not relevant; open: relevance labels"
     assert hidden in text
 
@@ -299,7 +299,7 @@ def test_the_remedy_for_a_program_that_does_not_take_the_files_is_to_name_others
     status, _, message = run_main("identify", "--command", command, "P@5")
     assert (status, "the program gives no number on any case: " in message) == (2, True), message
     others = re.search(r"name others with --files \((.*?)\)", message)[1].split(", ")
-    assert others == [each for each in FILES if each != "trec"]
+    assert others == [each for each in PROGRAM_FILES if each != "trec"]
     stdout, _ = run_cli("identify", "--command", command, "P@5", "--files", "beir", status=1)
     assert stdout.startswith("No convention gives the numbers of the program for P@5.")
     assert "does not see" not in stdout

@@ -107,11 +107,11 @@ class Check:
         """Set batches of any size, so that a small file is read as a large one is."""
         limits = contextlib.ExitStack()
         for module, name, sizes in (
-            (reading, "_LARGE", [0]),
+            (reading, "_LARGE_FILE", [0]),
             (sources, "_CHUNK", [1, 40, 40, 150, 400, 10**6, 10**6]),
             (sources, "_TEXT", [1, 40, 150, 10**6]),
-            (scan, "_ROWS", [2, 10, 40, 10**6]),
-            (scan, "_LINES", [1, 7, 10**6]),
+            (scan, "_ROWS_PER_BATCH", [2, 10, 40, 10**6]),
+            (scan, "_ROWS_AS_OBJECTS", [1, 7, 10**6]),
         ):
             limits.enter_context(mock.patch.object(module, name, self.rng.choice(sizes)))
         return limits

@@ -41,7 +41,7 @@ def test_all_forms_are_a_dict_or_a_table_which_goes_through_the_door_again(form,
 @pytest.mark.parametrize("size", [0, 1 << 22])
 @pytest.mark.parametrize("ending", ["trec", "csv", "jsonl", "parquet"])
 def test_what_is_read_from_a_file_knows_it(ending, size, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", size)
+    monkeypatch.setattr(reading, "_LARGE_FILE", size)
     path = tmp_path / f"run.{ending}"
     if ending == "parquet":
         cases.FORMS["polars"](ROWS, "score").write_parquet(path)

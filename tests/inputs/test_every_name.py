@@ -40,7 +40,9 @@ READ = {"qrels": pm.read_qrels, "run": pm.read_run}
 
 
 def test_these_are_all_names():
-    known = {ours: {name for group in groups for name in group} for ours, groups in columns.NAMES.items()}
+    known = {
+        ours: {name for group in groups for name in group} for ours, groups in columns.COLUMN_NAMES.items()
+    }
     assert known["query_id"] == {name.lower() for name in QUERIES}
     assert known["doc_id"] == set(DOCUMENTS)
     assert known["relevance"] == set(NUMBERS["qrels"])
@@ -48,7 +50,7 @@ def test_these_are_all_names():
     assert {kind: set(names) for kind, names in formats.LISTS.items()} == {
         kind: {name.lower() for name in names} for kind, names in LISTS.items()
     }
-    assert {*formats.PLAIN} == {name for name, *_ in PLAIN}
+    assert {*formats.PLAIN_FORMATS} == {name for name, *_ in PLAIN}
     assert {each.name for each in formats.Layout} == {"COLUMNS", "TABLE", "JSON_LINES", "ARRAY", "JSON"}
 
 
@@ -235,7 +237,7 @@ PLAIN = [
     ("scores", "run", "{q} {d} {n}", False),
     ("ranks and scores", "run", "{q} {d} {rank} {n}", False),
 ]
-"""What `PLAIN` of the package calls the columns, the kind, a line, and what its numbers are not from."""
+"""What `PLAIN_FORMATS` of the package calls the columns, the kind, a line, and what its numbers are not."""
 
 
 def write_plain(rng, kind, _, delimiter, line, numbers):
@@ -268,7 +270,11 @@ FILES = {
 
 def in_chunks(rng):
     """Read a small file as a large one is, in chunks of any size."""
-    sizes = {(reading, "_LARGE"): [0], (scan, "_ROWS"): [1, 3], (scan, "_LINES"): [1, 2]}
+    sizes = {
+        (reading, "_LARGE_FILE"): [0],
+        (scan, "_ROWS_PER_BATCH"): [1, 3],
+        (scan, "_ROWS_AS_OBJECTS"): [1, 2],
+    }
     sizes |= {(sources, "_CHUNK"): [1, 9, 40], (sources, "_TEXT"): [1, 9, 40]}
     limits = ExitStack()
     for (module, name), some in sizes.items():

@@ -23,9 +23,9 @@ UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
 LATIN1 = UTF_8.replace("UTF-16", "LATIN1")
 
 
-@pytest.fixture(autouse=True, params=[reading._LARGE, 0], ids=["whole", "in batches"])
+@pytest.fixture(autouse=True, params=[reading._LARGE_FILE, 0], ids=["whole", "in batches"])
 def folder(request, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", request.param)
+    monkeypatch.setattr(reading, "_LARGE_FILE", request.param)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -13,7 +13,7 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.engine.tables import Table
 from permed_measures.inputs import read as reading
-from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, rank_of, trec_run
+from permed_measures.inputs.formats import NO_RANK, NOT_A_RANK, parse_rank, trec_run
 from permed_measures.inputs.rank_check import contradicted, contradicted_rows
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.scan import parquet_rows, text_frames
@@ -27,9 +27,9 @@ QRELS = {query_id: {"a": 1} for query_id in QUERIES}
 ENDINGS = ("trec", "csv", "parquet")
 
 
-@pytest.fixture(params=[reading._LARGE, 0], ids=["whole", "in batches"])
+@pytest.fixture(params=[reading._LARGE_FILE, 0], ids=["whole", "in batches"])
 def read(request, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", request.param)
+    monkeypatch.setattr(reading, "_LARGE_FILE", request.param)
     return pm.read_run
 
 
@@ -117,11 +117,11 @@ def test_a_file_of_more_than_4_mib_is_read_in_batches(tmp_path):
     for size, form in ((1 << 22, dict), ((1 << 22) + 1, Table)):
         row = "\nq Q0 a 1 2.0 t\n"
         path.write_text("#" * (size - len(row)) + row)
-        assert isinstance(reading.load(path, "run"), form)
+        assert isinstance(reading.read_file(path, "run"), form)
 
 
 def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", 0)
+    monkeypatch.setattr(reading, "_LARGE_FILE", 0)
     path = written(tmp_path / "run.trec", DISTANCES)
     pm.write_qrels(QRELS, tmp_path / "qrels")
     stdout, stderr = run_cli("evaluate", tmp_path / "qrels", path, "-m", "RR", "--format", "tsv")
@@ -133,8 +133,8 @@ def test_a_large_run_on_the_command_line_is_read_once_and_said(tmp_path, monkeyp
 
 
 def test_a_run_in_batches_says_it_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", 0)
-    run = reading.load(written(tmp_path / "run.trec", DISTANCES), "run")
+    monkeypatch.setattr(reading, "_LARGE_FILE", 0)
+    run = reading.read_file(written(tmp_path / "run.trec", DISTANCES), "run")
     assert [len(notes_of(list, run)) for _ in range(2)] == [1, 0]
 
 
@@ -185,7 +185,7 @@ RANKS = {
 
 @pytest.mark.parametrize("text", RANKS)
 def test_a_rank_is_a_number_in_any_spelling(text, tmp_path):
-    assert rank_of(text) == trec_run(["q", "Q0", "a", text, "0.5", "x"], 1)[-1] == RANKS[text]
+    assert parse_rank(text) == trec_run(["q", "Q0", "a", text, "0.5", "x"], 1)[-1] == RANKS[text]
     (tmp_path / "run.trec").write_text(f"q Q0 a {text} 0.5 x\n")
     pl.DataFrame({"qid": "q", "docno": "a", "score": 0.5, "rank": text}).write_parquet(
         tmp_path / "run.parquet"
@@ -211,7 +211,7 @@ def test_a_rank_is_a_number_in_any_spelling(text, tmp_path):
     ],
 )
 def test_a_rank_in_json_is_a_number_or_a_text(value, rank):
-    assert rank_of(value) == rank
+    assert parse_rank(value) == rank
 
 
 SPELLINGS = {

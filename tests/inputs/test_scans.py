@@ -13,7 +13,7 @@ from permed_measures.inputs.text_reader import TextFile
 
 @pytest.fixture(autouse=True)
 def _every_file_is_large(monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", 0)
+    monkeypatch.setattr(reading, "_LARGE_FILE", 0)
 
 
 def write_rows(path, rows):
@@ -35,7 +35,7 @@ ROWS = [(f"q{number % 3}", f"d{number}", float(number)) for number in range(60)]
 @pytest.mark.parametrize("chunk", [30, 10**6])
 def test_a_document_that_stands_twice_anywhere_is_named(tmp_path, monkeypatch, name, where, chunk):
     monkeypatch.setattr(sources, "_CHUNK", chunk)
-    monkeypatch.setattr(scan, "_ROWS", max(chunk // 10, 3))
+    monkeypatch.setattr(scan, "_ROWS_PER_BATCH", max(chunk // 10, 3))
     path = write_rows(tmp_path / name, [*ROWS, ("q1", "d13", 0.5)])
     with pytest.raises(pm.InputError) as error:
         pm.calc_aggregate(["P@1"], {"q0": {"d3": 1}}, path)
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
 def test_a_run_in_batches_serves_all_functions_any_number_of_times(tmp_path):
     path = write_rows(tmp_path / "run.trec", ROWS)
     qrels = {"q0": {"d57": 1, "d3": 1}, "q1": {"d1": 1}}
-    run, nested = reading.load(path, "run"), pm.read_run(path)
+    run, nested = reading.read_file(path, "run"), pm.read_run(path)
     measures = [pm.parse_measure(name) for name in ("AP", "P@1")]
     for _ in range(2):
         assert pm.calc_aggregate(measures, qrels, run) == pm.calc_aggregate(measures, qrels, nested)
@@ -122,7 +122,7 @@ def test_an_odd_line_of_a_large_run_is_read_or_refused_as_in_a_small_one(line, c
     path, found = tmp_path / "run", []
     path.write_bytes(b"".join(b"q Q0 x%d 1 -%d.5 t\n" % (i, i) for i in range(20)) + line)
     for large in (10**9, 0):
-        monkeypatch.setattr(reading, "_LARGE", large)
+        monkeypatch.setattr(reading, "_LARGE_FILE", large)
         try:
             found.append(pm.read_run(path))
         except pm.InputError as error:

@@ -102,13 +102,13 @@ def test_the_bounds_of_lines_are_those_of_the_messages():
 @pytest.mark.filterwarnings("ignore:.* in another order than the lines do")
 @pytest.mark.parametrize(("compress", "large"), [(bytes, 0), (gzip.compress, 10**9), (zstd.compress, 0)])
 def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypatch, compress, large):
-    monkeypatch.setattr(files, "_LARGE", large)
+    monkeypatch.setattr(files, "_LARGE_FILE", large)
     monkeypatch.setattr(sources, "_CHUNK", 1000)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     lines = [f"q{number % 7} Q0 d{number} 1 {number}.5 t\n" for number in range(999)]
     pipe = through_pipe(compress("".join(lines).encode()))
     before = {*Path().iterdir()}
-    run = files.load(pipe, "run")
+    run = files.read_file(pipe, "run")
     for _ in range(2):
         found = pm.calc_aggregate(["RR", "NumRet"], {"q0": {"d7": 1}, "q6": {"d6": 1}}, run)
         assert list(found.values()) == [pytest.approx(1 / 142), 285.0]

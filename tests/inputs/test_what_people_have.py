@@ -65,7 +65,7 @@ def remedied(message):
 MS_MARCO = "1001\t77\t1\n1001\t88\t2\n1002\t99\t1\n"
 
 
-@pytest.mark.parametrize("large", [reading._LARGE, 0])
+@pytest.mark.parametrize("large", [reading._LARGE_FILE, 0])
 @pytest.mark.parametrize(
     "content",
     [
@@ -99,7 +99,7 @@ MS_MARCO = "1001\t77\t1\n1001\t88\t2\n1002\t99\t1\n"
 )
 @pytest.mark.parametrize("order", ["score", "list"])
 def test_what_counts_within_each_query_is_a_rank(content, order, large, monkeypatch):
-    monkeypatch.setattr(reading, "_LARGE", large)
+    monkeypatch.setattr(reading, "_LARGE_FILE", large)
     path = written(content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pm.PermedWarning)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import permed_measures as pm
-from permed_measures.inputs.write import FORMATS
+from permed_measures.inputs.write import OUTPUT_FORMATS
 
 WRITE = {"run": pm.write_run, "qrels": pm.write_qrels}
 READ = {"run": pm.read_run, "qrels": pm.read_qrels}
@@ -79,7 +79,7 @@ def is_written(path, what, form, data):
     return True
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 @pytest.mark.parametrize("what", ["run", "qrels"])
 def test_what_is_written_reads_back_equal_or_is_refused(form, what, tmp_path):
     written, checks = [], list(HealthCheck)

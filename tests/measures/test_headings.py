@@ -11,9 +11,9 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.headings import check_headings, explained, heading, headings_of
+from permed_measures.measures.headings import check_headings, column_title, heading_notes, headings_of
 from permed_measures.measures.parameters import CheckedMeasure, check_parameters, values_of, with_alias
-from permed_measures.measures.parsing import distinct, named_measure, parse_measure
+from permed_measures.measures.parsing import deduplicate, parse_measure, parse_named_measure
 
 EXP = "nDCG(dcg='exp-log2')@10"
 
@@ -53,14 +53,14 @@ def test_no_two_measures_have_the_same_heading_and_each_is_read_back():
     rng, meanings, n_read = random.Random(3), {}, 0
     for _ in range(effort(600, 1_200)):
         measure = drawn(rng)
-        short = heading(measure)
+        short = column_title(measure)
         assert meanings.setdefault(short, meaning(measure)) == meaning(measure)
         with contextlib.suppress(pm.MeasureError):  # one that ir_measures makes, and nobody can compute
             check_parameters(measure)
             for text in (short, str(measure)):
                 assert parse_measure(text) == measure
                 assert isinstance(measure, CheckedMeasure) <= (parse_measure(text).params == measure.params)
-            assert headings_of([named_measure(f"mine={short}")]) == ["mine"]
+            assert headings_of([parse_named_measure(f"mine={short}")]) == ["mine"]
             n_read += 1
     assert min(len(meanings), n_read) > 300
 
@@ -69,7 +69,7 @@ def test_a_heading_of_the_users_own_wins_and_is_explained():
     measures = [pm.GradedAP @ 10, parse_measure(EXP), ir_measures.P @ 1]
     measures[0] = with_alias(measures[0], "MAP@10")
     assert headings_of(measures) == ["MAP@10", "nDCG-exp@10", "P@1"]
-    assert explained(measures) == ["MAP@10 is GradedAP@10", f"nDCG-exp@10 is {EXP}"]
+    assert heading_notes(measures) == ["MAP@10 is GradedAP@10", f"nDCG-exp@10 is {EXP}"]
 
 
 def test_two_measures_cannot_share_a_heading():
@@ -77,8 +77,8 @@ def test_two_measures_cannot_share_a_heading():
     for name, first, second in [("nDCG@10", plain, exp), ("nDCG-exp@10", exp, plain), (EXP, exp, plain)]:
         message = f"two measures are named {name!r}: {first} and {second}. Give one of them another name"
         with pytest.raises(pm.MeasureError, match=re.escape(message)):
-            distinct([first, with_alias(second, name)])
+            deduplicate([first, with_alias(second, name)])
     with pytest.raises(pm.InputError, match="two columns would be named 'run'"):
         check_headings(["run"], [exp, with_alias(plain, "run")])
     same = [plain, ir_measures.nDCG(dcg="log2") @ 10, with_alias(plain, "mine")]
-    assert [headings_of(distinct(each)) for each in (same, same[::-1])] == [["mine"]] * 2
+    assert [headings_of(deduplicate(each)) for each in (same, same[::-1])] == [["mine"]] * 2

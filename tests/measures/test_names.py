@@ -10,10 +10,10 @@ import pytest
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.aliases import NOT_COMPUTED, ambiguities, understood
+from permed_measures.measures.aliases import NOT_COMPUTED, ambiguities, resolve_alias
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.measures.parameters import values_of
-from permed_measures.measures.parsing import measures_of, named_measures
+from permed_measures.measures.parsing import measures_of, parse_measure_args
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
@@ -152,7 +152,7 @@ def test_a_name_that_is_unknown_is_an_error_without_a_wrong_hint(name, message, 
 
 def test_averages_of_measures_are_these_measures():
     """The words that are refused alone say nothing beside a measure."""
-    known = [understood(name) for name in ("mean reciprocal rank", "avg. precision", "mean_ndcg@10")]
+    known = [resolve_alias(name) for name in ("mean reciprocal rank", "avg. precision", "mean_ndcg@10")]
     assert known == [("RR", None), ("AP", None), ("nDCG", 10)]
 
 
@@ -161,12 +161,12 @@ def test_gains_as_trec_eval_has_them_lead_to_ours_and_to_its_number():
     qrels = {"q": {"d1": 4, "d2": 3, "d3": 2, "d6": 1}}
     run = {"q": {"d3": 9.0, "d9": 8.0, "d2": 7.0, "d1": 6.0, "d6": 5.0}}
     with pytest.raises(pm.MeasureError) as error:
-        named_measures("ndcg.1=0,2=0.01,3=0.1,4=1")
+        parse_measure_args("ndcg.1=0,2=0.01,3=0.1,4=1")
     advice = str(error.value).rpartition("Write ")[2]
     [value] = pm.calc_aggregate(advice, qrels, run).values()
     ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate([1, 0.1, 0.01], 1))
     assert value == pytest.approx(sum(g / math.log2(i + 1) for i, g in ((1, 0.01), (3, 0.1), (4, 1))) / ideal)
-    assert str(named_measures("ndcg.1=nDCG@10")[0]) == "nDCG@10"  # a name of the user's own
+    assert str(parse_measure_args("ndcg.1=nDCG@10")[0]) == "nDCG@10"  # a name of the user's own
 
 
 def test_only_measures_that_are_computed_are_suggested():

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 import permed_measures as pm
-from permed_measures.published_tables.cells import Number, printed_in
+from permed_measures.published_tables.cells import CellNumber, printed_in
 from permed_measures.published_tables.claims import parse_claims
 from permed_measures.published_tables.latex import latex_tables
 from permed_measures.published_tables.measure_names import meaning_of
@@ -319,7 +319,10 @@ def test_a_row_with_one_number_is_no_heading(tmp_path):
 
 
 def test_a_comma_between_brackets_is_that_of_an_interval():
-    assert (printed_in("(0,1)"), printed_in("0,1")) == (Number("", signed=False), Number("0.1", signed=False))
+    assert (printed_in("(0,1)"), printed_in("0,1")) == (
+        CellNumber("", signed=False),
+        CellNumber("0.1", signed=False),
+    )
 
 
 @pytest.mark.parametrize(("n", "is_read"), [(3, True), (4, False)])

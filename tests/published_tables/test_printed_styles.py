@@ -8,12 +8,12 @@ from effort import effort
 from printed_styles import FORMATS, STYLES, written
 
 import permed_measures as pm
-from permed_measures.published_tables.measure_names import heading_of, meaning_of
+from permed_measures.published_tables.measure_names import meaning_of, strip_heading
 from permed_measures.published_tables.tables import read_claims_file
 
 
 def measure_of(name):
-    measure, cutoffs = meaning_of(heading_of(name)[0])
+    measure, cutoffs = meaning_of(strip_heading(name)[0])
     return measure, cutoffs[0]
 
 

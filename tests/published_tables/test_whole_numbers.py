@@ -8,7 +8,7 @@ from effort import effort
 from printing import texts_of
 
 import permed_measures as pm
-from permed_measures.published_tables.claims import Printed, parse_claims
+from permed_measures.published_tables.claims import RoundingInterval, parse_claims
 from permed_measures.published_tables.grim import _evidence, wholes_by_part, wholes_in
 
 
@@ -39,10 +39,10 @@ def test_a_column_tells_its_cutoff_and_topics(name, total, said):
 
 
 def test_a_value_that_prints_so_may_be_off_by_what_a_sum_may_be():
-    printed = Printed.rounded(Decimal("0.4"), 1)
+    printed = RoundingInterval.rounded(Decimal("0.4"), 1)
     off = [0.35 - 1e-9, 0.35 - 1e-13, 0.45 + 1e-13, 0.45 + 1e-9]
     assert [value in printed for value in off] == [False, True, True, False]
-    large = Printed.rounded(Decimal("123456789012.3"), 1)
+    large = RoundingInterval.rounded(Decimal("123456789012.3"), 1)
     assert [value in large for value in (123456789012.3, 123456789012.4)] == [True, False]
 
 
@@ -60,7 +60,9 @@ def test_numbers_that_can_be_shares_are_those_that_shares_print_as(total, digits
 
 @pytest.mark.parametrize(("total", "digits", "n"), [(500, 3, 501), (597, 4, 926), (250, 4, 251), (50, 2, 51)])
 def test_so_many_numbers_can_be_shares(total, digits, n):
-    numbers = [Printed.anyhow(Decimal(each).scaleb(-digits), digits) for each in range(10**digits + 1)]
+    numbers = [
+        RoundingInterval.anyhow(Decimal(each).scaleb(-digits), digits) for each in range(10**digits + 1)
+    ]
     assert sum(len(each.counts(total)) > 0 for each in numbers) == n
 
 
@@ -81,7 +83,7 @@ def test_a_share_is_cut_off_to_no_number_that_is_smaller_by_a_whole_digit(text, 
     ],
 )
 def test_numbers_are_cut_off_towards_0(text, inside, outside):
-    printed = Printed.cut(Decimal(text), 1)
+    printed = RoundingInterval.cut(Decimal(text), 1)
     assert [float(value) in printed for value in inside] == [True] * len(inside)
     assert [float(value) in printed for value in outside] == [False] * len(outside)
 
@@ -90,8 +92,8 @@ def test_what_a_sum_is_off_by_does_not_cut_off_a_digit():
     """0.1 + 0.2 is a little above 0.3, and its negative, plus 0.6, a little below."""
     below = 0.6 - (0.1 + 0.2)
     assert below < 0.3
-    assert below not in Printed.cut(Decimal("0.2"), 1)
-    assert below in Printed.rounded(Decimal("0.3"), 1)
+    assert below not in RoundingInterval.cut(Decimal("0.2"), 1)
+    assert below in RoundingInterval.rounded(Decimal("0.3"), 1)
 
 
 def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
@@ -111,7 +113,7 @@ def test_numbers_must_be_a_thousand_times_likelier_by_a_whole(topics, told):
 def test_numbers_in_the_middle_may_print_as_two():
     """Of 8 hits 2 and 6 print as one number in two digits, 1, 3, 5 and 7 as two."""
     totals = np.arange(1, 41)
-    printed = [Printed.rounded(Decimal(n) / 100, 2) for n in range(101)]
+    printed = [RoundingInterval.rounded(Decimal(n) / 100, 2) for n in range(101)]
     n_printed = np.array([sum(len(each.counts(total)) > 0 for each in printed) for total in totals])
     evidence = _evidence(parse_claims([{"P@1": "0.00"}])[0], totals)
     assert evidence == pytest.approx(np.log(0.99 * 100 / n_printed + 0.01))

@@ -12,7 +12,7 @@ from reporting import Page
 
 from permed_measures.escaping import as_cell, one_line
 from permed_measures.published_tables.read import read_tables
-from permed_measures.results.table import FORMATS, Cell, Table, ranked
+from permed_measures.results.table import TABLE_FORMATS, Cell, Table, best_two
 
 
 def of_markdown(text):
@@ -90,7 +90,7 @@ def test_any_name_comes_back_from_a_terminal(name):
     assert one_line(name).rstrip() in Table.of(["run", "P@1"], [[name, "0.5"]]).to("table")
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", TABLE_FORMATS)
 def test_a_table_without_rows_has_its_headings(form):
     assert "run" in Table.of(["run", "P@1"], []).to(form)
 
@@ -113,10 +113,10 @@ def test_what_is_set_apart_and_marked_is_seen_in_each_format():
 
 
 def test_ranks_are_those_of_values_and_the_caption_says_where_that_is_not_seen():
-    assert ranked([1000, 999, 2]) == [1, 2, 0]
-    assert ranked([0.1 + 0.2, 0.3, 0.29999]) == [1, 1, 2]
+    assert best_two([1000, 999, 2]) == [1, 2, 0]
+    assert best_two([0.1 + 0.2, 0.3, 0.29999]) == [1, 1, 2]
     close = [("a", 0.50004), ("b", 0.50001), ("c", 0.4)]
-    ranks = ranked([value for _, value in close])
+    ranks = best_two([value for _, value in close])
     for digits, said in (
         (4, "Best in bold, second best underlined, by all digits."),
         (5, "Best in bold, second best underlined."),

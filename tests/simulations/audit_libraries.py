@@ -20,7 +20,7 @@ import library_scripts  # noqa: F401
 from evaluation_scripts import SCRIPTS
 
 import permed_measures as pm
-from permed_measures.auditing.measured_claims import Trial
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.auditing.search import answers_to
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.datasets import SAMPLES
@@ -93,7 +93,7 @@ def trials_of(qrels, run, row):
     [claims] = parse_claims([dict.fromkeys(row, "0.5000")])
     policies = label_policies(Judgments.of(qrels))
     variants = RunVariants(policies, run)
-    return {claim.name: Trial("", claim, variants) for claim in claims}
+    return {claim.name: MeasuredClaim("", claim, variants) for claim in claims}
 
 
 def printed(trial, value):

@@ -14,7 +14,7 @@ import numpy as np
 from ir_measures import P
 from scipy.stats import nct, t
 
-from permed_measures.records.limit_intervals import LEVEL, of_changes
+from permed_measures.records.limit_intervals import GATE_LEVEL, of_changes
 
 QUERIES = (60, 200, 600)
 SHARES = (0.06, 0.2, 0.5)
@@ -49,7 +49,7 @@ def trials_of(rng, number, n, turns, share, drop, limit):
 
 def theory(n_units, distance, deviation):
     """Return how often the t-test finds a change so far below the limit."""
-    critical = t.ppf((1 + LEVEL) / 2, n_units - 1)
+    critical = t.ppf((1 + GATE_LEVEL) / 2, n_units - 1)
     return nct.cdf(-critical, n_units - 1, -distance / deviation)
 
 

@@ -24,7 +24,7 @@ from evaluation_scripts import SCRIPTS, Lists, ap, hit, mean, ndcg, p, r, rr
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identification.cases import Case, random_case
-from permed_measures.identification.elimination import Claimed, number
+from permed_measures.identification.elimination import Claimed, convention_value
 from permed_measures.published_tables.measure_names import meaning_of
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "identification"))
@@ -57,7 +57,7 @@ def functions_of_conventions():
                 yield (
                     named.name,
                     name,
-                    lambda qrels, run, c=claimed, o=options: number(c.of(Case(qrels, run)), o),
+                    lambda qrels, run, c=claimed, o=options: convention_value(c.of(Case(qrels, run)), o),
                 )
 
 
@@ -72,7 +72,10 @@ def is_false(result, function, name):
     """Return whether what was named differs from the function on another collection."""
     claimed = Claimed(name, *meaning_of(name))
     for case in fresh_cases():
-        ours, theirs = number(claimed.of(case), result.nearest.convention), function(case.qrels, case.run)
+        ours, theirs = (
+            convention_value(claimed.of(case), result.nearest.convention),
+            function(case.qrels, case.run),
+        )
         if abs(ours - theirs) > 1e-6:
             return True
     return False

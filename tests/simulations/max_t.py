@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from permed_measures.comparison.tests import as_student, randomize, t_test
+from permed_measures.comparison.tests import critical_t, randomize, t_test
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.intervals import mean_intervals, sums_of
 
@@ -45,7 +45,7 @@ def trial(rng, kind, n_better):
     differences = values[:, FIRST] - values[:, SECOND]
     sums, pairs = sums_of(values, cluster), np.stack([FIRST, SECOND], axis=1)
     outcome = randomize(sums, pairs, 1000, int(rng.integers(2**31)), 1 - LEVEL)
-    intervals = mean_intervals(differences, cluster, critical=as_student(outcome.critical, 60))
+    intervals = mean_intervals(differences, cluster, critical=critical_t(outcome.critical, 60))
     low, high = np.transpose([each.value for each in intervals])
     holm = CORRECTIONS["holm"](np.array([each.p for each in t_test(differences, cluster)]))
     found = []

@@ -15,10 +15,10 @@ import numpy as np
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT
 from permed_measures.conventions.ranking_variants import may_be
-from permed_measures.conventions.search_space import Space
+from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
 from permed_measures.identification.elimination import GRADES, Claimed
-from permed_measures.identification.forms import FORMS
+from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
 MEASURES = ("MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10", "nDCG@5")
@@ -52,9 +52,9 @@ class Alike:
 
     def __init__(self, name, bases, collections, n_changes=2):
         self.claimed, self.collections = Claimed(name, *meaning_of(name)), collections
-        quantities = [self.claimed.of(case) for case in cases(FORMS["dicts"], self.claimed.cutoffs)]
+        quantities = [self.claimed.of(case) for case in cases(SIGNATURES["dicts"], self.claimed.cutoffs)]
         named = [each for each in bases if each.has(self.claimed.measure)]
-        self.space = Space([self.claimed.of(GRADES), *quantities], named)
+        self.space = ConventionSpace([self.claimed.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
         near = np.concatenate([none, *(each.codes for each in self.space.within(n_changes))])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)

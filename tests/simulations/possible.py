@@ -24,13 +24,13 @@ import numpy as np
 import permed_measures as pm
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF, place
-from permed_measures.conventions.per_query import Ranked
+from permed_measures.conventions.options import CUTOFF_OF, place
+from permed_measures.conventions.per_query import LabelledRanking
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.feasibility.candidates import conventions_of, named_of, shared_by_all
-from permed_measures.feasibility.rows import Conventions, Row
+from permed_measures.feasibility.candidates import candidate_conventions, named_of, shared_by_all
+from permed_measures.feasibility.rows import Conventions, RowBudget
 from permed_measures.published_tables.claims import parse_claims
 
 sys.path.append(str(Path(__file__).parents[1]))  # where this is not imported by a test
@@ -94,12 +94,12 @@ class TrueRow(NamedTuple):
 def true_row(rng, conventions, run):
     """Return a run's row by some convention; None if that has no bounds."""
     [claims] = parse_claims([dict.fromkeys(rng.sample(NAMES, rng.randint(1, 6)), "0.5")])
-    convention = rng.choice(conventions_of(claims, list(conventions.policies.values())))
+    convention = rng.choice(candidate_conventions(claims, list(conventions.policies.values())))
     group = conventions.group(convention, claims)
     if group is None:
         return None
     judgments = group.labels.judgments
-    ranked = Ranked(group.labels, JudgedRankings.of(judgments, run))
+    ranked = LabelledRanking(group.labels, JudgedRankings.of(judgments, run))
     counted = (
         judgments.num_rel(1) > 0
         if shared_by_all(convention)["queries"].endswith("with_relevant")
@@ -108,10 +108,10 @@ def true_row(rng, conventions, run):
     texts, digits = {}, rng.randint(2, 4)
     for claim in claims:
         options = convention[claim.measure]
-        values = values_of_queries(claim.measure, options[CUTOFF + claim.name], options, ranked)
+        values = values_of_queries(claim.measure, options[CUTOFF_OF + claim.name], options, ranked)
         texts[claim.name] = printed(rng, float(values[counted].mean()), digits)
     [claims] = parse_claims([texts])
-    [limits] = Row(claims).limits(group)
+    [limits] = RowBudget(claims).limits(group)
     return TrueRow(limits.refuted, limits.lacks_queries, texts, convention)
 
 
@@ -176,7 +176,7 @@ def true_row_by(rng, named, most=6):
     for labels in policies if claims else ():
         for _, convention in named_of(claims, labels, [named]):
             if group := conventions.group(convention, claims):
-                [limits] = Row(claims).limits(group)
+                [limits] = RowBudget(claims).limits(group)
                 made_by = {"named": named, "qrels": qrels, "run": run}
                 return TrueRow(limits.refuted, limits.lacks_queries, texts, made_by)
     return None

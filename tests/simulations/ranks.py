@@ -15,7 +15,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from permed_measures.comparison.results import LEVEL
+from permed_measures.comparison.results import MARK_LEVEL
 from permed_measures.comparison.tests import randomize
 from permed_measures.intervals import sums_of
 from permed_measures.records.leaderboard import rank_ranges
@@ -43,11 +43,11 @@ def trial(rng, kind, step, tiers, clustered, resamples=1000):
     """Return whether the ranks of all runs hold at once, and how many ranks a run may have."""
     values, cluster = values_of(rng, kind, step, tiers, clustered)
     pairs = np.array(list(combinations(range(len(tiers)), 2)))
-    found = randomize(sums_of(values, cluster), pairs, resamples, int(rng.integers(2**31)), 1 - LEVEL)
+    found = randomize(sums_of(values, cluster), pairs, resamples, int(rng.integers(2**31)), 1 - MARK_LEVEL)
     better = {
         tuple(pair if statistic > 0 else pair[::-1])
         for pair, statistic, p in zip(pairs.tolist(), found.statistic, found.adjusted, strict=True)
-        if p < LEVEL
+        if p < MARK_LEVEL
     }
     ranks = np.array(rank_ranges(range(len(tiers)), better))
     first = np.array([1 + sum(other < tier for other in tiers) for tier in tiers])

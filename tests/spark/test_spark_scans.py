@@ -13,7 +13,7 @@ from strategies import CASES
 import permed_measures as pm
 from permed_measures.engine import from_spark
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.matching import find_in_mapping
+from permed_measures.engine.matching import match_dict
 from permed_measures.engine.ranks import TieBreak
 
 
@@ -70,7 +70,7 @@ def found_by_scans(judgments, rows, *more_rows):
 @given(case=CASES)
 def test_ranks_and_counts_are_those_in_memory(case):
     judgments, run = Judgments.of(case[0]), case[1]
-    expected = find_in_mapping(judgments, run, TieBreak.TREC, None)
+    expected = match_dict(judgments, run, TieBreak.TREC, None)
     found = found_by_scans(judgments, [(*row[:2], float(row[2])) for row in rows_of(run)])
     ranks = [dict(zip(each.row.tolist(), each.rank.tolist(), strict=True)) for each in (found, expected)]
     assert ranks[0] == ranks[1]

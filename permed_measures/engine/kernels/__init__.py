@@ -19,7 +19,7 @@ from permed_measures.engine.kernels import binary, graded
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.engine.tables import QRELS_FIRST
 from permed_measures.errors import MeasureError
-from permed_measures.escaping import listed
+from permed_measures.escaping import join_names
 from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.measures.parameters import values_of
 
@@ -144,13 +144,17 @@ def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     highest = judgments.grade.max(initial=-np.inf)
     levels = [each for each in measures if (rel := values_of(each).get("rel")) and rel > max(highest, 1)]
     if levels and len(judgments.grade):
-        what = f"no grade is as high as the rel of {listed(map(str, levels), 3)} (the highest is {highest:g})"
+        what = (
+            f"no grade is as high as the rel of {join_names(map(str, levels), 3)} (the highest is "
+            f"{highest:g})"
+        )
         notes.append(f"{what}; nothing is relevant to {'it' if len(levels) == 1 else 'them'}")
     fractions = judgments.grade[(judgments.grade > 0) & (judgments.grade < 1)]
     if len(fractions) and (whole := [each for each in measures if values_of(each).get("rel") == 1]):
         notes.append(
             f"labels between 0 and 1 (such as {fractions[0]:g}) are not relevant to "
-            f"{listed(map(str, whole), 3)}, which count from 1 on; --rel {fractions.min():g} on the command "
+            f"{join_names(map(str, whole), 3)}, which count from 1 on; --rel {fractions.min():g} on "
+            f"the command "
             f"line, rel={fractions.min():g} in Python, counts all of them"
         )
     unusual = judgments.grade[(judgments.grade > 0) & (judgments.grade != np.floor(judgments.grade))]
@@ -159,7 +163,9 @@ def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     exponential = [each for each in measures if _is_exponential(values_of(each))]
     if exponential and len(unusual):
         grade, gain = unusual[0], np.exp2(unusual[0]) - 1
-        gains = f"the gain of {listed(map(str, exponential), 3)} is 2^grade - 1, for grades such as 0, 1, 2"
+        gains = (
+            f"the gain of {join_names(map(str, exponential), 3)} is 2^grade - 1, for grades such as 0, 1, 2"
+        )
         notes.append(f"{gains}; grade {grade:g} gains {gain:.3g}. nDCG takes the grades as gains")
     return notes
 

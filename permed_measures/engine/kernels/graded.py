@@ -13,7 +13,7 @@ from permed_measures.engine.judgments import (
     Gains,
     Judgments,
     divide,
-    look_up,
+    map_gains,
     position_in_query,
     running_sum,
     sums,
@@ -25,7 +25,7 @@ from permed_measures.engine.rankings import JudgedRankings
 
 def weight_of_grade(grade: Floats, *, max_rel: float, gains: Gains | None) -> Floats:
     """Return the weight of relevant grades in GradedAP."""
-    return grade / max_rel if gains is None else look_up(grade, gains)
+    return grade / max_rel if gains is None else map_gains(grade, gains)
 
 
 def relevance_weighted_average_precision(
@@ -82,7 +82,7 @@ def ndcg(
     """Compute trec_eval's nDCG (``log2``: a grade gains itself, or ``gains[grade]``), or that of 2^g - 1."""
     if gains is not None:  # they take the place of the grades in the qrels, as in ir_measures
         judgments = rankings.judgments
-        gain_of_row = look_up(judgments.grade, gains)
+        gain_of_row = map_gains(judgments.grade, gains)
         rankings = replace(rankings, judgments=replace(judgments, grade=gain_of_row))
     gain = {"log2": "linear", "exp-log2": "exp"}[dcg]
     return variant_ndcg(
@@ -182,7 +182,7 @@ def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gain
     hits = rankings.relevant(1, cutoff)
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(1)
-    gain = hits.grade if gains is None else look_up(hits.grade, gains)
+    gain = hits.grade if gains is None else map_gains(hits.grade, gains)
     ideal = _ideal_cumulated_gain(judgments, gains)
     # The ideal list has R documents: from rank R on its cumulated gain stays the same.
     last = np.minimum(hits.rank, num_rel[hits.query])
@@ -197,7 +197,7 @@ def _ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
     """Return cg* for each relevant document of the judgments, by query and gain descending."""
     rows = judgments.grade >= 1
     query, grade = judgments.query[rows], judgments.grade[rows]
-    gain = grade if gains is None else look_up(grade, gains)
+    gain = grade if gains is None else map_gains(grade, gains)
     order = np.lexsort((-gain, query))
     return running_sum(query, gain[order], judgments.n_queries)
 
