@@ -134,7 +134,7 @@ def did_you_mean(name: str, options: Iterable[str], least: float = 0.5) -> str:
 
     Examples
     --------
-    >>> nearest("GradedPA", ["GradedAP", "Coverage"])
+    >>> did_you_mean("GradedPA", ["GradedAP", "Coverage"])
     "Did you mean 'GradedAP'?"
     """
     import difflib  # which only a wrong name needs
@@ -173,7 +173,7 @@ def short_repr(value: object) -> str:
 
     Examples
     --------
-    >>> shown("0.5"), len(shown("0" * 1_000_000))
+    >>> short_repr("0.5"), len(short_repr("0" * 1_000_000))
     ("'0.5'", 80)
     """
     try:

@@ -118,7 +118,7 @@ def pluralize(n: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "judged query"), counted(3440, "judged query"), counted(0, "p-value")
+    >>> pluralize(1, "judged query"), pluralize(3440, "judged query"), pluralize(0, "p-value")
     ('1 judged query', '3,440 judged queries', '0 p-values')
     """
     return f"{n:,} {noun if n == 1 else plural(noun)}"
@@ -129,7 +129,7 @@ def join_names(names: Iterable[str], most: int | None = None) -> str:
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed("abcde", 3), listed("abcd", 3)
+    >>> join_names(["a", "b", "c"]), join_names("abcde", 3), join_names("abcd", 3)
     ('a, b and c', 'a, b, c and 2 more', 'a, b, c and d')
     """
     known = list(names)

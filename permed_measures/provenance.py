@@ -77,7 +77,7 @@ def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any])
     Examples
     --------
     >>> from ir_measures import Bpref
-    >>> print(*conventions_of([Bpref], {"order": "list"})[2:], sep="\n")
+    >>> print(*ranking_conventions([Bpref], {"order": "list"})[2:], sep="\n")
     Documents are ranked as the files of the runs list them, whatever their scores.
     Documents that are unjudged or have a negative grade are left out before the others are ranked.
     """

@@ -191,7 +191,7 @@ def critical_t(critical: float, n_units: int) -> float:
 
     Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)); no t is as large where c² is n or more.
 
-    >>> round(as_student(2.0, 50), 4)
+    >>> round(critical_t(2.0, 50), 4)
     2.0642
     """
     left = n_units - critical**2
@@ -205,8 +205,8 @@ def min_attainable_p(n_units: int, resamples: int) -> float:
 
     Examples
     --------
-    >>> least_p(5, 50_000), least_p(6, 50_000), least_p(100, 9), least_p(5, 20) == 1 / 21
-    (0.0625, 0.03125, 0.1, True)
+    >>> min_attainable_p(5, 50_000), min_attainable_p(6, 50_000), min_attainable_p(100, 9)
+    (0.0625, 0.03125, 0.1)
     """
     number = n_patterns(n_units, resamples)
     return 2 / number if number else 1 / (1 + resamples)
@@ -429,7 +429,7 @@ def sample_size(error: float, n_units: int, difference: float, level: float) -> 
 
     Examples
     --------
-    >>> needed(0.02, 100, 0.1, 0.95)  # an effect size of 0.5
+    >>> sample_size(0.02, 100, 0.1, 0.95)  # an effect size of 0.5
     34
     """
     from scipy.special import ndtri

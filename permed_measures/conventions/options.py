@@ -254,7 +254,7 @@ def with_n_changes(base: Convention, values: Mapping[str, Sequence[Any]], n: int
     Examples
     --------
     >>> base = {"nDCG": {"gain": "exp", "ideal": "run"}}
-    >>> list(differing(base, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
+    >>> list(with_n_changes(base, {"gain": ["exp", "linear"], "ideal": ["run"]}, 1))
     [{'nDCG': {'gain': 'linear', 'ideal': 'run'}}]
     """
     for changed in combinations(values, n):

@@ -88,7 +88,7 @@ def concat_ranges(starts: Ints, lengths: Ints) -> Ints:
 
     Examples
     --------
-    >>> segments(np.array([10, 20]), np.array([2, 3])).tolist()
+    >>> concat_ranges(np.array([10, 20]), np.array([2, 3])).tolist()
     [10, 11, 20, 21, 22]
     """
     before = np.cumsum(lengths) - lengths

@@ -1,7 +1,7 @@
 """A file is a layout times names: how its entries are laid out, and what their parts are called.
 
-`COLUMN_NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists, `PLAIN_FORMATS` the
-columns of files without a header. A new format is a name in one of them.
+`COLUMN_NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists,
+`PLAIN_FORMATS` the columns of files without a header. A new format is a name in one of them.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def resolve_alias(name: str) -> tuple[str, float | None] | None:
 
     Examples
     --------
-    >>> understood("NDCG_cut_10"), understood("hit rate@5"), understood("mrr"), understood("mpa")
+    >>> resolve_alias("NDCG_cut_10"), resolve_alias("hit rate@5"), resolve_alias("mrr"), resolve_alias("mpa")
     (('nDCG', 10), ('Success', 5), ('RR', None), None)
     """
     name = unicodedata.normalize("NFKC", name).strip().lower()
@@ -158,7 +158,7 @@ def drop_candidate_count(name: str) -> str:
 
     Examples
     --------
-    >>> among_candidates("R10@1"), among_candidates("R_{10}@2"), among_candidates("R@10")
+    >>> drop_candidate_count("R10@1"), drop_candidate_count("R_{10}@2"), drop_candidate_count("R@10")
     ('R@1', 'R@2', 'R@10')
     """
     found = _AMONG.fullmatch(name.lower())

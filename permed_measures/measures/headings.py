@@ -20,7 +20,7 @@ def column_title(measure: Measure) -> str:
     --------
     >>> from permed_measures.measures.parsing import parse_measure
     >>> for text in ("nDCG(dcg='exp-log2')@10", "nDCG(judged_only=True,dcg='exp-log2')", "P(rel=1)@5"):
-    ...     print(heading(parse_measure(text)))
+    ...     print(column_title(parse_measure(text)))
     nDCG-exp@10
     nDCG(judged_only=True,dcg='exp-log2')
     P@5

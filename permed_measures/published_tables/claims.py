@@ -43,10 +43,10 @@ class RoundingInterval(NamedTuple):
 
     Examples
     --------
-    >>> printed = Printed.rounded(Decimal("0.0687"), 4)
+    >>> printed = RoundingInterval.rounded(Decimal("0.0687"), 4)
     >>> 41 / 597 in printed, list(printed.counts(597)), list(printed.counts(500))
     (True, [41], [])
-    >>> list(Printed.cut(Decimal("0.30"), 2).counts(200))  # 62 of 200 is 0.31
+    >>> list(RoundingInterval.cut(Decimal("0.30"), 2).counts(200))  # 62 of 200 is 0.31
     [60, 61]
     """
 

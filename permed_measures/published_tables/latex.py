@@ -51,7 +51,7 @@ def printed_text(latex: str) -> str:
 
     Examples
     --------
-    >>> text_of(r"\textbf{0.5357}$^{\dagger}$~\% \cellcolor{gray!20}")
+    >>> printed_text(r"\textbf{0.5357}$^{\dagger}$~\% \cellcolor{gray!20}")
     '0.5357^{†} % '
     """
     return "".join(_LatexReader(latex).parts)

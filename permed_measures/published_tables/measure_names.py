@@ -62,7 +62,7 @@ def strip_heading(title: str) -> tuple[str, bool]:
 
     Examples
     --------
-    >>> heading_of("MAP (%) ↑"), heading_of("MRR%"), heading_of("P@10*"), heading_of("RR (± SD)")
+    >>> strip_heading("MAP (%) ↑"), strip_heading("MRR%"), strip_heading("P@10*"), strip_heading("RR (± SD)")
     (('MAP', True), ('MRR', True), ('P@10', False), ('RR', False))
     """
     name = unicodedata.normalize("NFKC", title).strip(_MARKS_OF_HEADINGS)

@@ -309,7 +309,7 @@ def format_distinguishable(values: Sequence[float], decimals: int) -> str:
 
     Examples
     --------
-    >>> apart([0.504, 0.498, 0.504], 1), apart([0.504, 0.504], 1)
+    >>> format_distinguishable([0.504, 0.498, 0.504], 1), format_distinguishable([0.504, 0.504], 1)
     ('0.504', '0.5')
     """
     best = max(values)

@@ -166,7 +166,7 @@ class Result(Tabular):
 def low_high_fields(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:
     """Return a pair as two fields of a line of a table.
 
-    >>> ends("ties_", (0.1, 0.2)), ends("", None)
+    >>> low_high_fields("ties_", (0.1, 0.2)), low_high_fields("", None)
     ({'ties_low': 0.1, 'ties_high': 0.2}, {'low': None, 'high': None})
     """
     return dict(zip((f"{name}low", f"{name}high"), pair or (None, None), strict=True))

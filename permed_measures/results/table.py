@@ -196,7 +196,7 @@ def best_two(values: Sequence[float]) -> list[int]:
 
     Examples
     --------
-    >>> ranked([0.50, 0.25, 0.50, 0.10]), ranked([1, 1]), ranked([float("nan"), 1])
+    >>> best_two([0.50, 0.25, 0.50, 0.10]), best_two([1, 1]), best_two([float("nan"), 1])
     ([1, 2, 1, 0], [0, 0], [0, 0])
     """
     if any(map(math.isnan, values)):

@@ -152,9 +152,9 @@ def test_a_large_table_is_searched_on_some_rows_and_said_of_all(monkeypatch):
     }
     table["c"]["MRR@10"] = "0.9876543"
     for constant, value in (
-        ("measured_claims._LARGE", 11),
-        ("measured_claims._ENOUGH", 4),
-        ("search._FEW", 1),
+        ("measured_claims._LARGE_TABLE", 11),
+        ("measured_claims._ENOUGH_CLAIMS", 4),
+        ("search._FEW_OPEN_CLAIMS", 1),
     ):
         monkeypatch.setattr(f"permed_measures.auditing.{constant}", value)
     result = pm.audit(qrels, runs, table)

@@ -89,8 +89,8 @@ def test_the_minority_of_a_row_is_chance_unless_it_is_certain():
 def test_a_repr_computes_nothing(monkeypatch):
     qrels, run = random_data(3)
     result = pm.audit(qrels, run, {"P@5": "0.1234"})
-    monkeypatch.setattr(answers, "NearRows", None)
-    monkeypatch.setattr(answers, "other_means", None)
+    monkeypatch.setattr(answers, "PrintableRows", None)
+    monkeypatch.setattr(answers, "bootstrap_means", None)
     assert repr(result).startswith("<Audit: ")
 
 

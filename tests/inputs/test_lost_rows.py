@@ -259,7 +259,7 @@ def test_an_id_that_begins_like_an_array_or_a_page_is_one():
 
 
 def test_a_line_and_empty_lines_have_a_bound(monkeypatch):
-    for name in ("_LINE", "_EMPTY", "_TEXT", "_CHUNK"):
+    for name in ("_LONGEST_LINE", "_EMPTY", "_TEXT", "_CHUNK"):
         monkeypatch.setattr(sources, name, 1 << 10)
     monkeypatch.setattr(sources, "_JSON_LINE", 1 << 12)
     for compress in (bytes, gzip.compress):
