@@ -468,7 +468,7 @@ def reranking(
     >>> result.moves.up, result.moves.down, result.moves.mean
     (1, 1, 0.5)
     >>> result.pairs
-    Pairs(put_right=2, broken=0, still_right=0, still_wrong=1)
+    PairCounts(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
     top, persistence = check_int("top", top, 0), check_persistence(persistence)
     are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)

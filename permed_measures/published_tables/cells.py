@@ -100,7 +100,7 @@ def printed_in(text: str) -> CellNumber | None:
     >>> printed_in("**0.5357**^{†} ± 0.012").number, printed_in("53.57 %*").number, printed_in("5 of 7")
     ('0.5357', '53.57%', None)
     >>> printed_in("0.5357 (+1.2%)").number, printed_in("0.53 [0.51, 0.55]").number, printed_in("↓1.2%")
-    ('0.5357', '0.53', Number(number='-1.2%', signed=True))
+    ('0.5357', '0.53', CellNumber(number='-1.2%', signed=True))
     """
     cell = _simplified(text)
     if re.fullmatch(_INTERVAL_PATTERN, cell):

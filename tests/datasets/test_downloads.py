@@ -215,7 +215,7 @@ WITH_LOCKS = pytest.mark.skipif(os.name != "posix", reason="there are no locks")
 
 @WITH_LOCKS
 def test_who_waits_says_so_and_takes_what_the_other_one_has_put_there(server, home, monkeypatch):
-    monkeypatch.setattr(downloads, "AFTER", 0.1)
+    monkeypatch.setattr(downloads, "DELAY", 0.1)
     path = home / "some" / "queries.jsonl"
     message = re.escape(f"{path}: another process downloads this file; waiting for it, at most 10 minutes")
     with another_has_the_lock(path), ThreadPoolExecutor() as pool:

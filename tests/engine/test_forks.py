@@ -16,7 +16,7 @@ warnings.simplefilter("ignore")  # polars and Python 3.12 warn of the fork
 import polars as pl, permed_measures as pm
 from permed_measures.inputs import read
 
-read._LARGE = 0  # read in batches
+read._LARGE_FILE = 0  # read in batches
 
 frame = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, 2.0]})
 pm.write_run({"q": {"a": 1.0, "b": 2.0}}, sys.argv[1])
