@@ -14,3 +14,8 @@ def texts_of(hits, total, digits, percent=False):
     found = {each.quantize(unit, way, EXACT) for each in first for way in ROUNDINGS}
     found.add(share.quantize(unit, ROUND_DOWN, EXACT))
     return {f"{100 * each:.{digits - 2}f}%" if percent else f"{each:.{digits}f}" for each in found}
+
+
+def texts_in(row):
+    """Return the numbers of a row of a printed table, as claims print them, by the names of the measures."""
+    return {name: claim.text for name, claim in row.claims.items()}

@@ -117,12 +117,12 @@ def audit(
     if isinstance(claims, PrintedClaims):
         table, rows, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
-        printed = [(row.part, row.topics, row.claims) for row in rows]
+        printed = [(row.part, row.topics, [*row.claims.values()]) for row in rows]
         notes = [*notes, *_of_others(rows, judgments.n_queries)]
     else:
-        table, notes, changes = claims_by_row(claims, _SINGLE_RUN), [], []
-        printed = [("", None, row) for row in table.values()]
+        table, notes, changes, printed = claims_by_row(claims, _SINGLE_RUN), [], [], []
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
+    printed = printed or [("", None, row) for row in parsed.values()]
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
         in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
@@ -166,12 +166,11 @@ def _audit(best: list[ExplainingConvention]) -> Audit:
 
 
 def _counted(
-    result: Audit, printed: Sequence[tuple[str, int | None, Mapping[str, Any]]], n_queries: int
+    result: Audit, printed: Sequence[tuple[str, int | None, Sequence[Claim]]], n_queries: int
 ) -> Iterator[str]:
     """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
     left = {trial.claim.name for trial in result.unclear}
-    parts, topics, rows = zip(*printed, strict=True)
-    for whole in wholes_by_part(zip(parts, topics, parse_claims(rows), strict=True), n_queries):
+    for whole in wholes_by_part(printed, n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
 

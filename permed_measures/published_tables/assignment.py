@@ -12,6 +12,7 @@ from typing import NamedTuple
 from permed_measures.errors import InputError
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.published_tables.cells import letters_and_digits
+from permed_measures.published_tables.claims import Claim
 from permed_measures.published_tables.tables import SHOWN, ClaimRow, PrintedClaims
 
 _MOST_BRACKETS = 4
@@ -25,13 +26,13 @@ class Assigned(NamedTuple):
 
     Attributes
     ----------
-    claims : dict of str to dict of str to str
+    claims : dict of str to dict of str to Claim
     rows : list of ClaimRow
         Those of the parts that are about any run, also those without one.
     notes : list of str
     """
 
-    claims: dict[str, dict[str, str]]
+    claims: dict[str, dict[str, Claim]]
     rows: list[ClaimRow]
     notes: list[str]
 
@@ -46,7 +47,7 @@ def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
     """
     rows = [row for row in printed.rows if row.claims]
     run_of = runs_of([row.labels for row in rows], runs)
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, Claim]] = {}
     names: dict[str, set[str]] = {}
     for row, run in zip(rows, run_of, strict=True):
         if run is not None:
@@ -109,13 +110,13 @@ _SPELLINGS_OF_NAMES: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[
 """How the names of runs and of rows are compared, the strictest way first."""
 
 
-def _check_same(claims: dict[str, str], row: ClaimRow, run: str, known: set[str]) -> None:
-    other = next((name for name, text in row.claims.items() if claims.get(name, text) != text), None)
+def _check_same(claims: dict[str, Claim], row: ClaimRow, run: str, known: set[str]) -> None:
+    other = next((name for name, claim in row.claims.items() if claims.get(name, claim) != claim), None)
     if other is not None:
         part = f" of {row.part}" if row.part else ""
         raise InputError(
-            f"the run {run} has two numbers for {other}: {claims[other]} and, in the row "
-            f"{row.label!r}{part}, {row.claims[other]}",
+            f"the run {run} has two numbers for {other}: {claims[other].text} and, in the row "
+            f"{row.label!r}{part}, {row.claims[other].text}",
             where=row.where,
             hint=_CHOOSE if {*row.names} - known else _RENAME,
         )

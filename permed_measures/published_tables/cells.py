@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import chain
 from typing import NamedTuple
 
@@ -53,6 +54,11 @@ class CellNumber(NamedTuple):
 
     number: str
     signed: bool = False
+
+    @property
+    def value(self) -> Decimal:
+        """The number without its percent sign."""
+        return Decimal(self.number.rstrip("%"))
 
 
 def plain(text: str) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from permed_measures.errors import InputError
 from permed_measures.measures.parameters import Cutoff
-from permed_measures.published_tables.cells import printed_in
+from permed_measures.published_tables.cells import CellNumber, printed_in
 from permed_measures.published_tables.measure_names import (
     ABOVE_1,
     LOOSE_MEASURES,
@@ -235,12 +235,15 @@ def claims_by_row(claims: Any, one: str) -> dict[str, Any]:
 
 
 def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
-    """Return the claims of each row of a table; numbers have the digits of the longest, texts their own."""
+    """Return the claims of each row of a table; numbers have the digits of the longest, texts their own.
+
+    Claims that are parsed already, as those of a file, stay as they are.
+    """
     rows = list(rows)
     if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
-    numbers = [_number(*each)[0] for row in rows for each in row.items() if not isinstance(each[1], str)]
-    longest = max((_digits(number.normalize(EXACT)) for number in numbers), default=0)
+    typed = (each for row in rows for each in row.items() if not isinstance(each[1], (str, Claim)))
+    longest = max((_digits(_number(*each).value.normalize(EXACT)) for each in typed), default=0)
     table = [[_claim(name, value, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
     if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
@@ -267,36 +270,40 @@ def _digits(number: Decimal) -> int:
 
 
 def _claim(name: str, value: Any, digits: int) -> Claim:
+    if isinstance(value, Claim):
+        return value
     if not isinstance(name, str):
         raise InputError(f"the name of a claim must be a string (found {name!r})")
+    return claim_of(name, _number(name, value), value, None if isinstance(value, str) else digits)
+
+
+def claim_of(name: str, number: CellNumber, found: Any, digits: int | None = None) -> Claim:
+    """Return the claim of a number that was found as something, with its own digits or so many."""
     heading, in_percent = strip_heading(name)
     measure, cutoffs = meaning_of(heading)
-    number, sign = _number(name, value)
-    counts = measure.startswith("Num")
+    value, counts, sign = number.value, measure.startswith("Num"), "%" * number.number.endswith("%")
     says_percent = bool(sign) or in_percent
     may_be_large = counts or (measure == "nDCG" and not says_percent)  # a DCG has no upper end
-    percent = says_percent or (not counts and 1 < number.copy_abs() <= 100)
-    if number.copy_abs() > (_LARGEST_COUNT if may_be_large else 100):
+    percent = says_percent or (not counts and 1 < value.copy_abs() <= 100)
+    if value.copy_abs() > (_LARGEST_COUNT if may_be_large else 100):
         most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
-        raise InputError(f"{most} (found {value!r})", where=f"claim {name!r}")
-    if isinstance(value, str):
-        digits = _digits(number)
+        raise InputError(f"{most} (found {found!r})", where=f"claim {name!r}")
+    digits = _digits(value) if digits is None else digits
     if digits > MOST_DIGITS:
-        problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {value!r})"
+        problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {found!r})"
         raise InputError(problem, where=f"claim {name!r}")
-    number = number.quantize(EXACT.scaleb(Decimal(1), -digits), context=EXACT)
-    plain = Claim(name, f"{number:f}{sign}", measure, cutoffs, number, digits, False)
+    value = value.quantize(EXACT.scaleb(Decimal(1), -digits), context=EXACT)
+    plain = Claim(name, f"{value:f}{sign}", measure, cutoffs, value, digits, False)
     if not percent:
         return plain
     may_be_above_1 = not says_percent and (measure in ABOVE_1 or plain.is_fixed)
     return plain.in_percent()._replace(other=plain if may_be_above_1 else None)
 
 
-def _number(name: str, value: Any) -> tuple[Decimal, str]:
-    """Return a number, which may be printed as in a cell of a table, and its percent sign if it has one."""
-    cell = None if isinstance(value, bool) else printed_in(str(value))
-    if cell is None or not cell.number:
+def _number(name: str, value: Any) -> CellNumber:
+    """Return a number, which may be printed as in a cell of a table."""
+    number = None if isinstance(value, bool) else printed_in(str(value))
+    if number is None or not number.number:
         problem, hint = f"a claim must be a number (found {value!r})", "Write it as 0.5357 or 53.57%"
         raise InputError(problem, where=f"claim {name!r}", hint=hint)
-    number = cell.number.rstrip("%")
-    return Decimal(number), cell.number[len(number) :]
+    return number

@@ -8,7 +8,6 @@ Heathers (2017) test single numbers so (GRIM).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -252,11 +251,11 @@ def _meaning(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     return meaning_of(strip_heading(name)[0])
 
 
-def _fits(change: CellNumber, number: str | None, base: str) -> set[str]:
+def _fits(change: CellNumber, claim: Claim | None, base: Claim) -> set[str]:
     """Return what a change of a number from another can be, to the digits that are printed."""
-    if number is None:
+    if claim is None:
         return set()
-    wanted, a, b = map(_printed, (change.number, number, base))
+    wanted, a, b = map(_printed, (change, CellNumber(claim.text), CellNumber(base.text)))
     points = RoundingInterval(a.low - b.high, a.high - b.low)
     tried = [("points", points), ("points", _times_100(points))]  # the latter of fractions
     if b.low > 0:
@@ -270,10 +269,9 @@ def _of_itself(change: CellNumber) -> set[str]:
     return set() if any(digit in change.number for digit in "123456789") else {"points", "percent"}
 
 
-def _printed(text: str) -> RoundingInterval:
-    """Return the values that print as a text, in points where it is in percent."""
-    number = Decimal(text.rstrip("%"))
-    return RoundingInterval.rounded(number, -int(number.as_tuple().exponent))
+def _printed(number: CellNumber) -> RoundingInterval:
+    """Return the values that print as a number, in points where it is in percent."""
+    return RoundingInterval.rounded(number.value, -int(number.value.as_tuple().exponent))
 
 
 def _times_100(values: RoundingInterval) -> RoundingInterval:

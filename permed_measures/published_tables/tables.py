@@ -13,7 +13,7 @@ from permed_measures.errors import InputError, MeasureError
 from permed_measures.escaping import join_names
 from permed_measures.measures.aliases import has_percent_cutoff
 from permed_measures.published_tables.cells import CellNumber, PrintedTable, letters_and_digits
-from permed_measures.published_tables.claims import parse_claims
+from permed_measures.published_tables.claims import Claim, claim_of
 from permed_measures.published_tables.columns import Columns, HeadedNumber
 from permed_measures.published_tables.headings import is_change_row
 from permed_measures.published_tables.layout import oriented
@@ -58,7 +58,7 @@ class ClaimRow:
         File and line.
     part : str
         The table and the heading, where there are several.
-    claims : dict of str to str
+    claims : dict of str to Claim
         The numbers by the name of the measure.
     changes : list of Change
     section : str
@@ -70,7 +70,7 @@ class ClaimRow:
     labels: list[str]
     where: str
     part: str
-    claims: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, Claim] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     section: str = ""
     topics: int | None = None
@@ -240,8 +240,7 @@ class _RowReader:
             last[part, *labels] = found
             self.rows.append(found)
         if is_claim:
-            _check(name, printed.number, found.where)
-            found.claims[name] = printed.number
+            found.claims[name] = _claim(name, printed, found.where)
         else:
             found.changes.append(Change(heading.title, name, printed))
 
@@ -269,8 +268,8 @@ class _RowReader:
             yield f"{start}no value, left out: {', '.join(self.texts[:SHOWN])}{more}"
 
 
-def _check(name: str, text: str, where: str) -> None:
+def _claim(name: str, number: CellNumber, where: str) -> Claim:
     try:
-        parse_claims([{name: text}])
+        return claim_of(name, number, number.number)
     except InputError as error:
         raise InputError(error.problem, where=f"{where}, {error.where}", hint=error.hint) from None

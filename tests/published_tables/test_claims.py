@@ -1,6 +1,7 @@
 """Claims: loose names, measures that are written out, digits, percent, and what is no claim."""
 
 import math
+from collections import Counter
 from decimal import Decimal
 
 import numpy as np
@@ -10,6 +11,8 @@ import permed_measures as pm
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import with_value
 from permed_measures.datasets import SAMPLES
+from permed_measures.published_tables import cells, claims
+from permed_measures.published_tables.cells import printed_in
 from permed_measures.published_tables.claims import parse_claims
 
 ANY_DEPTH = (None, 10, 100, 1000)
@@ -228,3 +231,19 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
 def test_a_slip_of_rounding_is_named(text, value, slip):
     [[claim]] = parse_claims([{"P@1": text}])
     assert claim.slip(value) == slip
+
+
+def test_each_number_of_a_file_is_parsed_once(tmp_path, monkeypatch):
+    rows = [f"run {n},0.5{n}1,0.4{n}2" for n in range(4)]
+    (tmp_path / "paper.csv").write_text("\n".join(["run,P@1,MAP@10", *rows]))
+    parsed = Counter()
+
+    def parse(text):
+        parsed[text] += 1
+        return printed_in(text)
+
+    for module in (cells, claims):
+        monkeypatch.setattr(module, "printed_in", parse)
+    result = pm.possible({"q": {"a": 1}}, tmp_path / "paper.csv")
+    assert [claim.text for claim in result.rows[-1].claims] == ["0.531", "0.432"]
+    assert [parsed[text] for text in ("0.531", "0.432", "0.521", "0.422")] == [1, 1, 1, 1]

@@ -4,6 +4,7 @@ import re
 from itertools import count
 
 import pytest
+from printing import texts_in
 
 import permed_measures as pm
 from permed_measures.published_tables.cells import CellNumber, printed_in
@@ -238,7 +239,7 @@ def read(tmp_path, kind, text):
     found = {
         (row.label, meaning(row.part, name, number)): number
         for row in claims.rows
-        for name, number in row.claims.items()
+        for name, number in texts_in(row).items()
     }
     return found, claims.notes
 
@@ -270,13 +271,13 @@ LEFT_OUT = [
 )
 def test_a_heading_that_is_not_understood_is_said_and_not_guessed(tmp_path, text, titles):
     found, [note] = read(tmp_path, "paper.csv", text)
-    assert (list(found.values()), note.partition(": ")[2]) == (["0.3"] if "0.3" in text else [".3"], titles)
+    assert (list(found.values()), note.partition(": ")[2]) == (["0.3"], titles)
 
 
 def test_a_percent_sign_in_any_heading_is_kept_once(tmp_path):
     (tmp_path / "paper.csv").write_text("run,Accuracy (%),P@1 (%),MAP\n,Top-5,,%\na,12.5,0.5,0.7\n")
     [row] = read_claims_file(tmp_path / "paper.csv").rows
-    assert row.claims == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
+    assert texts_in(row) == {"Accuracy Top-5 (%)": "12.5", "P@1 (%)": "0.5", "MAP (%)": "0.7"}
 
 
 @pytest.mark.parametrize(

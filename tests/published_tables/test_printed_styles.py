@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from effort import effort
 from printed_styles import FORMATS, STYLES, written
+from printing import texts_in
 
 import permed_measures as pm
 from permed_measures.published_tables.measure_names import meaning_of, strip_heading
@@ -27,7 +28,7 @@ def counted(path, known):
     read = {
         (row.label, row.part, measure_of(name)): number
         for row in claims.rows
-        for name, number in row.claims.items()
+        for name, number in texts_in(row).items()
     }
     columns = " ".join(note for note in claims.notes if "no measure" in note)
     cells = " ".join(note for note in claims.notes if "no value" in note)
@@ -79,7 +80,7 @@ CUT = {
     "below the measure": ("Model;MAP\n;@{1,5}\na;0.5 / 0.4\n",
         {"a": {"MAP @1": "0.5", "MAP @5": "0.4"}}, None),
     "more commas than columns": ("Model;P@{1,2,3,4,5}\na;.1/.2/.3/.4/.5\n",
-        {"a": {"P@1": ".1", "P@2": ".2", "P@3": ".3", "P@4": ".4", "P@5": ".5"}}, None),
+        {"a": {"P@1": "0.1", "P@2": "0.2", "P@3": "0.3", "P@4": "0.4", "P@5": "0.5"}}, None),
 }  # fmt: skip
 
 
@@ -87,7 +88,7 @@ CUT = {
 def test_several_numbers_in_a_cell_are_those_of_its_title(tmp_path, text, rows, note):
     (tmp_path / "paper.csv").write_text(text)
     claims = read_claims_file(tmp_path / "paper.csv")
-    assert {row.label: row.claims for row in claims.rows} == rows
+    assert {row.label: texts_in(row) for row in claims.rows} == rows
     assert claims.notes == ([note] if note else [])
 
 
@@ -103,19 +104,19 @@ TURNED = {
 @pytest.mark.parametrize("text", TURNED.values(), ids=TURNED)
 def test_runs_measures_and_cutoffs_may_stand_anywhere(tmp_path, text):
     (tmp_path / "paper.csv").write_text(text)
-    rows = {row.label: row.claims for row in read_claims_file(tmp_path / "paper.csv").rows}
+    rows = {row.label: texts_in(row) for row in read_claims_file(tmp_path / "paper.csv").rows}
     rows = {run: {measure_of(name): text for name, text in claims.items()} for run, claims in rows.items()}
     measures = [measure_of(name) for name in ("MAP@1", "MAP@3", "P@1", "P@3")]
     assert rows == {
-        "BM25": dict(zip(measures, (".1", ".2", ".5", ".6"), strict=True)),
-        "DPR": dict(zip(measures, (".3", ".4", ".7", ".8"), strict=True)),
+        "BM25": dict(zip(measures, ("0.1", "0.2", "0.5", "0.6"), strict=True)),
+        "DPR": dict(zip(measures, ("0.3", "0.4", "0.7", "0.8"), strict=True)),
     }
 
 
 def test_q1_is_a_query_and_q_at_1_a_measure(tmp_path):
     (tmp_path / "paper.csv").write_text("query_id,P@1,Q@1\nq1,0.1,0.3\nq2,0.2,0.4\n")
     rows = read_claims_file(tmp_path / "paper.csv").rows
-    assert {row.label: row.claims for row in rows} == {
+    assert {row.label: texts_in(row) for row in rows} == {
         "q1": {"P@1": "0.1", "Q@1": "0.3"},
         "q2": {"P@1": "0.2", "Q@1": "0.4"},
     }
@@ -132,7 +133,7 @@ def test_what_is_left_out_of_blocks_is_said_once(tmp_path):
 def test_decimal_commas_may_have_deviations_beside(tmp_path, cell):
     (tmp_path / "paper.csv").write_text(f"run\tP@1\na\t{cell}\n")
     claims = read_claims_file(tmp_path / "paper.csv")
-    assert [row.claims for row in claims.rows] == [{"P@1": "0.41"}]
+    assert [texts_in(row) for row in claims.rows] == [{"P@1": "0.41"}]
 
 
 BESIDE = ["P@1 (std)", "std/P@1", "P@1/std", "P@1 (p-value)", "P@1 (95% CI)", "P@1 (SD)", "P@1: median"]
@@ -142,14 +143,14 @@ BESIDE = ["P@1 (std)", "std/P@1", "P@1/std", "P@1 (p-value)", "P@1 (95% CI)", "P
 def test_what_is_beside_a_measure_is_not_read_as_it(tmp_path, title):
     (tmp_path / "paper.csv").write_text(f"run,MAP@5,{title}\na,0.1,0.2\n")
     claims = read_claims_file(tmp_path / "paper.csv")
-    assert [row.claims for row in claims.rows] == [{"MAP@5": "0.1"}]
+    assert [texts_in(row) for row in claims.rows] == [{"MAP@5": "0.1"}]
     assert claims.notes == [f"a column that is no measure left out: {title}"]
 
 
 def test_a_year_is_no_cutoff(tmp_path):
     (tmp_path / "paper.csv").write_text(",2019,2019,2020,2020\nModel,MAP,P@1,MAP,P@1\na,.1,.2,.3,.4\n")
     claims = read_claims_file(tmp_path / "paper.csv")
-    assert [(row.part, row.claims) for row in claims.rows] == [
-        ("2019", {"MAP": ".1", "P@1": ".2"}),
-        ("2020", {"MAP": ".3", "P@1": ".4"}),
+    assert [(row.part, texts_in(row)) for row in claims.rows] == [
+        ("2019", {"MAP": "0.1", "P@1": "0.2"}),
+        ("2020", {"MAP": "0.3", "P@1": "0.4"}),
     ]
