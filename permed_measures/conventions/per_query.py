@@ -252,10 +252,13 @@ class Summand(NamedTuple):
     factor : Factor
     discount : callable, optional
         Of each rank, as an array; 1 if left out.
+    to_num_rel : bool
+        Whether nothing counts below rank R, the number of relevant documents of the query.
     """
 
     factor: Factor
     discount: Discount | None = None
+    to_num_rel: bool = False
 
 
 class PerHit(NamedTuple):

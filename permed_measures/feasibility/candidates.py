@@ -86,6 +86,10 @@ def formula_of(
     if summed is None:
         return None
     weights, summand, level, denominator = summed
+    if summand.to_num_rel:
+        num_rel = classes.counts[:, classes.grades >= level].sum(axis=1)
+        last = max(1, int(num_rel.max(initial=0)))
+        cutoff = last if cutoff is None else min(cutoff, last)
     try:
         divided_by = np.asarray(denominator(KernelInput(cutoff, by, labels)), np.float64)[classes.examples]
     except NeedsRunError:
@@ -132,9 +136,15 @@ def _hits(option: str, of: KernelInput, grades: Floats) -> _Sum | None:
     return over.hits.as_sum and _Sum(relevant, over.hits.as_sum, of.level, over.denominator)
 
 
+def _r_precision(of: KernelInput, grades: Floats) -> _Sum:
+    relevant = (grades >= of.level).astype(np.float64)
+    return _Sum(relevant, Summand("each", to_num_rel=True), of.level, lambda of: of.num_rel)
+
+
 _SUM_OF_MEASURE: dict[str, Callable[[KernelInput, Floats], _Sum | None]] = {
     "AP": _ap,
     "nDCG": _ndcg,
+    "Rprec": _r_precision,
     **{measure: partial(_hits, option) for measure, option in HITS_BY.items()},
 }
 """The measures that may be sums over ranks."""
@@ -188,6 +198,7 @@ _OPTIONS_OF_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], LabelPoli
     "RR": ("RR", _level),
     "Success": ("Success", _level),
     "Coverage": ("Success", _level),
+    "Rprec": ("Rprec", _level),
 }
 """The measures that are written out, as those whose options say how they are computed."""
 

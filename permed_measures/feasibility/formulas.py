@@ -105,6 +105,8 @@ class Formula:
     factor : Factor
     discount : callable or None
         Of ranks; None if they do not matter.
+    to_num_rel : bool
+        Whether nothing counts below rank R, the number of relevant documents of the query.
     scale : ndarray, shape (n_classes,)
         What the sum is multiplied by for the queries of each class: 0 where there is nothing to divide by.
     level : float
@@ -116,6 +118,7 @@ class Formula:
     scale: Floats
     factor: Factor = Factor.ONE
     discount: Discount | None = None
+    to_num_rel: bool = False
     level: float = -np.inf
 
     @property
@@ -143,13 +146,14 @@ class Formula:
         """Return what tells it from other formulas on the same queries; equal ones have equal values."""
         relevant = classes.grades >= self.level
         added = np.outer(self.scale, np.array(self.weights)).round(12)
-        return (self.cutoff, self.factor, self.discount, relevant.tobytes(), added.tobytes())
+        summand = self.factor, self.discount, self.to_num_rel
+        return (self.cutoff, *summand, relevant.tobytes(), added.tobytes())
 
     def gains(self, states: PrefixCounts, rank: int) -> Floats:
         """Return what a document of each grade adds at a rank, by state and grade."""
         factor = np.asarray(_FACTORS[self.factor](self._n_relevant(states)), np.float64)
         added: Floats = np.outer(factor, np.array(self.weights)) * self._discounts(rank)[-1]
-        return added
+        return added * (self._slots(states, rank - 1) > 0)[:, None]
 
     def beyond(self, states: PrefixCounts, depth: int) -> Floats:
         """Return the most that ranks below `depth` add to the sum; the least is nothing.
@@ -157,10 +161,10 @@ class Formula:
         For the most, the heaviest documents have a place there: the heaviest first, or for precision, which
         rises, the heaviest last.
         """
-        slots, above = self.slots_below(depth), self._n_relevant(states)
+        slots, above = self._slots(states, depth), self._n_relevant(states)
         falling = np.argsort(-np.array(self.weights), kind="stable").tolist()
         relevant = [g for g in falling if states.grades[g] >= self.level]
-        taken = _taken(states.left, relevant, min(slots, 1) if self.factor is Factor.FIRST else slots)
+        taken = _taken(states.left, relevant, np.minimum(slots, 1) if self.factor is Factor.FIRST else slots)
         most = self._sum(taken, relevant[::-1] if self.factor is Factor.FOUND else relevant, depth, above)
         return most * (above == 0) if self.factor is Factor.FIRST else most
 
@@ -182,17 +186,25 @@ class Formula:
         ranks = np.arange(1, n + 1, dtype=np.int32)
         return self.discount(ranks) if self.discount else np.ones(n)
 
+    def _slots(self, states: PrefixCounts, depth: int) -> Ints:
+        """Return how many ranks there are from `depth` to the last that counts, by state."""
+        slots: Ints = np.full(len(states.used), self.slots_below(depth))
+        if self.to_num_rel:
+            num_rel = (states.used + states.left)[:, states.grades >= self.level].sum(axis=1)
+            slots = np.minimum(slots, np.maximum(num_rel - depth, 0))
+        return slots
+
     def _n_relevant(self, states: PrefixCounts) -> Ints:
         found: Ints = states.used[:, states.grades >= self.level].sum(axis=1)
         return found
 
 
-def _taken(left: Ints, order: Sequence[int], slots: int) -> Ints:
+def _taken(left: Ints, order: Sequence[int], free: Ints) -> Ints:
     """Return how many documents of each grade have a place; the first in the order take theirs first."""
-    taken, free = np.zeros_like(left), np.full(len(left), slots, np.int64)
+    taken = np.zeros_like(left)
     for g in order:
         taken[:, g] = np.minimum(left[:, g], free)
-        free -= taken[:, g]
+        free = free - taken[:, g]
     return taken
 
 

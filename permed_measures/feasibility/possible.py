@@ -82,7 +82,7 @@ def possible(
     -----
     The conventions are those with a name, and all in which one family of measures is computed in any way that
     an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
-    ties), P, R, RR and Success; what has none is left out, and ``not_known`` of a row says
+    ties), P, R, RR, Rprec and Success; what has none is left out, and ``not_known`` of a row says
     which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
     best rankings for its solution; what is not may be possible, or not. By a convention that leaves out the
     queries that a run lacks, the mean may be that of any queries: where only a run that lacks some, or has
@@ -202,12 +202,14 @@ def _check_level(judgments: Judgments) -> None:
 _MOST_GRADES = 10
 _MAX_NAMED_PARTS = 3
 """How many parts are named."""
-_BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR or Success"
+_BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR, Rprec or Success"
 
 
 def _check(judgments: Judgments) -> None:
     if not (judgments.grade > 0).any():
-        raise InputError("no document of the qrels is relevant: AP, nDCG, P, R, RR and Success are 0 anyhow")
+        raise InputError(
+            "no document of the qrels is relevant: AP, nDCG, P, R, RR, Rprec and Success are 0 anyhow"
+        )
     n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
     if n_grades > _MOST_GRADES:
         raise InputError(

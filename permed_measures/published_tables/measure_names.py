@@ -35,6 +35,8 @@ _MARKS_OF_HEADINGS = "↑↓ *_†‡§¶△▲▽▼"
 """Arrows and marks around a title; those of numbers are more, and a prime is part of a name."""
 _SPREADS = ("", "sd", "std", "stdev", "std. dev", "se", "sem")
 """What may stand behind a plus and minus in a title: the deviations beside the numbers."""
+_LOOSE = ("F1", "Rprec")
+"""Measures of ours that print as everybody calls them."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _COMMON_CUTOFFS = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
@@ -102,7 +104,7 @@ def is_ours(name: str) -> bool:
         measure = parse_measure(name)
     except MeasureError:
         return False
-    loose = measure.NAME == "F1" and measure.params.keys() <= {"cutoff"}  # everybody calls it that
+    loose = measure.NAME in _LOOSE and measure.params.keys() <= {"cutoff"}
     return str(measure.NAME) in MEASURES and str(measure) == name and not loose
 
 

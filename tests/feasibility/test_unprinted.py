@@ -28,6 +28,8 @@ def by_hand(name, ranks, n_relevant):
     """Compute a measure of a ranking from the ranks of its relevant documents."""
     kind, _, k = name.partition("@")
     within = [rank for rank in ranks if not k or rank <= int(k)]
+    if kind == "Rprec":
+        return sum(rank <= n_relevant for rank in ranks) / n_relevant
     if kind == "P":
         return len(within) / int(k)
     if kind == "R":
@@ -41,6 +43,16 @@ def by_hand(name, ranks, n_relevant):
     return gains[0] / gains[1]
 
 
+def ends_of(claim):
+    """Return the least and the most that prints as a claim; of P and Rprec a whole number of hits."""
+    kind, _, k = claim.name.partition("@")
+    if kind not in ("P", "Rprec"):
+        return claim.anyhow.ends
+    total = len(NUMBERS) * int(k or 6)
+    hits = [n / total for n in range(total + 1) if n / total in claim.anyhow]
+    return hits[0], hits[-1]
+
+
 def by_all_rankings(row, hidden, deepest):
     """Return the least and the most of a measure, of all mixtures of rankings that have a row."""
     [claims] = parse_claims([row])
@@ -50,7 +62,7 @@ def by_all_rankings(row, hidden, deepest):
             for ranks in combinations(range(1, deepest + 1), n):
                 columns.append([by_hand(name, ranks, n_relevant) for name in [*row, hidden]])
                 query.append(i)
-    values, ends = np.array(columns).T / len(NUMBERS), [claim.anyhow.ends for claim in claims]
+    values, ends = np.array(columns).T / len(NUMBERS), [*map(ends_of, claims)]
     found = []
     for sign in (1, -1):
         solved = linprog(
@@ -75,6 +87,9 @@ PRINTED = {
     "nDCG@2": ["AP(rel=1)@4", "RR@3"],
     "RR@4": ["nDCG@2"],
     "AP": ["nDCG@4", "RR@2"],
+    "Rprec": ["P@2", "nDCG@4"],
+    "nDCG@4": ["Rprec", "P@1"],
+    "P@4": ["Rprec", "AP(rel=1)@5"],
 }
 
 
@@ -106,6 +121,14 @@ def test_rows_of_random_runs_lie_within_their_bounds():
     tally = at_random(random.Random(3), effort(3, 9))
     assert (tally.missed, tally.wrong) == (0, 0)
     assert np.mean(tally.widths) < 0.7
+
+
+def test_r_precision_of_a_paper_may_be_of_strict_labels():
+    """Of three documents of grade 2, and four relevant ones, one or two stand within the first R."""
+    qrels = {"q": {"a": 2, "b": 2, "c": 2, "d": 1}}
+    for text, ok in (("0.3333", True), ("0.2500", True), ("0.5000", True), ("0.2000", False)):
+        assert pm.possible(qrels, {"P@1": "1.0000", "R-Prec": text}).ok == ok
+    assert not pm.possible(qrels, {"P@1": "1.0000", "Rprec(rel=2)": "0.2500"}).ok
 
 
 def test_few_digits_say_less():
@@ -256,7 +279,9 @@ def test_a_claim_that_takes_too_many_lists_is_left_out(monkeypatch):
     assert "1 bound may be wider than need be" in said(row, qrels, bound="Success@1")
 
 
-@pytest.mark.parametrize("measure", ["Rprec", "ERR@10", "nDCG(judged_only=True)@10"])
+@pytest.mark.parametrize(
+    "measure", ["Bpref", "Rprec(judged_only=True)", "ERR@10", "nDCG(judged_only=True)@10"]
+)
 def test_what_has_no_formula_is_refused(measure):
     with pytest.raises(pm.MeasureError, match="no bounds are known for"):
         pm.possible(QRELS, {"P@1": "0.5"}, bound=measure)

@@ -26,7 +26,7 @@ WRITTEN = {"P@10": "P(rel=1)@10", "nDCG@10": "nDCG(dcg='log2')@10", "AP@10": "AP
 """How a row names a measure so that it has no other meaning."""
 RANDOM = [
     *("P@1", "P@5", "P@10", "R@5", "R@20", "RR", "RR@10", "AP", "AP@10", "nDCG", "nDCG@5", "nDCG@10"),
-    *("Success@5", "P(rel=2)@5", "GradedAP@10", "nDCG(dcg='exp-log2')@10"),
+    *("Success@5", "P(rel=2)@5", "GradedAP@10", "nDCG(dcg='exp-log2')@10", "Rprec", "Rprec(rel=2)"),
 ]
 
 
@@ -99,6 +99,7 @@ LITSEARCH = {
 DEEP_LEARNING = ["nDCG@10", "P@10", "RR(rel=2)@10", "AP(rel=2)@100", "R(rel=2)@100"]
 TREC8 = {
     "map": "AP(rel=1)",
+    "Rprec": "Rprec",
     "P_10": "P(rel=1)@15",
     "P_100": "P(rel=1)@100",
     "P_1000": "P(rel=1)@1000",
