@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import combinations
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,10 @@ MOST_EFFORT = 140_000_000
 """The documents that are placed for a row: some seconds of a processor."""
 _PREPARING = 15
 """As many weighted sums could be looked at in the time that it takes to prepare the rankings."""
+
+
+_MOST_PARTS = 1023
+"""How many parts of a row are looked at by themselves: all those of ten numbers."""
 
 
 class ClaimRange(NamedTuple):
@@ -238,6 +243,21 @@ def _fewest(counted: tuple[tuple[RoundingInterval, int], ...], numbers: range) -
     return next((n for n in numbers if all(each.counts(steps * n) for each, steps in counted)), None)
 
 
+def _parts(n: int) -> list[tuple[int, ...]]:
+    """Return the parts of n numbers: all, or the small ones where there are too many.
+
+    >>> _parts(3), [len(_parts(n)) for n in (10, 11, 50, 500)]
+    ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], [1022, 1023, 50, 500])
+    """
+    numbers = range(n)
+    found: list[tuple[int, ...]] = [*combinations(numbers, 1)]
+    for size in numbers[2:]:
+        if len(found) + comb(n, size) > _MOST_PARTS:
+            break
+        found += combinations(numbers, size)
+    return found
+
+
 def read_as(claims: Sequence[Claim], in_percent: bool) -> list[Claim]:
     """Read all numbers in percent, or none, where they can be read so."""
     return [claim.other if claim.other and claim.percent != in_percent else claim for claim in claims]
@@ -259,6 +279,7 @@ class RowBudget:
         self.readings += [each for each in (read_as(claims, False), read_as(claims, True)) if each != claims]
         self.effort: float = MOST_EFFORT
         self._has_prepared = False
+        self._numbers: dict[object, int] = {}
         self._of_parts: dict[object, bool] = {}
         self._effort_of_parts: float = MOST_EFFORT
 
@@ -343,13 +364,15 @@ class RowBudget:
         Many conventions compute a few of the numbers alike, and few measures have few lists: those of the
         first ranks are looked at first.
         """
-        numbers = range(len(intervals))
-        parts = [some for n in numbers[1:] for some in combinations(numbers, n)]
-        for part in sorted(parts, key=lambda some: depth_of([group.formulas[j] for j in some])):
-            formulas, within = [group.formulas[j] for j in part], [intervals[j] for j in part]
-            known = *(each.essence(group.classes) for each in formulas), *within
-            key = (id(group.classes), share, known)
+        known = [
+            (each.essence(group.classes), within)
+            for each, within in zip(group.formulas, intervals, strict=True)
+        ]
+        numbers = [self._numbers.setdefault(each, len(self._numbers)) for each in known]
+        for part in sorted(_parts(len(known)), key=lambda some: depth_of([group.formulas[j] for j in some])):
+            key = (id(group.classes), share, tuple(numbers[j] for j in part))
             if key not in self._of_parts and self._effort_of_parts > 0:
+                formulas, within = [group.formulas[j] for j in part], [intervals[j] for j in part]
                 rankings = Rankings.of(group.classes, formulas)
                 if rankings is None:
                     self._of_parts[key] = False

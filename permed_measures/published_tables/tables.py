@@ -23,6 +23,8 @@ _OF_TREC_EVAL = "all"
 """What trec_eval writes in the place of a query, beside a mean."""
 SHOWN = 10
 """How many names a message has."""
+_LONGEST = 80
+"""How much of a title or cell a message has."""
 _WITH_UNIT = re.compile(r"\W*[0-9].*")
 """A number that is more than that, such as ``110M``, and several numbers."""
 _NAME_ROWS_HINT = 'Write them with letters, such as "run 40", or write run above the column of their names'
@@ -260,12 +262,19 @@ class _RowReader:
         if titles := list(dict.fromkeys(each.title or "(no title)" for each in self.left_out)):
             n = len(titles)
             what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
-            yield f"{start}{what} left out: {', '.join(titles)}"
+            yield f"{start}{what} left out: {_first(titles)}"
         asked = dict.fromkeys(each.why for each in self.left_out if has_percent_cutoff(each.title))
         yield from (f"{start}{why}" for why in asked)
         if self.texts:
-            more = ", ..." if len(self.texts) > SHOWN else ""
-            yield f"{start}no value, left out: {', '.join(self.texts[:SHOWN])}{more}"
+            yield f"{start}no value, left out: {_first(self.texts)}"
+
+
+def _first(texts: list[str]) -> str:
+    """Return the first of some texts, each cut where it is long."""
+    more = ["..."] if len(texts) > SHOWN else []
+    return ", ".join(
+        [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts[:SHOWN]] + more
+    )
 
 
 def _claim(name: str, number: CellNumber, where: str) -> Claim:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 
 import pytest
 from commands import run_cli
@@ -14,7 +15,7 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.feasibility.bounds import Interval
 from permed_measures.feasibility.candidates import candidate_conventions, usual_conventions
 from permed_measures.feasibility.reports import _shown, _some
-from permed_measures.feasibility.rows import ClaimRange, Conventions, RowBudget
+from permed_measures.feasibility.rows import ClaimRange, Conventions, RowBudget, _parts
 from permed_measures.published_tables.claims import parse_claims
 
 AP, HALF = "AP@10", "GradedAP@10"
@@ -406,3 +407,23 @@ def test_every_convention_is_in_one_group_or_without_bounds():
     every = list(candidate_conventions(claims, policies, NAMED))
     assert sorted(map(str, [*known, *unknown])) == sorted(map(str, every))
     assert max(len(group.conventions) for group in groups) > 1
+
+
+def test_parts_of_a_row_do_not_grow_with_its_subsets():
+    """Of 14 numbers 16,382 parts could be refuted by themselves."""
+    assert {part for part in _parts(14) if len(part) == 2} == {*combinations(range(14), 2)}
+    assert max(len(_parts(n)) for n in range(2, 51)) <= 1023
+
+
+def test_a_row_of_too_many_numbers_is_refused_with_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr("permed_measures.feasibility.possible._MOST_NUMBERS", 5)
+    path = tmp_path / "paper.csv"
+    path.write_text("run,P@1,P@2,P@3,P@4,P@5,P@6\none,0,0,0,0,0,0")
+    with pytest.raises(pm.InputError, match=r"row 'one': .* at most 5 numbers .* \(found 6\)") as refused:
+        pm.possible({"q": {"a": 1}}, path)
+    assert refused.value.hint == (
+        "Leave out some columns of the table, or give some numbers by --claim NAME=VALUE"
+    )
+    path.write_text("run,P@1,P@2,P@3,P@4,P@5\none,0,0,0,0,0")
+    assert pm.possible({"q": {"a": 1}}, path).ok
+    assert pm.possible({"q": {"a": 1}}, {"P@6": "0"}).ok

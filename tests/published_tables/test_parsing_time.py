@@ -64,6 +64,13 @@ TABLES = {
     "commands.tex": lambda n: _in_table("\\textbf" * n),
     "spans.html": lambda n: "<table><tr>" + "<td colspan=99999>1" * (n // 1000) + "</table>",
     "stars.md": lambda n: "|a|b|\n|-|-|\n|x|" + "*a " * n + "|",
+    "other columns.csv": lambda n: (
+        ",".join(["run", "P@1", *(f"size {k}" for k in range(1, n // 4))]) + "\none" + ",0.5" * (n // 4)
+    ),
+    "data sets.csv": lambda n: (
+        ",".join(["run", *(f"set{k}/P@1" for k in range(1, n // 4))]) + "\none" + ",0.5" * (n // 4 - 1)
+    ),
+    "a long heading.csv": lambda n: "run,P@1," + "a/P@1 " * n + "\nx,0.5,0.4",
     "rows.md": lambda n: "|a|P@1|\n|-|-|\n" + "|x|0.5|\n" * (n // 10),
 }
 

@@ -154,3 +154,11 @@ def test_a_year_is_no_cutoff(tmp_path):
         ("2019", {"MAP": "0.1", "P@1": "0.2"}),
         ("2020", {"MAP": "0.3", "P@1": "0.4"}),
     ]
+
+
+def test_of_many_or_long_titles_that_are_left_out_the_first_are_shown(tmp_path):
+    titles = ["x" * 16_000, *(f"size {n}" for n in range(19))]
+    (tmp_path / "paper.csv").write_text(f"run,P@1,{','.join(titles)}\na,0.5{',7' * 20}\n")
+    [note] = read_claims_file(tmp_path / "paper.csv").notes
+    shown = ["x" * 79 + "…", *titles[1:10], "..."]
+    assert note == f"20 columns that are no measures left out: {', '.join(shown)}"
