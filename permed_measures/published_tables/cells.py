@@ -22,7 +22,7 @@ _SCRIPTS = re.compile(r"[\^_]\{[^{}]*\}")
 _RAISED = re.compile(r"\^\{[^{}]*\}")
 _LOWERED = re.compile(r"_\{([^{}]*)\}")
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\uff0d", "-"))
-_THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9,])")
+_THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
 _SIGNED_COMMA = re.compile(r"(?<=[±+-])( *[0-9]{1,3}),(?=[0-9])")
 """That of a deviation or change in brackets; others may be between the ends of an interval."""
@@ -310,7 +310,8 @@ def _with_sections(grid: Grid, width: int) -> tuple[Grid, list[tuple[str, ...]]]
     numbers = (n for n, row in enumerate(grid) if any(holds_numbers(cell.text) for cell in row[1:]))
     anywhere = any(map(_is_one_text, grid[next(numbers, len(grid)) :]))
     for row in grid:
-        if _is_section(row, width) or (anywhere and _is_one_text(row)):
+        is_repeated = bool(rows) and width > 2 and _is_repeated(row, width)
+        if is_repeated or _is_section(row, width) or (anywhere and _is_one_text(row)):
             above = (*above, title_of(next(cell.text for cell in row if cell.text.strip())))
         elif any(cell.text.strip() for cell in row) and not _repeats(row, rows[:_MOST_ROWS_OF_HEADINGS]):
             rows.append([*row, *[TableCell("", row[0].line)] * (width - len(row))])
@@ -323,6 +324,16 @@ def _repeats(row: list[TableCell], headings: Grid) -> bool:
     """Return whether a row without numbers is one of the first rows again."""
     texts = [cell.text for cell in row]
     return texts in ([cell.text for cell in each] for each in headings) and not any(map(holds_numbers, texts))
+
+
+def _is_repeated(row: list[TableCell], width: int) -> bool:
+    """Return whether a row has the same words in each cell, as where a format repeats what spans columns."""
+    texts = {cell.text for cell in row}
+    return (
+        len(row) == width
+        and len(texts) == 1
+        and not any(is_blank(each) or holds_numbers(each) for each in texts)
+    )
 
 
 def _is_one_text(row: list[TableCell]) -> bool:

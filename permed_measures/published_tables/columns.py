@@ -160,10 +160,16 @@ def heads_of(table: PrintedTable) -> list[int]:
     """
     titles = [lowest(table, n) for n in range(len(table.titles))]
     found = [n for n, title in enumerate(titles) if _is_head(title, entries_of(table, n), table.is_turned)]
+    beside = [n + 1 for n in found if n + 1 < len(titles) and not table.is_turned and _has_measures(table, n)]
+    found += [n for n in beside if n not in found and not titles[n] and _are_cutoffs(table, n)]
     groups = [n for n, title in enumerate(titles) if _GROUP_HEADING.fullmatch(title)]
     if any(holds_names(n, table) for n in range(len(titles)) if n not in found + groups):
         found += groups
     return sorted(found)
+
+
+def _are_cutoffs(table: PrintedTable, column: int) -> bool:
+    return all(is_cutoff(title_of(entry.text)) for entry in entries_of(table, column))
 
 
 def _is_head(title: str, entries: list[NumberCell], by_title: bool) -> bool:

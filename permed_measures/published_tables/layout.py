@@ -62,16 +62,22 @@ def _n_measures(table: PrintedTable) -> int:
 
 
 def _filled_down(table: PrintedTable) -> PrintedTable:
-    """Write names and headings into the rows below that leave them out, but have another one."""
+    """Write names and headings into the rows below that leave them out, but have another one.
+
+    A heading right of one that spans rows ends with these.
+    """
     heads = heads_of(table)
     rows = [row._replace(cells=list(row.cells)) for row in table.rows]
     names = [n for n in range(len(table.titles)) if holds_names(n, table)]
     first = next((n for n in range(len(table.titles)) if n not in (*heads, *names)), len(table.titles))
     columns = [*heads, *(n for n in names if n not in heads and (n < first or has_run_heading(table, n)))]
+    spanning = [n for n in heads if not all(row.cells[n].text.strip() for row in rows)]
     for above, row in pairwise(rows):
         if heads or any(row.cells[n].text.strip() for n in columns):
+            begins = min((n for n in spanning if row.cells[n].text.strip()), default=len(table.titles))
             for n in columns:
-                row.cells[n] = row.cells[n] if row.cells[n].text.strip() else above.cells[n]
+                if not row.cells[n].text.strip() and not (n in heads and n > begins):
+                    row.cells[n] = above.cells[n]
     return table._replace(rows=rows)
 
 

@@ -162,3 +162,61 @@ def test_of_many_or_long_titles_that_are_left_out_the_first_are_shown(tmp_path):
     [note] = read_claims_file(tmp_path / "paper.csv").notes
     shown = ["x" * 79 + "…", *titles[1:10], "..."]
     assert note == f"20 columns that are no measures left out: {', '.join(shown)}"
+
+
+NEIGHBOURS = {
+    "a measure without a cutoff below one with cutoffs": (
+        ",,bm25\nMAP,@1,0.1\n,@3,0.3\nMRR,,0.5\n",
+        {("bm25", ""): {"MAP @1": "0.1", "MAP @3": "0.3", "MRR": "0.5"}},
+    ),
+    "a cutoff that spans measures": (
+        "Metric,k,bm25\nMAP,5,0.1\nP,,0.2\nMAP,10,0.3\nP,,0.4\n",
+        {("bm25", ""): {"MAP 5": "0.1", "P 5": "0.2", "MAP 10": "0.3", "P 10": "0.4"}},
+    ),
+    "whole numbers as cutoffs beside measures": (
+        ",,bm25,lsa\nMAP,1,0.1,0.2\n,3,0.3,0.4\nP,1,0.5,0.6\n",
+        {
+            ("bm25", ""): {"MAP 1": "0.1", "MAP 3": "0.3", "P 1": "0.5"},
+            ("lsa", ""): {"MAP 1": "0.2", "MAP 3": "0.4", "P 1": "0.6"},
+        },
+    ),
+    "data sets that are repeated in each cell": (
+        "Model,NDCG@10,MAP\nMedCorpus,MedCorpus,MedCorpus\nbm25,0.5,0.1\nLitSearch,LitSearch,LitSearch\n"
+        "bm25,0.3,0.2\n",
+        {
+            ("bm25", "MedCorpus"): {"NDCG@10": "0.5", "MAP": "0.1"},
+            ("bm25", "LitSearch"): {"NDCG@10": "0.3", "MAP": "0.2"},
+        },
+    ),
+    "three decimals behind a comma": (
+        "Modell;NDCG@10;P@1\nbm25;0,512;0,100\n",
+        {("bm25", ""): {"NDCG@10": "0.512", "P@1": "0.100"}},
+    ),
+    "thousands": ("Model;NumRet;P@1\nbm25;12,000;0.5\n", {("bm25", ""): {"NumRet": "12000", "P@1": "0.5"}}),
+    "dashes in each cell": ("Model,P@1,MAP\na,0.5,0.1\n-,-,-\nb,0.3,0.2\n",
+        {("a", ""): {"P@1": "0.5", "MAP": "0.1"}, ("b", ""): {"P@1": "0.3", "MAP": "0.2"}}),
+    "counts of documents": ("Dataset,#Docs,P@1\nA,1400,0.5\n", {("A", ""): {"P@1": "0.5"}}),
+    "a column of winners": (
+        "Metric,a,b,Winner\nP@1,0.9,0.8,a\nMAP,0.7,0.6,a\n",
+        {("a", ""): {"P@1": "0.9", "MAP": "0.7"}, ("b", ""): {"P@1": "0.8", "MAP": "0.6"}},
+    ),
+    "a row of counts of queries": (
+        ",a,b\nMAP,0.1,0.2\n#queries,48,48\n",
+        {("a", ""): {"MAP": "0.1"}, ("b", ""): {"MAP": "0.2"}},
+    ),
+    "runs at the right without a title": ("P@1,MAP,\n0.5,0.1,a\n", {("a", ""): {"P@1": "0.5", "MAP": "0.1"}}),
+    "groups beside measures": (
+        ",,a\nLexical,MAP@1,0.5\n,MAP@3,0.4\nDense,MAP@1,0.1\n,MAP@3,0.15\n",
+        {
+            ("a", "Lexical"): {"MAP@1": "0.5", "MAP@3": "0.4"},
+            ("a", "Dense"): {"MAP@1": "0.1", "MAP@3": "0.15"},
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rows"), NEIGHBOURS.values(), ids=NEIGHBOURS)
+def test_no_number_has_the_name_of_another(tmp_path, text, rows):
+    (tmp_path / "paper.csv").write_text(text)
+    found = read_claims_file(tmp_path / "paper.csv").rows
+    assert {(row.label, row.part): texts_in(row) for row in found} == rows
