@@ -138,7 +138,7 @@ def _hits(option: str, of: KernelInput, grades: Floats) -> _Sum | None:
 
 def _r_precision(of: KernelInput, grades: Floats) -> _Sum:
     relevant = (grades >= of.level).astype(np.float64)
-    return _Sum(relevant, Summand("each", to_num_rel=True), of.level, lambda of: of.num_rel)
+    return _Sum(relevant, Summand(Factor.ONE, to_num_rel=True), of.level, lambda of: of.num_rel)
 
 
 _SUM_OF_MEASURE: dict[str, Callable[[KernelInput, Floats], _Sum | None]] = {
