@@ -24,7 +24,7 @@ from ir_measures.measures import Measure
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
-from permed_measures.engine.ties import ALL_ORDERS, THREE_ORDERS, over_ties
+from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, THREE_ORDERS, OverTies, over_ties
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
@@ -36,7 +36,7 @@ from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made, titled
-from permed_measures.results.table import Cell, Table
+from permed_measures.results.table import Cell, Table, as_text
 
 TOLERANCE = 1e-9
 """The largest difference per query that counts as agreement."""
@@ -78,6 +78,8 @@ class MeasureAgreement:
         The least and the most of this mean over orders of equal scores; some order gives them.
     ties_exact : bool
         Whether no order gives a mean beyond them.
+    ties_expected : float or None
+        This mean over all orders of equal scores, each as likely; None where it has no closed form.
     pytrec_eval : float
         The mean over all queries, with our value where only we score the query. NaN if not compared.
     largest_difference : float
@@ -96,6 +98,7 @@ class MeasureAgreement:
     value: float
     ties: tuple[float, float]
     ties_exact: bool
+    ties_expected: float | None = None
     pytrec_eval: float = math.nan
     largest_difference: float = math.nan
     query_id: str | None = None
@@ -172,7 +175,7 @@ def crosscheck(
     -------
     CrossCheck
         With ``ok`` and ``rows``; its text is a table of what differs and a line of what agrees. Each row also
-        has the range that the order of ties spans.
+        has the range that the order of ties spans, and the mean over all orders.
 
     Raises
     ------
@@ -184,6 +187,8 @@ def crosscheck(
     >>> result = crosscheck({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["RR", "GradedAP@10"])
     >>> result.ok, result.rows[0].ties, [row.verdict for row in result.rows]
     (True, (0.5, 1.0), ['agrees', 'not compared'])
+    >>> result.rows[0].ties_expected
+    0.75
     """
     origin = Origin.of(qrels, {} if isinstance(run, Mapping) else runs_by_name(run))
     labels, scores = (
@@ -194,13 +199,12 @@ def crosscheck(
     if not asked:
         raise InputError("there is no measure to compare", hint="Name one, such as 'nDCG@10'")
     evaluation = PermedEvaluator(asked, judgments).evaluate(scores)
-    *ends, exact = over_ties(evaluation.measures, judgments, scores, evaluation.values)
-    low, high = (evaluation._replace(values=values).aggregated for values in ends)
+    orders = over_ties(evaluation.measures, judgments, scores, evaluation.values)
     longest = max(map(len, scores.values()), default=0)
     rows: list[MeasureAgreement] = []
     by_both: set[str] = set()
-    for (measure, value), known in zip(evaluation.aggregated.items(), exact, strict=True):
-        row = MeasureAgreement(measure, value, (low[measure], high[measure]), known)
+    for i, (measure, value) in enumerate(evaluation.aggregated.items()):
+        row = MeasureAgreement(measure, value, *_over_ties(measure, orders, i))
         same = same_measure(measure, set(judgments.grade.tolist()), longest)
         if isinstance(same, str):
             rows.append(replace(row, reason=same))
@@ -209,6 +213,14 @@ def crosscheck(
         by_both.update(theirs)
         rows.append(_compared(row, theirs, evaluation))
     return CrossCheck(rows, len(labels), len(labels) - len(by_both), origin)
+
+
+def _over_ties(measure: Measure, orders: OverTies, i: int) -> tuple[tuple[float, float], bool, float | None]:
+    """Return the least and the most of the mean, whether none goes beyond, and what is expected."""
+    low, high = (aggregated([measure], each[None, i])[measure] for each in (orders.least, orders.most))
+    mean = orders.expected[i]
+    expected = None if mean is None else aggregated([measure], mean[None])[measure]
+    return (low, high), orders.exact[i], expected
 
 
 def _with_string_ids(nested: Nested) -> NamedDict:
@@ -388,7 +400,7 @@ def _can_take(labels: Mapping[str, int], scores: Mapping[str, float]) -> bool:
 
 # --- report ------------------------------------------------------------------------------------------
 
-_HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties"]
+_HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties", "expected"]
 _CHECKED_PACKAGES = ["pytrec-eval-terrier"]
 
 
@@ -446,13 +458,19 @@ def _cells(row: MeasureAgreement) -> list[str | Cell]:
     shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0g}"]
     numbers = zip(shown, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
     ties = Cell(_ties(row) or "same", mark=_star(row), value=row.ties[0])
-    return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties]
+    expected = Cell(as_text(row.ties_expected, ".4f"), value=row.ties_expected)
+    return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties, expected]
 
 
 def _ties(row: MeasureAgreement) -> str:
     """Write the range over orders of ties; nothing if it prints as the value."""
     low, high = (f"{value:.4f}" for value in row.ties)
     return "" if low == high == f"{row.value:.4f}" else f"{low} to {high}"
+
+
+def _expected(row: MeasureAgreement) -> str:
+    """Write the mean over orders of ties in parentheses; nothing where none is known or no order counts."""
+    return f" ({row.ties_expected:.4f})" if row.ties_expected is not None and _ties(row) else ""
 
 
 def _star(row: MeasureAgreement) -> str:
@@ -467,6 +485,7 @@ def _sections(results: Mapping[str, CrossCheck]) -> Iterator[Section]:
         table = Table.of(
             _HEADINGS,
             [_cells(row) for row in result.rows if row.differing],
+            notes=[f"Expected: {EXPECTED_VALUE}"],
             caption=f"What differs, of {pluralize(result.n_queries, 'judged query')}",
             label="crosscheck",
         )
@@ -486,8 +505,11 @@ def _texts(result: CrossCheck) -> Iterator[str]:
     yield from (f"Not compared: {join_names(names)} ({reason})." for reason, names in absent.items())
     tied = [row for row in result.rows if not row.differing and (_ties(row) or not row.ties_exact)]
     if tied:
-        ranges = (f"{name_of(each.measure)} {_ties(each) or 'same'}{_star(each)}" for each in tied)
-        yield f"Ties, {ALL_ORDERS}: {join_names(ranges)}."
+        ranges = [
+            f"{name_of(each.measure)} {_ties(each) or 'same'}{_star(each)}{_expected(each)}" for each in tied
+        ]
+        means = ", in parentheses the mean over all of them" if any(map(_expected, tied)) else ""
+        yield f"Ties, {ALL_ORDERS}{means}: {join_names(ranges)}."
     yield (
         f"{pluralize(result.n_queries, 'judged query')}, {result.alone:,} of them scored by us alone; "
         f"pytrec-eval-terrier {version('pytrec-eval-terrier')}."

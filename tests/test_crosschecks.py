@@ -120,6 +120,7 @@ def test_a_wrong_denominator_is_named(monkeypatch):
     assert (wrong.verdict, right.verdict) == ("differs", "agrees")
     assert (wrong.differing, wrong.query_id, wrong.values) == (1, "q1", pytest.approx((5 / 6, 5 / 9)))
     assert said(result).startswith("pytrec_eval differs on 1 of 2 measures, on 2 queries")
+    assert "Expected: the mean over all orders of equal scores, each as likely." in said(result)
     worst = "AP@10 differs on 1 of 2 queries, most on 'q1': ours 0.833333, pytrec_eval 0.555556"
     assert worst in said(result)
     [[table], *_] = (each.tables for each in result.report().sections)
@@ -177,6 +178,21 @@ def test_the_range_of_ties_is_that_worked_by_hand():
     assert (row.value, row.ties) == (0.0, (0.0, 1.0))
 
 
+def test_the_mean_over_orders_is_that_worked_by_hand():
+    """Check the mean: of q1 the first is relevant with 2/3, else the second; of q2 each is first with 1/2."""
+    assert row_of("RR", run=TIED).ties_expected == pytest.approx(((2 / 3 + 1 / 6) + (1 / 2 + 1 / 4)) / 2)
+    assert row_of("P@1", run=TIED).ties_expected == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert row_of("NumRet", run=TIED).ties_expected == 6  # the sum of a count, as its value
+    assert row_of("infAP", run=TIED).ties_expected is None
+    assert row_of("infAP").ties_expected == row_of("infAP").value  # no scores are equal
+    result = pm.crosscheck(QRELS, TIED, ["RR", "P@1", "infAP"])
+    orders = "Ties, the least and the most over the orders of equal scores"
+    found = [f"{row.ties[0]:.4f} to {row.ties[1]:.4f}" for row in result.rows]
+    said_of_each = f"RR {found[0]} (0.7917), P@1 {found[1]} (0.5833) and infAP {found[2]}*"
+    assert f"{orders}, in parentheses the mean over all of them: {said_of_each}." in said(result)
+    assert "in parentheses" not in said(pm.crosscheck(QRELS, TIED, ["infAP"]))
+
+
 def test_a_star_says_that_other_orders_may_go_beyond():
     qrels, run = {"q": {"a": 1, "b": 2, "c": 2}}, {"q": dict.fromkeys("abcx", 1.0)}
     result = pm.crosscheck(qrels, run, ["GradedAP@3", "AP"])
@@ -184,7 +200,7 @@ def test_a_star_says_that_other_orders_may_go_beyond():
     note = "*: as ranked, lowest and highest grade first; other orders may go beyond"
     assert note in said(result)
     assert note not in said(pm.crosscheck(qrels, run, ["AP", "GradedAP"]))
-    assert "Ties, the least and the most over the orders of equal scores: GradedAP@3" in said(result)
+    assert "Ties, the least and the most over the orders of equal scores, in parentheses" in said(result)
     assert "orders of equal scores" not in said(pm.crosscheck(QRELS, RUN))  # there are none
 
 

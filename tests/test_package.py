@@ -22,8 +22,8 @@ LAYERS = """
 progress errors escaping terminal frames
 measures: parameters definitions headings aliases parsing
 engine: tables judgments query_ids
-engine: ranks matching from_spark rankings
-engine/kernels: binary graded __init__
+engine: ranks matching from_spark rankings tied_rankings
+engine/kernels: binary graded expected __init__
 engine: evaluator ties groups
 provenance
 inputs: columns conversion sources formats rank_check text_reader recognition scan

@@ -106,11 +106,22 @@ def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Flo
 
     Each query is added up by itself: what stands in another one changes no digit of it.
     """
+    return _running(np.cumsum, query, values, n_queries)
+
+
+def running_product(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
+    """Return the product of the values within the query up to each row; `query` is ascending."""
+    return _running(np.cumprod, query, values, n_queries)
+
+
+def _running(
+    accumulate: Callable[..., Floats], query: NDArray[np.int32], values: Floats, n_queries: int
+) -> Floats:
     running, offsets = np.empty(len(values)), offsets_of(query, n_queries)
     lengths = np.diff(offsets)
     for length in np.unique(lengths).tolist():  # of n rows, at most the root of 2 n
         rows = offsets[:-1][lengths == length, None] + np.arange(length)
-        running[rows] = np.cumsum(values[rows], axis=1)
+        running[rows] = accumulate(values[rows], axis=1)
     return running
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
+from permed_measures.engine.kernels import EXPECTED
 from permed_measures.engine.kernels.graded import weight_of_grade
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import Rows
+from permed_measures.engine.tied_rankings import TiedRankings
 from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
 
@@ -26,10 +29,28 @@ _OTHERWISE = {"GradedAP", "Judged", "infAP"}
 _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 
 
-def over_ties(
-    measures: Sequence[Measure], judgments: Judgments, run: Rows, values: Floats
-) -> tuple[Floats, Floats, list[bool]]:
-    """Return the least and the most of some orders of equal scores, query by query.
+class OverTies(NamedTuple):
+    """What the orders of equal scores make of the values of some measures, query by query.
+
+    Attributes
+    ----------
+    least, most : ndarray of float64, shape (n_measures, n_queries)
+        Over the order that evaluations have, the lowest and the highest grade first, and for GradedAP those
+        of its weights: some order gives these values.
+    exact : list of bool
+        Of each measure, whether no order gives others beyond them.
+    expected : list of (ndarray of float64, shape (n_queries,), or None)
+        Of each measure the mean over all orders, each as likely; None where it has no closed form.
+    """
+
+    least: Floats
+    most: Floats
+    exact: list[bool]
+    expected: list[Floats | None]
+
+
+def over_ties(measures: Sequence[Measure], judgments: Judgments, run: Rows, values: Floats) -> OverTies:
+    """Return the least, the most and the mean over the orders of equal scores.
 
     Parameters
     ----------
@@ -40,17 +61,13 @@ def over_ties(
         Read several times.
     values : ndarray of float64, shape (n_measures, n_queries)
         With the order that evaluations have.
-
-    Returns
-    -------
-    (ndarray, ndarray), each of shape (n_measures, n_queries)
-        Over that order, the lowest and the highest grade first, and for GradedAP those of its weights: some
-        order gives these values.
-    list of bool
-        Of each measure, whether no order gives others beyond them.
     """
     least = most = values
     with warnings_about(None):  # of this run they were given
+        ties = TiedRankings.of(judgments, run)
+        changed = ties.changed_by_order()
+        if not changed.any():
+            return OverTies(values, values, [True] * len(measures), list(values))
         by_grade = [JudgedRankings.of(judgments, run, ties) for ties in _BY_GRADE]
         for rankings in by_grade:
             found = evaluated(list(measures), rankings).values
@@ -62,9 +79,17 @@ def over_ties(
                 found = np.concatenate([evaluated([measure], rankings).values for rankings in by_weight])
                 least[i], most[i] = np.minimum(least[i], found.min(0)), np.maximum(most[i], found.max(0))
                 exact[i] = _same_hits(measure, [*by_grade, *by_weight])
-        if not all(exact) and not _ties_differ(judgments, run):
-            exact = [True] * len(exact)
-    return least, most, exact
+    expected = [_expected(measure, ties, changed, row) for measure, row in zip(measures, values, strict=True)]
+    return OverTies(least, most, exact, expected)
+
+
+def _expected(
+    measure: Measure, ties: TiedRankings, changed: NDArray[np.bool_], values: Floats
+) -> Floats | None:
+    """Return the mean over all orders; of queries that no order changes, the values themselves."""
+    expected = EXPECTED.get(str(measure.NAME))
+    mean = expected(ties, **values_of(measure)) if expected else None
+    return None if mean is None else np.where(changed, mean, values)
 
 
 def _by_weight(measure: Measure, judgments: Judgments, run: Rows) -> list[JudgedRankings]:
@@ -90,13 +115,6 @@ def _same_hits(measure: Measure, orders: list[JudgedRankings]) -> bool:
     return all(np.array_equal(found[0], each) for each in found)
 
 
-def _ties_differ(judgments: Judgments, run: Rows) -> bool:
-    """Return whether documents with equal scores differ: in their grades, or in that one is judged."""
-    above_unjudged = replace(judgments, grade=judgments.grade - judgments.grade.min(initial=0) + 1)
-    first, last = (JudgedRankings.of(above_unjudged, run, ties) for ties in _BY_GRADE)
-    return not (np.array_equal(first.row, last.row) and np.array_equal(first.rank, last.rank))
-
-
 def best_first_is_most(measure: Measure) -> bool:
     """Return whether the highest grade first gives the most of all orders, and the lowest first the least.
 
@@ -113,3 +131,6 @@ def best_first_is_most(measure: Measure) -> bool:
 ALL_ORDERS = "the least and the most over the orders of equal scores"
 THREE_ORDERS = "*: as ranked, lowest and highest grade first; other orders may go beyond"
 """What is said of ranges, and of those that are not exact."""
+EXPECTED_VALUE = "the mean over all orders of equal scores, each as likely"
+NO_CLOSED_FORM = "there is no closed form"
+"""What is said of means, and of those that are left out."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.engine.ties import ALL_ORDERS
+from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, NO_CLOSED_FORM
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import Corrected
@@ -62,6 +62,8 @@ class UncertaintyRow:
         Why a pair is None, by its name.
     people : Corrected or None
         What it would be by people's labels, if a sample of these was given.
+    ties_expected : float or None
+        The mean over all orders of equal scores, each as likely; None where it has no closed form.
     """
 
     run: str
@@ -75,6 +77,7 @@ class UncertaintyRow:
     judged: float | None
     reasons: Mapping[str, str] = field(default_factory=dict)
     people: Corrected | None = None
+    ties_expected: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,25 +248,29 @@ def _open(row: UncertaintyRow, name: str) -> float:
 
 def _table(result: Uncertainty, digits: int) -> Table:
     several, judged, short = len(result.runs) > 1, not result.all_relevant, result.headings
+    expected = _some_order_counts(result, digits)
     rows: list[list[str | Cell]] = [
         [
             *([row.run] if several else []),
             short[row.measure],
             *([Cell(_shown(row.judged, 2), value=row.judged)] if judged else []),
             Cell(_shown(row.value, digits), value=row.value),
-            *(_range(row, name, digits) for name in result.sources),
+            *(cell for name in result.sources for cell in _cells(row, name, digits, expected)),
         ]
         for row in result.rows
     ]
     headings = ["measure", *(["judged"] if judged else []), "value"]
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.clusters)
+    sources = [SOURCES[name] for name in result.sources]
+    if expected:
+        sources.insert(sources.index("ties") + 1, _EXPECTED)
     return Table.of(
-        [*(["run"] if several else []), *headings, *(SOURCES[name] for name in result.sources)],
+        [*(["run"] if several else []), *headings, *sources],
         rows,
         1 + several,
         caption=f"Means over {units}",
-        notes=list(_explanations(result)),
-        spare=["judged"],
+        notes=list(_explanations(result, expected)),
+        spare=["judged", _EXPECTED],
         label="uncertainty",
     )
 
@@ -272,22 +279,45 @@ def _shown(value: float | None, digits: int) -> str:
     return as_text(value, f".{digits}f")
 
 
+_SAME = "same"
+
+
 def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
     """Write a pair; a star says that others may go beyond. Pairs are ordered by the lower end."""
     found: MaybeLowHigh = getattr(row, name)
     if found is None:
         return Cell(NONE)
     low, high = (_shown(bound, digits) for bound in found)
-    text = "same" if low == high == _shown(row.value, digits) else f"{low} {high}"
+    text = _SAME if low == high == _shown(row.value, digits) else f"{low} {high}"
     return Cell(text, mark="" if row.exact.get(name, True) else "*", value=found[0])
 
 
-def _explanations(result: Uncertainty) -> Iterator[str]:
+_EXPECTED = "expected"
+
+
+def _some_order_counts(result: Uncertainty, digits: int) -> bool:
+    """Return whether an order of equal scores changes what is printed of a mean."""
+    return any(_range(row, "ties", digits).text != _SAME for row in result.rows)
+
+
+def _cells(row: UncertaintyRow, name: str, digits: int, expected: bool) -> Iterator[Cell]:
+    """Yield the pair of a source, and after that of ties the mean over all orders."""
+    pair = _range(row, name, digits)
+    yield pair
+    if name == "ties" and expected:
+        text = _shown(row.ties_expected, digits)
+        same = pair.text == _SAME and text == _shown(row.value, digits)
+        yield Cell(_SAME if same else text, value=row.ties_expected)
+
+
+def _explanations(result: Uncertainty, expected: bool) -> Iterator[str]:
     """Explain the columns."""
     level, scale = percent(result.level), ", ".join(f"{grade:g}" for grade in result.scale)
     yield from heading_notes(result.measures)
     yield f"Topics: {level} CI ({_method(result)})"
     yield f"Ties: {ALL_ORDERS}"
+    if expected:
+        yield f"Expected: {EXPECTED_VALUE}"
     yield f"Unjudged: the least and the most over grades ({scale}) of unjudged documents within the cutoff"
     if not all(exact for row in result.rows for exact in row.exact.values()):
         yield "*: only some orders or gradings were tried, and others may go beyond"
@@ -299,6 +329,8 @@ def _explanations(result: Uncertainty) -> Iterator[str]:
     else:
         yield "Judged: Judged@k, over queries with an answer"
     reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
+    if expected and any(row.ties_expected is None for row in result.rows):
+        reasons.add((_EXPECTED, NO_CLOSED_FORM))
     yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
 
 
@@ -319,6 +351,7 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "measure": name_of(row.measure),
             "value": row.value,
             **dict(chain.from_iterable(bounds)),
+            "ties_expected": row.ties_expected,
             **{f"{name}_exact": row.exact.get(name) for name in ("ties", "unjudged")},
             "judged": row.judged,
             "level": result.level,

@@ -14,7 +14,7 @@ from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import dataset_of
-from permed_measures.engine.ties import over_ties
+from permed_measures.engine.ties import OverTies, over_ties
 from permed_measures.errors import InputError, check_int
 from permed_measures.human_labels.agreement import relabelled
 from permed_measures.human_labels.corrected import Corrected, People
@@ -107,7 +107,9 @@ def uncertainty(
     Clopper and Pearson's, with clusters Korn and Graubard's (see `intervals.proportion_interval`). There is
     none where other values are all the same.
 
-    ``ties``: the least and the most over the orders of equal scores. ``unjudged``: the same over the grades
+    ``ties``: the least and the most over the orders of equal scores; ``ties_expected``: the mean over all of
+    them, each as likely, which no order of the documents' ids has a part in (McSherry and Najork).
+    ``unjudged``: the same over the grades
     of the unjudged documents within the cutoff (without one, all that were retrieved); what becomes relevant
     counts in R and the ideal list too. Of RBP its length is the residual, :math:`(1-p) \sum_i p^{i-1}`
     over their ranks. Some order, some grading gives both ends. That none goes beyond is known where
@@ -130,6 +132,9 @@ def uncertainty(
     Moffat & Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008 (the
     residual).
 
+    McSherry & Najork, Computing information retrieval performance measures efficiently in the presence of
+    tied scores, ECIR 2008 (the expected value over ties).
+
     Examples
     --------
     >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}
@@ -137,6 +142,8 @@ def uncertainty(
     >>> [row] = uncertainty(qrels, run, "AP@2").rows
     >>> row.value, row.ties, row.unjudged
     (0.375, (0.375, 0.5), (0.375, 0.8333333333333333))
+    >>> row.ties_expected
+    0.4375
     """
     draws, seed = check_int("draws", draws, 1), check_int("seed", seed, 0)
     _check(level, label_error, human)
@@ -191,14 +198,12 @@ def _label_errors(
 
 @dataclass(frozen=True, eq=False)
 class _Evaluated:
-    """The values of a run and their range over ties: arrays of shape (n_measures, n_queries)."""
+    """The values of a run, shape (n_measures, n_queries), and what ties make of them."""
 
     measures: list[Measure]
     rankings: JudgedRankings
     values: Floats
-    least: Floats
-    most: Floats
-    exact: list[bool]
+    ties: OverTies
 
     @classmethod
     def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
@@ -206,7 +211,7 @@ class _Evaluated:
         table = read(run, "score")
         rankings = JudgedRankings.of(judgments, table)
         values = evaluated(measures, rankings).values
-        return cls(measures, rankings, values, *over_ties(measures, judgments, table, values))
+        return cls(measures, rankings, values, over_ties(measures, judgments, table, values))
 
 
 def _labels(
@@ -241,7 +246,9 @@ def _rows(
     """Yield a row for each measure."""
     for i, (measure, corrected) in enumerate(zip(found.measures, by_people, strict=True)):
         reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
-        exact, unjudged = {"ties": found.exact[i]}, None
+        ties = found.ties
+        exact, unjudged = {"ties": ties.exact[i]}, None
+        expected = ties.expected[i]
         if measure.NAME == "Judged":
             reasons["unjudged"] = "Judged says itself what is judged"
         else:
@@ -252,11 +259,12 @@ def _rows(
             measure,
             float(found.values[i].mean()),
             intervals[i].value,
-            (float(found.least[i].mean()), float(found.most[i].mean())),
+            (float(ties.least[i].mean()), float(ties.most[i].mean())),
             unjudged,
             labels[i],
             exact,
             mean_judged(judged_within(found.rankings, cutoff_of(measure))),
             reasons,
             corrected,
+            None if expected is None else float(expected.mean()),
         )

@@ -69,6 +69,24 @@ def test_a_star_says_that_others_may_go_beyond(measure, grades, star):
     assert (beyond in section.tables[0].notes) == bool(star)
 
 
+def test_the_mean_over_ties_has_a_column_where_an_order_changes_a_mean():
+    tied = {"q1": {"x": 1.0, "a": 1.0}, "q2": {"a": 1.0}}
+    result = pm.uncertainty(QRELS, {"tied": tied, "plain": RUN}, ["AP@2", "P@1", "infAP"])
+    assert [row.ties_expected for row in result.rows] == [0.875, 0.75, None, 0.75, 0.5, 0.75]
+    [section] = result.report().sections
+    [table] = section.tables
+    at = table.headings.index("expected")
+    assert table.headings[at - 1] == "ties"
+    assert [row[at].text for row in table.rows] == ["0.8750", "0.7500", "—", "same", "same", "same"]
+    assert "Expected: the mean over all orders of equal scores, each as likely." in str(result)
+    assert "— in expected: there is no closed form." in str(result)
+    frame, content = result.to_polars(), json.loads(result.to("json"))
+    assert frame["ties_expected"].to_list() == [row["ties_expected"] for row in content["rows"]]
+    without = pm.uncertainty(QRELS, RUN, ["AP@2", "infAP"])
+    assert "xpected" not in str(without)
+    assert [row.ties_expected for row in without.rows] == [row.value for row in without.rows]
+
+
 def test_what_is_undefined_says_why():
     result = pm.uncertainty({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 2.0}}, "Judged@5")
     [row] = result.rows

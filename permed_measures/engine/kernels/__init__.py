@@ -15,7 +15,7 @@ from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import USUAL_GRADES, Judgments
-from permed_measures.engine.kernels import binary, graded
+from permed_measures.engine.kernels import binary, expected, graded
 from permed_measures.engine.kernels.graded import ERR_MAX_GRADE
 from permed_measures.engine.tables import QRELS_FIRST
 from permed_measures.errors import MeasureError
@@ -91,48 +91,65 @@ def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG
 
 Kernel = Callable[..., NDArray[np.float64]]
 Check = Callable[[Judgments, dict[str, Any]], None]
+Expected = Callable[..., NDArray[np.float64] | None]
 
 
 class Supported(NamedTuple):
-    """A measure, the kernel that computes it, and the check that refuses judgments it is not defined on."""
+    """A measure and how it is computed.
+
+    `kernel` computes it from rankings, and `expected` its mean over all orders of equal scores, where that
+    has a closed form. `check` refuses judgments that the measure is not defined on.
+    """
 
     measure: Measure
     kernel: Kernel
+    expected: Expected | None
     check: Check | None = None
 
 
+def _of_set(measure: Measure, kernel: Kernel) -> Supported:
+    """Return a measure that no order changes."""
+    return Supported(measure, kernel, expected.same_in_any_order(kernel))
+
+
 SUPPORTED = [
-    Supported(GradedAP, graded.relevance_weighted_average_precision, check_weights),
-    Supported(Coverage, binary.success),
-    Supported(VariantNDCG, graded.variant_ndcg, check_exponent),
-    Supported(GAP, graded.graded_average_precision),
-    Supported(QMeasure, graded.q_measure, check_gains),
-    Supported(F1, binary.f1),
-    Supported(ir_measures.nDCG, graded.ndcg, check_exponent),
-    Supported(ir_measures.ERR, graded.expected_reciprocal_rank, check_err),
-    Supported(ir_measures.RBP, binary.rank_biased_precision),
-    Supported(ir_measures.P, binary.precision),
-    Supported(ir_measures.R, binary.recall),
-    Supported(ir_measures.RR, binary.reciprocal_rank),
-    Supported(ir_measures.AP, binary.average_precision),
-    Supported(ir_measures.Success, binary.success),
-    Supported(ir_measures.Judged, binary.judged),
-    Supported(ir_measures.Rprec, binary.r_precision),
-    Supported(ir_measures.IPrec, binary.interpolated_precision),
-    Supported(ir_measures.Bpref, binary.binary_preference),
-    Supported(ir_measures.infAP, binary.inferred_average_precision),
-    Supported(ir_measures.SetP, binary.set_precision),
-    Supported(ir_measures.SetR, binary.set_recall),
-    Supported(ir_measures.SetF, binary.set_f),
-    Supported(ir_measures.SetAP, binary.set_average_precision),
-    Supported(ir_measures.NumQ, binary.num_q),
-    Supported(ir_measures.NumRet, binary.num_ret),
-    Supported(ir_measures.NumRel, binary.num_rel),
+    Supported(
+        GradedAP,
+        graded.relevance_weighted_average_precision,
+        expected.relevance_weighted_average_precision,
+        check_weights,
+    ),
+    Supported(Coverage, binary.success, expected.success),
+    Supported(VariantNDCG, graded.variant_ndcg, expected.variant_ndcg, check_exponent),
+    Supported(GAP, graded.graded_average_precision, expected.graded_average_precision),
+    Supported(QMeasure, graded.q_measure, expected.q_measure, check_gains),
+    Supported(F1, binary.f1, expected.f1),
+    Supported(ir_measures.nDCG, graded.ndcg, expected.ndcg, check_exponent),
+    Supported(ir_measures.ERR, graded.expected_reciprocal_rank, expected.expected_reciprocal_rank, check_err),
+    Supported(ir_measures.RBP, binary.rank_biased_precision, expected.rank_biased_precision),
+    Supported(ir_measures.P, binary.precision, expected.precision),
+    Supported(ir_measures.R, binary.recall, expected.recall),
+    Supported(ir_measures.RR, binary.reciprocal_rank, expected.reciprocal_rank),
+    Supported(ir_measures.AP, binary.average_precision, expected.average_precision),
+    Supported(ir_measures.Success, binary.success, expected.success),
+    Supported(ir_measures.Judged, binary.judged, expected.judged),
+    Supported(ir_measures.Rprec, binary.r_precision, expected.r_precision),
+    Supported(ir_measures.IPrec, binary.interpolated_precision, None),
+    Supported(ir_measures.Bpref, binary.binary_preference, expected.binary_preference),
+    Supported(ir_measures.infAP, binary.inferred_average_precision, None),
+    _of_set(ir_measures.SetP, binary.set_precision),
+    _of_set(ir_measures.SetR, binary.set_recall),
+    _of_set(ir_measures.SetF, binary.set_f),
+    _of_set(ir_measures.SetAP, binary.set_average_precision),
+    _of_set(ir_measures.NumQ, binary.num_q),
+    _of_set(ir_measures.NumRet, binary.num_ret),
+    _of_set(ir_measures.NumRel, binary.num_rel),
 ]
-"""Every measure that is computed here: its kernel, and the check of the judgments that it needs."""
+"""Every measure that is computed here."""
 
 KERNELS: dict[str, Kernel] = {str(each.measure.NAME): each.kernel for each in SUPPORTED}
 CHECKS: dict[str, Check] = {str(each.measure.NAME): each.check for each in SUPPORTED if each.check}
+EXPECTED: dict[str, Expected] = {str(each.measure.NAME): each.expected for each in SUPPORTED if each.expected}
 
 
 # --- what one may not expect -------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +38,17 @@ def relevance_weighted_average_precision(
     gains: Gains | None,
     norm: str,
     judged_only: bool,
+    total: Floats | None = None,
 ) -> Floats:
-    """Average precision with a weight for each grade; see `GradedAP` for the formula."""
+    """Average precision with a weight for each grade; see `GradedAP` for the formula.
+
+    `total` takes the place of the sum of weighted precisions.
+    """
     hits = rankings.relevant(rel, cutoff, judged_only)
-    weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
-    total = sums(hits.query, hits.found / hits.rank * weight, rankings.n_queries)
     judgments, n_queries = rankings.judgments, rankings.n_queries
+    if total is None:
+        weight = weight_of_grade(hits.grade, max_rel=max_rel, gains=gains)
+        total = sums(hits.query, hits.found / hits.rank * weight, n_queries)
     num_rel = judgments.num_rel(rel)
     counts = {
         "num_rel": num_rel,
@@ -69,7 +75,7 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda grade: grade,
 }
 
-DISCOUNTS: dict[str, Callable[[NDArray[np.int32]], Floats]] = {
+DISCOUNTS: dict[str, Callable[[NDArray[np.signedinteger[Any]]], Floats]] = {
     "log2": lambda rank: 1 / np.log2(rank + 1.0),
     "jk": lambda rank: 1 / np.log2(np.maximum(rank, 2.0)),
     "zipf": lambda rank: 1 / rank,
@@ -80,20 +86,22 @@ def ndcg(
     rankings: JudgedRankings, *, cutoff: int | None, dcg: str, gains: Gains | None, judged_only: bool
 ) -> Floats:
     """Compute trec_eval's nDCG (``log2``: a grade gains itself, or ``gains[grade]``), or that of 2^g - 1."""
-    if gains is not None:  # they take the place of the grades in the qrels, as in ir_measures
-        judgments = rankings.judgments
-        gain_of_row = map_gains(judgments.grade, gains)
-        rankings = replace(rankings, judgments=replace(judgments, grade=gain_of_row))
-    gain = {"log2": "linear", "exp-log2": "exp"}[dcg]
-    return variant_ndcg(
-        rankings,
-        cutoff=cutoff,
-        gain=gain,
-        discount="log2",
-        ideal="qrels",
-        negative="zero",
-        judged_only=judged_only,
-    )
+    if gains is not None:
+        rankings = with_gains(rankings, gains)
+    return variant_ndcg(rankings, cutoff=cutoff, judged_only=judged_only, **NDCG_CHOICES[dcg])
+
+
+NDCG_CHOICES: dict[str, dict[str, Any]] = {
+    dcg: {"gain": gain, "discount": "log2", "ideal": "qrels", "negative": "zero"}
+    for dcg, gain in (("log2", "linear"), ("exp-log2", "exp"))
+}
+"""What nDCG is as a `VariantNDCG`, by its parameter `dcg`."""
+
+
+def with_gains(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
+    """Put gains in the place of the grades in the qrels, as ir_measures does."""
+    judgments = rankings.judgments
+    return replace(rankings, judgments=replace(judgments, grade=map_gains(judgments.grade, gains)))
 
 
 def variant_ndcg(
@@ -105,14 +113,18 @@ def variant_ndcg(
     ideal: str,
     negative: str,
     judged_only: bool,
+    total: Floats | None = None,
 ) -> Floats:
-    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`."""
+    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`.
+
+    `total` takes the place of the DCG.
+    """
     ranked, how = rankings.condensed if judged_only else rankings, (gain, discount, negative)
     if ideal == "qrels":
         best: Floats = rankings.judgments.once(_dcg_of_qrels, cutoff, *how)
     else:
         best = _dcg(IDEALS[ideal](ranked, cutoff), *how)
-    return divide(_dcg(ranked.within(cutoff), *how), best)
+    return divide(_dcg(ranked.within(cutoff), *how) if total is None else total, best)
 
 
 def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *how: str) -> Floats:
@@ -120,15 +132,18 @@ def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *how: str) -> Floats
 
 
 def _dcg(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
-    return dcg(rows, rows.judgments.once(_gain_of_judgments, gain, negative)[rows.row], DISCOUNTS[discount])
+    return dcg(rows, rows.judgments.once(gain_of_judgments, gain, negative)[rows.row], DISCOUNTS[discount])
 
 
-def _gain_of_judgments(judgments: Judgments, gain: str, negative: str) -> Floats:
+def gain_of_judgments(judgments: Judgments, gain: str, negative: str) -> Floats:
+    """Return the gain of each judged document."""
     grade = np.maximum(judgments.grade, 0) if negative == "zero" else judgments.grade
     return GAINS[gain](grade)
 
 
-def dcg(rows: JudgedRankings, gain: Floats, discount: Callable[[NDArray[np.int32]], Floats]) -> Floats:
+def dcg(
+    rows: JudgedRankings, gain: Floats, discount: Callable[[NDArray[np.signedinteger[Any]]], Floats]
+) -> Floats:
     """Compute DCG from the gain of each row."""
     return sums(rows.query, gain * discount(rows.rank), rows.n_queries)
 
@@ -164,13 +179,17 @@ ERR_MAX_GRADE = 4
 """The highest grade that gdeval allows; a document of this grade satisfies with probability 15/16."""
 
 
+def thresholds(g: Mapping[float, float] | None, max_rel: int) -> Mapping[float, float]:
+    """Return the probability of each grade to be the lowest that a user of GAP takes for relevant."""
+    return g or dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
+
+
 def graded_average_precision(
     rankings: JudgedRankings, *, cutoff: int | None, g: Mapping[float, float] | None, max_rel: int
 ) -> Floats:
     """GAP: AP at each threshold, weighted by its probability and its number of relevant documents."""
-    thresholds = g or dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
     total, norm = np.zeros(rankings.n_queries), np.zeros(rankings.n_queries)
-    for rel, probability in thresholds.items():
+    for rel, probability in thresholds(g, max_rel).items():
         hits = rankings.relevant(rel, cutoff)
         total += probability * sums(hits.query, hits.found / hits.rank, rankings.n_queries)
         norm += probability * rankings.judgments.num_rel(rel)
@@ -183,7 +202,7 @@ def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gain
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(1)
     gain = hits.grade if gains is None else map_gains(hits.grade, gains)
-    ideal = _ideal_cumulated_gain(judgments, gains)
+    ideal = ideal_cumulated_gain(judgments, gains)
     # The ideal list has R documents: from rank R on its cumulated gain stays the same.
     last = np.minimum(hits.rank, num_rel[hits.query])
     ideal_gain = ideal[(np.cumsum(num_rel) - num_rel)[hits.query] + last - 1]
@@ -193,13 +212,19 @@ def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gain
     )
 
 
-def _ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
+def ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
     """Return cg* for each relevant document of the judgments, by query and gain descending."""
     rows = judgments.grade >= 1
     query, grade = judgments.query[rows], judgments.grade[rows]
     gain = grade if gains is None else map_gains(grade, gains)
     order = np.lexsort((-gain, query))
     return running_sum(query, gain[order], judgments.n_queries)
+
+
+def stop_probability(grade: Floats) -> Floats:
+    """Return how likely a user of ERR stops at a document of this grade."""
+    gain = np.exp2(np.maximum(grade, 0)) - 1
+    return gain / 2.0**ERR_MAX_GRADE
 
 
 def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) -> Floats:
@@ -209,7 +234,7 @@ def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) ->
     Unjudged documents and negative grades never satisfy.
     """
     hits = rankings.keep(rankings.grade > 0).within(cutoff)
-    stops = (np.exp2(hits.grade) - 1) / 2**ERR_MAX_GRADE
+    stops = stop_probability(hits.grade)
     position = position_in_query(hits.query, rankings.n_queries)
     value, reached = np.zeros(rankings.n_queries), np.ones(rankings.n_queries)
     order = np.argsort(position, kind="stable")
