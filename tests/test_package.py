@@ -36,7 +36,7 @@ results: latex table page report evaluations evaluation_report collections
 spark
 plots: savefig panels
 human_labels: agreement corrected tables
-comparison: paired tests results rows tables findings plots queries compare overlap reranking
+comparison: overlap paired tests results rows tables findings plots queries compare reranking
 published_tables: cells latex read
 published_tables: measure_names headings claims columns layout tables assignment grim
 crosschecks

@@ -25,6 +25,7 @@ from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, rea
 from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparison.compare import compare
+from permed_measures.comparison.overlap import PERSISTENCE
 from permed_measures.comparison.plots import check_baseline, plot_forest, plot_queries
 from permed_measures.comparison.results import TESTS, Comparison, TestOptions
 from permed_measures.comparison.tests import MAX_T
@@ -39,13 +40,15 @@ def run(args: Namespace) -> None:
     form = format_of(args, files.values(), FIGURES)
     if args.figure and form != FIGURE:
         raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
+    if args.rbo_p != PERSISTENCE and form != "html":
+        raise InputError("--rbo-p is of a page only", hint="Such as --output page.html")
     if args.figure == "queries":
         check_baseline(args.baseline, len(files))
     names = ["baseline", "clusters", *(each.name for each in fields(TestOptions))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
     with reading(args, files) as inputs:
         chosen = measures_asked(args, inputs)
-        result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, **asked)
+        result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, persistence=args.rbo_p, **asked)
     origin = origin_of(args, files)
     result = replace(
         result,
@@ -90,6 +93,7 @@ COMMAND = Command(
         option(OUTPUT, "--figure NAME", "The figure: forest (by default) or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
+        option(ADVANCED, "--rbo-p P", "The p of a page's rank-biased overlap: 0.9.", default=PERSISTENCE),
         *(RESAMPLES_OPTION, SEED_OPTION, LEVEL_OPTION),
         *(*TABLES, *READING, *CLEANING),
     ],
@@ -97,5 +101,4 @@ COMMAND = Command(
         "permed-sample permed-sample/runs --baseline bm25",
         "permed-sample permed-sample/runs --output table.tex",
     ],
-    details="Of a data set with conversations, whole conversations are resampled.",
 )

@@ -11,6 +11,7 @@ from permed_measures.comparison.findings import (
     corrected_section,
     findings,
 )
+from permed_measures.comparison.overlap import PERSISTENCE, check_persistence
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
 from permed_measures.comparison.queries import query_details
@@ -58,6 +59,7 @@ def compare(
     equivalence_margin: float | None = None,
     detect: float | None = None,
     human: QrelsLike | None = None,
+    persistence: float = PERSISTENCE,
 ) -> Comparison:
     """Compare runs with a baseline or with each other, query by query.
 
@@ -104,6 +106,9 @@ def compare(
         queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
         queries (see `human_labels.corrected`). Of three runs or more `Comparison.orders` says whether
         both sets of labels rank them alike, on the queries of which people judged all documents.
+    persistence : float, above 0 and below 1
+        The p of the rank-biased overlap of two runs, which a page shows: how surely one goes on to the next
+        rank.
 
     Returns
     -------
@@ -152,6 +157,7 @@ def compare(
     if correction is None:
         correction = MAX_T if "randomization" in asked else "holm"
     options = TestOptions(asked, correction, resamples, seed, level, equivalence_margin, detect)
+    persistence = check_persistence(persistence)
     origin, qrels = Origin.of(qrels, runs_by_name(runs)), read(qrels, "relevance")
     asked_measures = measures_of(measures, rel)
     check_headings(["run", "measure"], asked_measures)
@@ -162,7 +168,8 @@ def compare(
     grouped = paired if groups is None else replace(paired, group=groups.group)
     [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
-    whole = replace(whole, origin=origin, notes=notes, dataset=dataset_of(qrels), runs=runs)
+    about = {"origin": origin, "dataset": dataset_of(qrels), "runs": runs, "persistence": persistence}
+    whole = replace(whole, notes=notes, **about)
     if human is not None:
         judgments = next(iter(paired.rankings.values())).judgments
         whole = with_people(whole, People.of(read(human, "relevance"), judgments))

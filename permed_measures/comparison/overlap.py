@@ -7,9 +7,7 @@ from math import ceil, log
 
 import numpy as np
 
-from permed_measures.comparison.queries import first_documents
 from permed_measures.errors import InputError
-from permed_measures.inputs.columns import RunLike
 
 PERSISTENCE = 0.9
 """The usual probability of going on to the next rank: about ten ranks are looked at."""
@@ -33,15 +31,9 @@ _NOISE = 1e-12
 """What the ranks may weigh that are not looked at."""
 
 
-def overlaps_of(query_ids: Sequence[str], first: RunLike, second: RunLike, p: float) -> list[float | None]:
-    """Compute the rank-biased overlap of two runs on each query.
-
-    Documents are in the order in which runs are evaluated. Those are not looked at whose ranks weigh less
-    than 1e-12 together.
-    """
-    depth = ceil(log(_NOISE) / log(p))
-    lists = (first_documents(run, query_ids, depth) for run in (first, second))
-    return [rank_biased_overlap(one, other, p) for one, other in zip(*lists, strict=True)]
+def depth_looked_at(p: float) -> int:
+    """Return how many ranks are looked at: those below weigh less than 1e-12 together."""
+    return ceil(log(_NOISE) / log(p))
 
 
 def rank_biased_overlap(first: Sequence[str], second: Sequence[str], p: float = PERSISTENCE) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import nlargest
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.comparison.overlap import depth_looked_at, rank_biased_overlap
 from permed_measures.comparison.results import Comparison
+from permed_measures.comparison.tables import why_no_differences
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -32,6 +35,11 @@ _LENGTH = 200
 
 Documents = dict[str, int]
 """The place of each document, in the order in which they were first seen."""
+
+
+Ranked = list[list[Any]]
+"""The documents of each query in ranked order; None is one that is not known."""
+_DIGITS_OF_OVERLAP = 6
 
 
 def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[str, Any]:
@@ -57,13 +65,20 @@ def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[
         - ``missed``: for each query the number of the latter that are not shown.
         - ``grades``: those of the qrels, descending, at most eight of them.
         - ``unread``: for each run why its unjudged documents are not known; empty if they are.
+        - ``persistence``; ``overlaps``: for each pair that is compared and known the places of both runs in
+          ``runs``, the mean of their rank-biased overlap, and that of each query (None where both are empty).
     """
     rankings, documents = result.paired.rankings, Documents()
-    placed, unread = [], []
+    pairs = _pairs_to_overlap(result)
+    placed, unread, whole = [], [], {}
     for run in rankings:
-        shown, reason = _shown_rankings(result, run, depth)
+        ranked, reason = _shown_rankings(
+            result, run, max(depth, depth_looked_at(result.persistence) * bool(pairs))
+        )
         unread.append(f"{one_line(run)} {reason}: of its documents the judged ones are known." * bool(reason))
-        placed.append([_places(each, documents) for each in shown])
+        placed.append([_places(each[:depth], documents) for each in ranked])
+        if pairs and not reason:
+            whole[run] = ranked
     judgments = next(iter(rankings.values())).judgments
     judged, missed = _judged(judgments, rankings, documents, depth)
     texts = titles_of(result.dataset, documents.keys())
@@ -84,7 +99,29 @@ def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[
         "missed": missed,
         "grades": _whole(np.unique(judgments.grade)[::-1][:8]),
         "unread": unread,
+        "persistence": result.persistence,
+        "overlaps": [
+            _overlaps(places, whole[run], whole[baseline], result.persistence)
+            for (run, baseline), places in pairs.items()
+            if run in whole and baseline in whole
+        ],
     }
+
+
+def _pairs_to_overlap(result: Comparison) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the pairs of which a page has the overlap, with their places; of too many pairs none."""
+    if why_no_differences(replace(result, all_pairs=False)):
+        return {}
+    place = {run: n for n, run in enumerate(result.paired.rankings)}
+    return {pair: (place[pair[0]], place[pair[1]]) for pair in result.paired.pairs}
+
+
+def _overlaps(places: tuple[int, int], first: Ranked, second: Ranked, p: float) -> list[Any]:
+    """Return the places of two runs, the mean of their overlap and that of each query."""
+    found = [rank_biased_overlap(*both, p) for both in zip(first, second, strict=True)]
+    known = [each for each in found if each is not None]
+    mean = sum(known) / len(known) if known else None
+    return [*places, mean, [None if each is None else round(each, _DIGITS_OF_OVERLAP) for each in found]]
 
 
 # --- queries -----------------------------------------------------------------------------------------

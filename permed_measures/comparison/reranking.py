@@ -14,8 +14,13 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparison.overlap import PERSISTENCE, check_persistence, overlaps_of
-from permed_measures.comparison.queries import texts_of
+from permed_measures.comparison.overlap import (
+    PERSISTENCE,
+    check_persistence,
+    depth_looked_at,
+    rank_biased_overlap,
+)
+from permed_measures.comparison.queries import first_documents, texts_of
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments, concat_ranges, offsets_of
 from permed_measures.engine.rankings import JudgedRankings
@@ -490,7 +495,8 @@ def reranking(
         paired = with_unjudged(judgments, *runs.values())
         with warnings_about(None):  # the user has seen it
             ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
-    overlaps = overlaps_of(judgments.query_ids, *runs.values(), persistence)
+    depth = depth_looked_at(persistence)
+    lists = (first_documents(run, judgments.query_ids, depth) for run in runs.values())
     k, texts = cutoff_of(asked), texts_of(dataset_of(qrels), judgments.query_ids)
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
@@ -503,7 +509,7 @@ def reranking(
         early=PairCounts(*count_pairs(paired, *early).sum(axis=0).tolist()),
         cutoff=k,
         queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
-        overlaps=overlaps,
+        overlaps=[rank_biased_overlap(*both, persistence) for both in zip(*lists, strict=True)],
         persistence=persistence,
         top=top,
         notes=[*evaluator.notes(), *first.notes, *second.notes],

@@ -8,6 +8,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
+from permed_measures.comparison.overlap import PERSISTENCE
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.tests import MAX_T, SignificanceTest
 from permed_measures.corrections import CORRECTIONS
@@ -173,6 +174,8 @@ class Comparison(Result):
     all_pairs : bool
         Whether tables have the differences of every pair, however many there are. Pages and other programs
         always have them.
+    persistence : float
+        The p of the rank-biased overlap of two runs, which a page has.
     """
 
     rows: list[ComparisonRow]
@@ -195,6 +198,7 @@ class Comparison(Result):
     orders: Orders | None = None
     critical: float | None = None
     all_pairs: bool = False
+    persistence: float = PERSISTENCE
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""

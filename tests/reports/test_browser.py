@@ -196,6 +196,37 @@ def test_queries_have_their_values_and_are_searched_filtered_and_sorted(browser,
             assert found == sorted(found, reverse=descending)
 
 
+@pytest.mark.thorough
+def test_the_overlap_of_two_runs_is_shown_of_each_query_and_on_average(browser, path):
+    with opened(browser, path) as page:
+        page.locator("#query-run").select_option("tfidf")
+        expected = pm.reranking("permed-sample", SAMPLES[0].runs["lsa"], SAMPLES[0].runs["tfidf"], "P@1")
+        said = f"Rank-biased overlap (RBO) of tfidf and lsa: {expected.overlap:.4f} on average (p = 0.9)."
+        assert page.locator("#query-overlap").text_content() == said
+        by_query = dict(zip((each.query_id for each in expected.queries), expected.overlaps, strict=True))
+        headings = page.locator("#query-table thead th").all_text_contents()
+        column = headings.index("RBO") - 1
+        shown = queries_shown(page)
+        assert {query: cells[column] for query, cells in shown.items()} == {
+            query: f"{value:.4f}" for query, value in by_query.items()
+        }
+        page.locator("#query-table thead th").nth(column + 1).get_by_role("button").click()
+        order = [by_query[query] for query in queries_shown(page)]
+        assert [round(value, 4) for value in order] == sorted(
+            (round(value, 4) for value in order), reverse=True
+        )
+        page.locator(".query-open").nth(2).click()
+        opened_query = page.evaluate("decodeURIComponent(location.hash.slice(3))")
+        row = page.locator("#query-rbo").locator("th, td").all_text_contents()
+        assert row == ["RBO (p = 0.9)", f"{by_query[opened_query]:.4f}"]
+        page.locator("[data-side=right] select").select_option("lsa")
+        assert page.locator("#query-rbo").count() == 0
+        page.get_by_role("button", name="Close").click()
+        page.locator("#query-baseline").select_option("bm25")  # a pair that is not compared
+        assert page.locator("#query-overlap").text_content() == ""
+        assert "RBO" not in page.locator("#query-table thead th").all_text_contents()
+
+
 def _words(text):
     return re.findall(r"\w+", text.lower())
 

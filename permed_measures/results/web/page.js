@@ -158,6 +158,13 @@ class Queries {
     return value.toFixed(this.digits);
   }
 
+  /** Find the rank-biased overlap of two runs: its mean, and that of each query; nothing if it is not known. */
+  overlap(run = this.run, baseline = this.baseline) {
+    const of = (a, b) => this.overlaps.find(([first, second]) => first === a && second === b);
+    const found = of(run, baseline) ?? of(baseline, run);
+    return found && { mean: found[2], values: found[3] };
+  }
+
   signed(value) {
     const text = Math.abs(value).toFixed(this.digits);
     return `${Number(text) === 0 ? (value ? "±" : "") : value > 0 ? "+" : "−"}${text}`;
@@ -198,6 +205,7 @@ class Queries {
         order: (a, b) => this.value(run, a) - this.value(run, b),
         text: (query) => this.format(this.value(run, query)),
       })),
+      ...overlapColumn(this.overlap()),
       ...Object.entries(this.fields).map(([name, labels]) => ({
         key: `field ${name}`,
         name,
@@ -207,6 +215,22 @@ class Queries {
       })),
     ];
   }
+}
+
+/** Make the column of the overlap, if it is known; a query of which neither run has a document is last. */
+function overlapColumn(overlap) {
+  if (!overlap) return [];
+  const { values } = overlap;
+  return [{ key: "overlap", name: "RBO", order: (a, b) => (values[a] ?? -1) - (values[b] ?? -1), text: (query) => overlapText(values[query]) }];
+}
+
+const overlapText = (value) => value?.toFixed(4) ?? "–";
+
+/** Say how much the two runs agree; why that is not known stands with the rankings. */
+function showOverlap(list) {
+  const [overlap, runs] = [list.overlap(), `${list.runs[list.run]} and ${list.runs[list.baseline]}`];
+  const text = `Rank-biased overlap (RBO) of ${runs}: ${overlapText(overlap?.mean)} on average (p = ${list.persistence}).`;
+  byId("query-overlap").textContent = overlap ? text : "";
 }
 
 /** Show all queries: what is compared, filters, a scatter, a table; a query opens with its rankings. */
@@ -223,6 +247,7 @@ function showQueries(data) {
     }
     byId("query-clear").hidden = !(list.search || list.outcome || list.point || Object.keys(list.labels).length);
     showTable(list, update, open);
+    showOverlap(list);
     showScatter(list, update);
   };
   makeTools(list, update);
@@ -480,6 +505,11 @@ function showValues(list, query, left, right) {
       element("td", { class: outcomeOf(delta) }, list.signed(delta)),
     );
   });
+  const overlap = left === right ? undefined : list.overlap(right, left);
+  if (overlap) {
+    const name = element("th", { scope: "row", class: "label" }, `RBO (p = ${list.persistence})`);
+    rows.push(element("tr", { id: "query-rbo" }, name, element("td", { colspan: 3 }, overlapText(overlap.values[query]))));
+  }
   byId("query-values").replaceChildren(element("thead", {}, element("tr", {}, ...headings)), element("tbody", {}, ...rows));
 }
 
