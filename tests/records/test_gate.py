@@ -1,14 +1,21 @@
 """Gates: floors, and drops below a run."""
 
 import json
+import os
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml  # which ir_datasets brings
 from commands import run_main
 
 import permed_measures as pm
+from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import proportion_interval
 from permed_measures.records.limit_intervals import of_changes
 
@@ -423,3 +430,72 @@ def test_an_interval_of_few_that_differ_is_wider_where_there_are_more_changes():
         assert found[0].interval == pytest.approx((-share, share))
         reached.append(share)
     assert reached == sorted(reached)
+
+
+# --- the workflow of the guide ---------------------------------------------------------------------------
+
+GUIDE = Path(__file__).parents[2] / "notebooks" / "guide" / "records.md"
+
+
+def workflow():
+    """Return the workflow that the guide shows, as GitHub reads it."""
+    [text] = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return yaml.safe_load(text)
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Return a folder with what the workflow reads, in which `permed-measures` is this package."""
+    sample = SAMPLES[0]
+    shutil.copy(sample.qrels, tmp_path / "labels.qrels")
+    pm.record(tmp_path / "labels.qrels", {"run.trec": sample.runs["bm25"]}, "nDCG@10").write(
+        tmp_path / "base.json"
+    )
+    shutil.copy(sample.runs["bm25"], tmp_path / "run.trec")
+    program = tmp_path / "bin" / "permed-measures"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m permed_measures "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(program.parent), os.environ["PATH"]]))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return tmp_path
+
+
+def statuses(checkout):
+    """Run the steps of the job after the installation as GitHub does; return their statuses."""
+    [job] = workflow()["jobs"].values()
+    [install, *steps] = [step for step in job["steps"] if "run" in step]
+    assert install["run"].startswith("pip install ")
+    found = {}
+    for step in steps:
+        if not any(found.values()) or step.get("if") == "always()":
+            environment = os.environ | job["env"]
+            command = ["bash", "-e", "-c", step["run"]]  # as GitHub runs a step
+            found[step["name"]] = subprocess.run(
+                command, cwd=checkout, env=environment, check=False
+            ).returncode
+    [upload] = [step for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
+    assert (upload["if"], (checkout / upload["with"]["path"]).exists()) == ("always()", found["Page"] == 0)
+    return found
+
+
+def test_the_rules_of_the_workflow_are_a_gate(checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    [job] = workflow()["jobs"].values()
+    status, out, _ = run_main("gate", *job["env"]["RULES"].split(), "--format", "markdown")
+    assert status == 0
+    assert out.startswith("Retrieval quality passed: 2 rules.\n")
+    assert re.search(r"^\| ok \| nDCG@10 \| drop of at most 0.02 \| changed by 0.0000 \|", out, re.MULTILINE)
+
+
+@pytest.mark.thorough
+def test_the_workflow_of_the_guide_writes_a_summary_and_a_page_that_say_why(checkout):
+    assert workflow()[True] == ["push", "pull_request"]  # what YAML 1.1 makes of the key `on`
+    worse = {q: {"x": 1.0} for q in pm.read_run(SAMPLES[0].runs["bm25"])}
+    pm.write_run(worse, checkout / "run.trec")
+    assert statuses(checkout) == {"Gate": 1, "Page": 0}
+    for name in ("summary.md", "gate.html"):
+        assert "Retrieval quality failed: P@1, nDCG@10" in (checkout / name).read_text(encoding="utf-8")
+    (checkout / "gate.html").unlink()
+    (checkout / "labels.qrels").unlink()
+    assert statuses(checkout) == {"Gate": 2, "Page": 1}
