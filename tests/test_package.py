@@ -47,7 +47,7 @@ identification: forms files cases user_function program elimination detection id
 feasibility: formulas bounds candidates rows differences unprinted
 feasibility: reports possible
 uncertainty_sources: labels results uncertainty
-records: record verify limit_intervals gate leaderboard
+records: record metadata verify limit_intervals gate leaderboard
 cli: messages signals parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__

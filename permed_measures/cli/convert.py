@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,23 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.errors import InputError
+from permed_measures.escaping import join_names
 from permed_measures.inputs.door import resolve
 from permed_measures.inputs.formats import Kind
 from permed_measures.inputs.read import kind_of, read_file
 from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
-from permed_measures.inputs.write import OUTPUT_FORMATS, STDOUT, write_qrels, write_run
+from permed_measures.inputs.write import OUTPUT_FORMATS, STDOUT, write_qrels, write_run, write_whole
+from permed_measures.provenance import stored
+from permed_measures.records.metadata import Metadata, as_yaml, check_no_loss, described, head_of, ir_metadata
+from permed_measures.records.record import read_record
 
 
 def run(args: Namespace) -> None:
     """Write a run or qrels in another format."""
     target = STDOUT if args.target == "-" else Path(args.target)
     check_folder(target)
+    is_yaml = args.to is None and target.suffix.lower() in (".yml", ".yaml")
     kept: dict[str, Any] = {}
     with warnings_as_notes():
         found = resolve(args.source, [args.kind] if args.kind else ["qrels", "run"])
@@ -38,6 +43,14 @@ def run(args: Namespace) -> None:
             raise InputError(f"{problem}, and this is read as qrels", where=args.source, hint=hint)
         if args.tag:
             kept["tag"] = args.tag
+        if args.record or is_yaml:
+            metadata = _metadata(found, kind, kept, args)
+            kept["comments"] = head_of(kept["comments"], metadata)
+            if is_yaml:
+                check_no_loss(target, metadata)
+                write_whole(target, as_yaml(metadata).encode())
+                print_message(f"{target}: ir_metadata of {args.source}")
+                return
         write: Callable[..., None] = write_qrels if kind == "qrels" else write_run
         write(table, target, to=args.to, **kept)
     if target != STDOUT:
@@ -59,6 +72,23 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
     return kind, rows, {"comments": comments} | ({"tag": tag} if tag and kind == "run" else {})
 
 
+def _metadata(path: Any, kind: str, kept: Mapping[str, Any], args: Namespace) -> Metadata:
+    """Return the metadata of a run: those at its head, filled by the record that it is in."""
+    if args.record is None:
+        problem = f"a {Path(args.target).suffix} file is of metadata, which a record fills"
+        raise InputError(problem, where=args.target, hint="Name one by --record FILE")
+    if kind != "run" or not isinstance(path, Path):
+        raise InputError("--record is about runs, and this is read as qrels", where=args.source)
+    record, digest = read_record(args.record), stored(path)["sha256"]
+    if digest is None or digest not in {each["sha256"] for each in record["runs"].values()}:
+        problem = f"the record has no run of this file (it has {join_names(map(repr, record['runs']))})"
+        hint = "Make one by evaluate QRELS RUN --record FILE, and convert the same RUN"
+        raise InputError(problem, where=str(args.record), hint=hint)
+    comments, tag = kept["comments"], kept.get("tag") or path.name.partition(".")[0]
+    metadata = described(comments, ir_metadata(record, tag), str(path))
+    return metadata | ({"tag": args.tag} if args.tag else {})
+
+
 COMMAND = Command(
     run,
     [
@@ -72,10 +102,12 @@ COMMAND = Command(
             choices=OUTPUT_FORMATS,
         ),
         option(OUTPUT, "--tag NAME", "The tag of a TREC run; else that of IN."),
+        option(OUTPUT, "--record FILE", "Describe the run in ir_metadata, by a record that has it."),
         ORDER,
         *CLEANING,
     ],
     examples=["permed-sample/runs/bm25 bm25.trec", "permed-sample qrels.tsv"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels PerMed ground truth), "
-    ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's), and perhaps .gz.",
+    ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's), and perhaps .gz. With --record it may be "
+    "ir-metadata.yml.",
 )

@@ -1,0 +1,181 @@
+"""ir_metadata of a run, as far as a record knows it: comment lines at the head of the run, or a YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ir_measures.measures import Measure
+
+from permed_measures.errors import InputError, short_repr
+from permed_measures.escaping import join_names
+from permed_measures.measures.parameters import cutoff_of
+from permed_measures.measures.parsing import parse_measure
+from permed_measures.records.record import Record
+
+SCHEMA_VERSION = 0.1
+"""The version of ir_metadata: https://www.ir-metadata.org/metadata/overview/."""
+
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+"""The first and the last line of metadata at the head of a run."""
+
+Metadata = dict[str, Any]
+
+
+def ir_metadata(record: Record, tag: str) -> Metadata:
+    """Return what a record can fill of the metadata of a run: its evaluation, and the test collection.
+
+    Parameters
+    ----------
+    record : Record
+    tag : str
+        The tag of the run.
+
+    Returns
+    -------
+    dict
+        ``research goal``, ``evaluation``: ``reported measures``, by the names of trec_eval where it has the
+        measure, and ``software``, what computed them. ``data``, ``test collection``: ``name``, ``qrels`` (the
+        name of the file, and its SHA-256), ``ir_datasets``. Who made the run, by which method and on which
+        platform a record does not say, and so these parts are not here.
+
+    Examples
+    --------
+    >>> from permed_measures.records.record import record
+    >>> found = record({"q": {"a": 1}}, {"mine": {"q": {"a": 1.0}}}, ["nDCG@10", "GradedAP@10"])
+    >>> ir_metadata(found, "mine")["research goal"]["evaluation"]["reported measures"]
+    ['ndcg_cut_10', 'GradedAP@10']
+    """
+    qrels = record["qrels"]
+    path, dataset = qrels["path"], qrels["dataset"]
+    file = Path(path).name if path and path != "-" else None
+    collection = {
+        "name": dataset or file,
+        "qrels": file,
+        "sha256 of qrels": qrels["sha256"],
+        "ir_datasets": dataset,
+    }
+    measures = dict.fromkeys(trec_name(parse_measure(text)) for text in record["measures"].values())
+    software = [f"{name}=={version}" for name, version in record["versions"].items()]
+    known = {name: value for name, value in collection.items() if value}
+    return {
+        "schema-version": SCHEMA_VERSION,
+        "run-version": 1.0,
+        "tag": tag,
+        "research goal": {"evaluation": {"reported measures": [*measures], "software": software}},
+        **({"data": {"test collection": known}} if known else {}),
+    }
+
+
+_TREC_NAMES = {
+    "AP": "map map_cut_{}",
+    "nDCG": "ndcg ndcg_cut_{}",
+    "P": "- P_{}",
+    "R": "- recall_{}",
+    "RR": "recip_rank -",
+    "Success": "- success_{}",
+    "Rprec": "Rprec -",
+    "Bpref": "bpref -",
+    "infAP": "infAP -",
+    "SetP": "set_P -",
+    "SetR": "set_recall -",
+    "SetF": "set_F -",
+    "SetAP": "set_map -",
+}
+"""What trec_eval calls measures, without and with a cutoff; - where it has none."""
+
+
+def trec_name(measure: Measure) -> str:
+    """Return what trec_eval calls a measure, or its own name where trec_eval does not have it in this form.
+
+    Examples
+    --------
+    >>> [trec_name(parse_measure(name)) for name in ("AP", "P@10", "RR@10", "nDCG(dcg='exp-log2')@10")]
+    ['map', 'P_10', 'RR@10', "nDCG(dcg='exp-log2')@10"]
+    """
+    without, _, cut = _TREC_NAMES.get(str(measure.NAME), "- -").partition(" ")
+    cutoff = cutoff_of(measure)
+    name = without if cutoff is None else cut.format(cutoff)
+    plain = {**measure.params, "cutoff": cutoff}.keys() <= {"cutoff"}
+    return name if plain and name != "-" else str(measure)
+
+
+# --- the head of a run ---------------------------------------------------------------------------------
+
+
+def described(comments: Sequence[str], found: Mapping[str, Any], where: str = "") -> Metadata:
+    """Return the metadata at the head of a run, with what it does not say from `found`.
+
+    Raises
+    ------
+    InputError
+        If the head has metadata that cannot be read.
+    """
+    own, _ = _divided(comments, where)
+    return _filled(own, found)
+
+
+def head_of(comments: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
+    """Return the comment lines of metadata, then those at the head of a run that are not metadata."""
+    _, others = _divided(comments, "")
+    return [START, *(f"# {line}" for line in as_yaml(metadata).splitlines()), END, *others]
+
+
+def as_yaml(metadata: Mapping[str, Any]) -> str:
+    """Write metadata as YAML."""
+    import yaml  # which ir_datasets brings
+
+    text: str = yaml.safe_dump(dict(metadata), sort_keys=False, allow_unicode=True, width=float("inf"))
+    return text
+
+
+def check_no_loss(path: Path, metadata: Mapping[str, Any]) -> None:
+    """Raise InputError where a file that is there says what these metadata do not."""
+    import yaml
+
+    if not path.is_file():
+        return
+    try:
+        there = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        there = None
+    names = there.keys() if isinstance(there, dict) else {"what it has"}
+    lost = [str(name) for name in names if name not in metadata]
+    if lost:
+        problem = f"the file would lose what a record does not know: {join_names(lost, 5)}"
+        raise InputError(problem, where=str(path), hint="Name another file for OUT, and copy from that")
+
+
+def _divided(comments: Sequence[str], where: str) -> tuple[Metadata, list[str]]:
+    """Return the metadata among comment lines, and the other lines."""
+    if START not in comments:
+        return {}, list(comments)
+    first = comments.index(START)
+    if END not in comments[first:]:
+        raise InputError(f"the metadata at the head of the run have no last line {END!r}", where=where)
+    last = comments.index(END, first)
+    import yaml
+
+    try:
+        own = yaml.safe_load("\n".join(line.removeprefix("#") for line in comments[first + 1 : last]))
+    except yaml.YAMLError as error:
+        problem = f"the metadata at the head of the run are not YAML ({' '.join(str(error).split())})"
+        raise InputError(problem, where=where) from None
+    if not isinstance(own, dict | None):
+        raise InputError(
+            f"the metadata at the head of the run have no names (found {short_repr(own)})", where=where
+        )
+    return own or {}, [*comments[:first], *comments[last + 1 :]]
+
+
+def _filled(own: Mapping[str, Any], found: Mapping[str, Any]) -> Metadata:
+    """Return what is there, and from `found` what is not; an underscore in a name is a blank."""
+    filled, names = dict(own), {str(name).replace("_", " "): name for name in own}
+    for name, value in found.items():
+        there = names.get(name.replace("_", " "), name)
+        if isinstance(value, Mapping) and isinstance(filled.get(there), Mapping):
+            filled[there] = _filled(filled[there], value)
+        elif filled.get(there) in (None, ""):
+            filled[there] = value
+    return filled
