@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from permed_measures.comparison.plots import plot_queries as plot_queries
     from permed_measures.comparison.reranking import reranking as reranking
     from permed_measures.crosschecks import crosscheck as crosscheck
+    from permed_measures.evaluated import evaluate as evaluate
     from permed_measures.feasibility.possible import possible as possible
     from permed_measures.identification.identify import identify as identify
     from permed_measures.inputs.door import read_qrels as read_qrels
@@ -81,7 +82,6 @@ if TYPE_CHECKING:
     from permed_measures.records.leaderboard import leaderboard as leaderboard
     from permed_measures.records.record import record as record
     from permed_measures.records.verify import verify as verify
-    from permed_measures.results.evaluation_report import evaluate as evaluate
     from permed_measures.uncertainty_sources.uncertainty import uncertainty as uncertainty
 
 __version__ = "0.2.0"
@@ -94,7 +94,7 @@ _LAZY = {
     "audit": "auditing.audit",
     "compare": "comparison.compare",
     "crosscheck": "crosschecks",
-    "evaluate": "results.evaluation_report",
+    "evaluate": "evaluated",
     "from_relevance_lists": "inputs.read",
     "gate": "records.gate",
     "identify": "identification.identify",

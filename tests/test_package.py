@@ -48,6 +48,7 @@ feasibility: formulas bounds candidates rows differences unprinted
 feasibility: reports possible
 uncertainty_sources: labels results uncertainty
 records: record metadata verify limit_intervals gate leaderboard
+evaluated
 cli: messages signals parsing arguments inputs output
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__

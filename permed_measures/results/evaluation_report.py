@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups
-from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import dataset_of
-from permed_measures.errors import InputError
 from permed_measures.escaping import grouped, join_names
-from permed_measures.inputs.door import read
-from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.headings import headings_of
-from permed_measures.measures.parsing import measures_of
-from permed_measures.provenance import Origin
 from permed_measures.results.evaluations import (
     BEST,
     COUNTS,
@@ -25,91 +14,11 @@ from permed_measures.results.evaluations import (
     EvaluationRow,
     Evaluations,
     content_of,
-    evaluate_all,
     evaluation_records,
     value_text,
-    with_judged,
 )
-from permed_measures.results.report import Report, Result, Section, how_made, titled
+from permed_measures.results.report import Report, Section, how_made, titled
 from permed_measures.results.table import NONE, Cell, Style, Table, isclose
-
-if TYPE_CHECKING:
-    from permed_measures.engine.groups import By
-    from permed_measures.inputs.columns import QrelsLike, RunLike
-    from permed_measures.measures.parsing import MeasuresLike
-
-
-@dataclass(frozen=True)
-class Evaluated(Evaluations, Result):
-    """Evaluations of runs; ``print`` shows what the command prints.
-
-    ``to_polars`` and ``to_pandas`` give a row for each run, and for each query or group if these were asked
-    for, with a column for each measure.
-    """
-
-    def report(self) -> Report:
-        """Return the means, or the values of each query, and which runs are highest."""
-        return evaluation_report(self)
-
-
-def evaluate(
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    measures: MeasuresLike,
-    *,
-    by_query: bool = False,
-    by: By | None = None,
-    macro: bool = False,
-    rel: float | None = None,
-) -> Evaluated:
-    """Evaluate runs by the same measures, as the command of this name does.
-
-    Parameters
-    ----------
-    qrels : QrelsLike
-        Judgments in any form. A data set of ir_datasets knows the fields of its queries.
-    runs : mapping of str to RunLike
-        By name, at least one.
-    measures : Measure or str, or an iterable of them, or a dict of name to measure
-    by_query : bool
-        Whether to give the values of each query instead of the means.
-    by : str, mapping or callable, optional
-        Give the mean of each group of queries: a field of the data set's queries, a regular expression for
-        their ids, or the group of each query.
-    macro : bool
-        Give the mean of the groups' means instead.
-    rel : number, optional
-        The lowest relevant grade, for each measure that takes one and does not name its own.
-
-    Returns
-    -------
-    Evaluated
-        ``evaluations[name]`` has the values of each query; ``print``, ``to``, ``to_polars`` and ``to_pandas``
-        give tables, with Judged@k where a run has unjudged documents.
-
-    Raises
-    ------
-    MeasureError, InputError
-        As for an evaluation, naming the run; for `macro` without `by`, and `by` with `by_query`.
-
-    Examples
-    --------
-    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
-    >>> runs = {"one": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}}
-    >>> result = evaluate(qrels, runs, ["P@1", "RR"])
-    >>> result.to_polars().select("run", "P@1", "RR").rows()
-    [('one', 0.5, 0.5)]
-    """
-    if macro and by is None:
-        raise InputError("macro needs by", hint="Name the groups, such as by='conversation_id'")
-    if by_query and by is not None:
-        raise InputError("by and by_query exclude each other", hint="Leave out one of them")
-    named = runs_by_name(runs)
-    origin, table, asked = Origin.of(qrels, named), read(qrels, "relevance"), measures_of(measures, rel)
-    judgments = Judgments.of(table)
-    groups = None if by is None else Groups.of(judgments.query_ids, by, dataset_of(table))
-    evaluations, notes = evaluate_all(PermedEvaluator(with_judged(asked), judgments), named)
-    return Evaluated(asked, evaluations, by_query, groups, macro, origin=origin, notes=notes)
 
 
 def evaluation_report(found: Evaluations, digits: int | None = None, in_percent: bool = False) -> Report:

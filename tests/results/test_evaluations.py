@@ -323,3 +323,42 @@ def test_what_evaluate_in_python_refuses(options, message):
         pm.evaluate(QRELS, RUNS, "RR", **options)
     with pytest.raises(pm.PermedError, match="nothing"):
         pm.evaluate(QRELS, {"bad": "nothing.trec"}, "RR")
+
+
+def test_a_plot_of_evaluate_is_that_of_plot_means():
+    runs = {name: SAMPLES[0].runs[name] for name in ("bm25", "lsa")}
+    for measures in ("P@1", ["P@1", "nDCG@10"]):
+        found = pm.evaluate("permed-sample", runs, measures)
+        first, second = found.plot(level=0.9), pm.plot_means("permed-sample", runs, measures, level=0.9)
+        assert len(first) == len(second) == len(found.measures)
+        for ours, others in zip(first, second, strict=True):
+            labels = [[each.get_text() for each in axes.get_yticklabels()] for axes in (ours, others)]
+            assert labels == [["bm25", "lsa"] if ours is first[0] else []] * 2
+            assert [line.get_xydata().tolist() for line in ours.lines] == [
+                line.get_xydata().tolist() for line in others.lines
+            ]
+        titles = [axes[0].figure.get_suptitle() for axes in (first, second)]
+        assert titles[0] == titles[1]
+        assert "conversation_id" in titles[0]
+    with pytest.raises(pm.InputError, match="ax must be one Axes for each of 2 measures"):
+        found.plot(ax=first[0])
+    for options in ({"by_query": True}, {"by": "turn_number"}):
+        with pytest.raises(pm.InputError, match=r"the means over all queries\. Leave out by_query and by"):
+            pm.evaluate("permed-sample", runs, "P@1", **options).plot()
+    with pytest.raises(pm.InputError, match="level"):
+        found.plot(level=2)
+    with pytest.raises(pm.InputError, match="the qrels have no query"):
+        pm.evaluate({}, {"a": {}}, "P@1").plot()
+
+
+def test_a_record_of_evaluate_is_that_of_record(tmp_path):
+    runs = {name: SAMPLES[0].runs[name] for name in ("bm25", "lsa")}
+    measures = {"MAP@10": pm.GradedAP @ 10, "nDCG@10": "nDCG@10"}
+    for options in ({}, {"by_query": True}, {"by": "turn_number"}):
+        found = pm.evaluate("permed-sample", runs, measures, **options).record(created=False)
+        assert found == pm.record("permed-sample", runs, measures, created=False)
+    assert pm.evaluate(QRELS, RUNS, "RR").record()["created"]
+    found.write(tmp_path / "base.json")
+    assert pm.verify(tmp_path / "base.json").ok
+    with pytest.raises(pm.InputError, match="the qrels have no query"):
+        pm.evaluate({}, {"a": {}}, "P@1").record()

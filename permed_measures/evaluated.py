@@ -1,0 +1,178 @@
+"""Evaluations of runs as a result in Python: `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.groups import By, Groups, clusters_of
+from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.engine.tables import dataset_of
+from permed_measures.errors import InputError
+from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.inputs.door import read
+from permed_measures.inputs.runs import runs_by_name
+from permed_measures.intervals import check_level
+from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.plots.panels import draw_means
+from permed_measures.provenance import Origin
+from permed_measures.records.record import Record, make_record
+from permed_measures.results.evaluation_report import evaluation_report
+from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
+from permed_measures.results.report import Report, Result
+from permed_measures.run_notes import check_nonempty
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Evaluated(Evaluations, Result):
+    """Evaluations of runs; ``print`` shows what the command prints.
+
+    ``to_polars`` and ``to_pandas`` give a row for each run, and for each query or group if these were asked
+    for, with a column for each measure.
+
+    Attributes
+    ----------
+    clusters : (str, ndarray)
+        What the conversations of the queries are called, if a data set has any, and that of each query.
+    """
+
+    clusters: tuple[str, Ints] | None = field(default=None, repr=False)
+
+    def report(self) -> Report:
+        """Return the means, or the values of each query, and which runs are highest."""
+        return evaluation_report(self)
+
+    def plot(self, level: float = 0.95, ax: Axes | Iterable[Axes] | None = None) -> list[Axes]:
+        """Plot the mean of each run with its interval, the highest on top, as `plot_means` does.
+
+        Parameters
+        ----------
+        level : float, between 0 and 1
+            Of the intervals, which are by conversations where the data set has them.
+        ax : matplotlib Axes, or an iterable of them, optional
+            Where to draw, one for each measure; a new Figure if left out.
+
+        Returns
+        -------
+        list of matplotlib Axes
+            One for each measure; `save_plot` writes their figure.
+
+        Raises
+        ------
+        InputError
+            For values by query or by group; if there are more or fewer Axes than measures, or matplotlib is
+            missing.
+
+        Examples
+        --------
+        >>> qrels = {f"q{i}": {"a": 1} for i in range(8)}
+        >>> runs = {"half": {q: {"a": 1.0} for q in [*qrels][:4]}, "all": {q: {"a": 1.0} for q in qrels}}
+        >>> [ax] = evaluate(qrels, runs, "RR").plot()
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['all', 'half']
+        """
+        if self.by_query or self.groups:
+            raise InputError("a plot has the means over all queries", hint="Leave out by_query and by")
+        check_level(level)
+        judgments = next(iter(self.evaluations.values())).rankings.judgments
+        check_nonempty(judgments, self.measures, "plot", self.evaluations)
+        n = len(self.measures)  # what was asked for comes first
+        values = {run: found.values[:n] for run, found in self.evaluations.items()}
+        name, cluster = self.clusters or ("", np.arange(judgments.n_queries))
+        return draw_means(self.measures, values, cluster, name, level, ax)
+
+    def record(self, *, created: bool = True) -> Record:
+        """Return the record of this evaluation, with the values of all queries, as `pm.record` makes it.
+
+        Parameters
+        ----------
+        created : bool
+            Whether to say when it was made. Without it, the same inputs give the same bytes.
+
+        Returns
+        -------
+        Record
+            ``write(path)`` writes it as JSON, `verify` computes it again.
+
+        Raises
+        ------
+        InputError
+            If the qrels have no query.
+
+        Examples
+        --------
+        >>> found = evaluate({"q": {"a": 1}}, {"mine": {"q": {"b": 2.0, "a": 1.0}}}, "RR").record()
+        >>> found["runs"]["mine"]["means"]
+        {'RR': 0.5}
+        """
+        return make_record(self, "score", None, created)
+
+
+def evaluate(
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measures: MeasuresLike,
+    *,
+    by_query: bool = False,
+    by: By | None = None,
+    macro: bool = False,
+    rel: float | None = None,
+) -> Evaluated:
+    """Evaluate runs by the same measures, as the command of this name does.
+
+    Parameters
+    ----------
+    qrels : QrelsLike
+        Judgments in any form. A data set of ir_datasets knows the fields of its queries.
+    runs : mapping of str to RunLike
+        By name, at least one.
+    measures : Measure or str, or an iterable of them, or a dict of name to measure
+    by_query : bool
+        Whether to give the values of each query instead of the means.
+    by : str, mapping or callable, optional
+        Give the mean of each group of queries: a field of the data set's queries, a regular expression for
+        their ids, or the group of each query.
+    macro : bool
+        Give the mean of the groups' means instead.
+    rel : number, optional
+        The lowest relevant grade, for each measure that takes one and does not name its own.
+
+    Returns
+    -------
+    Evaluated
+        ``evaluations[name]`` has the values of each query; ``print``, ``to``, ``to_polars`` and ``to_pandas``
+        give tables, with Judged@k where a run has unjudged documents; ``plot`` draws the means, ``record``
+        keeps all that they depend on.
+
+    Raises
+    ------
+    MeasureError, InputError
+        As for an evaluation, naming the run; for `macro` without `by`, and `by` with `by_query`.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
+    >>> runs = {"one": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}}
+    >>> result = evaluate(qrels, runs, ["P@1", "RR"])
+    >>> result.to_polars().select("run", "P@1", "RR").rows()
+    [('one', 0.5, 0.5)]
+    """
+    if macro and by is None:
+        raise InputError("macro needs by", hint="Name the groups, such as by='conversation_id'")
+    if by_query and by is not None:
+        raise InputError("by and by_query exclude each other", hint="Leave out one of them")
+    named = runs_by_name(runs)
+    origin, table, asked = Origin.of(qrels, named), read(qrels, "relevance"), measures_of(measures, rel)
+    judgments = Judgments.of(table)
+    groups = None if by is None else Groups.of(judgments.query_ids, by, dataset_of(table))
+    evaluations, notes = evaluate_all(PermedEvaluator(with_judged(asked), judgments), named)
+    name, cluster, _ = clusters_of(judgments.query_ids, None, dataset_of(table))
+    shown = by_query, groups, macro
+    return Evaluated(asked, evaluations, *shown, origin=origin, notes=notes, clusters=(name, cluster))
