@@ -23,7 +23,7 @@ from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, make_record
 from permed_measures.results.evaluation_report import evaluation_report
 from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
-from permed_measures.results.report import Report, Result
+from permed_measures.results.report import DescribedResult, Report
 from permed_measures.run_notes import check_nonempty
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Evaluated(Evaluations, Result):
+class Evaluated(Evaluations, DescribedResult):
     """Evaluations of runs; ``print`` shows what the command prints.
 
     ``to_polars`` and ``to_pandas`` give a row for each run, and for each query or group if these were asked

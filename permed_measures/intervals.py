@@ -30,10 +30,11 @@ LowHigh = tuple[float, float]
 
 
 class Estimate(NamedTuple):
-    """An interval (low, high), or None and why there is none."""
+    """An interval (low, high), or None and why there is none; whether it is that of a proportion."""
 
     value: Any
     reason: str = ""
+    of_proportion: bool = False
 
 
 def zero_rounding_noise(differences: Floats) -> Floats:
@@ -197,7 +198,7 @@ def measure_intervals(
     if units_of(values, cluster)[0] < 2:  # a single unit has no interval
         return found
     return [
-        Estimate(proportion_interval(column, cluster, level))
+        Estimate(proportion_interval(column, cluster, level), of_proportion=True)
         if within == (0, 1) and np.isin(column, (0, 1)).all()
         else each
         for each, within, column in zip(found, ranges, values.T, strict=True)

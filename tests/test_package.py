@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = """
 progress errors escaping terminal frames
-measures: parameters definitions headings aliases parsing
+measures: parameters definitions headings aliases parsing formulas
 engine: tables judgments query_ids
 engine: ranks matching from_spark rankings tied_rankings
 engine/kernels: binary graded expected __init__
@@ -32,11 +32,11 @@ datasets: __init__ readers downloads catalogue pyterrier
 datasets/sample: script
 evaluation
 intervals corrections run_notes
-results: latex table page report evaluations evaluation_report collections
+results: latex prose methods table page report evaluations evaluation_report collections
 spark
 plots: savefig panels
-human_labels: agreement corrected tables
-comparison: overlap paired tests results rows tables findings plots queries compare reranking
+human_labels: agreement corrected tables methods
+comparison: overlap paired tests results rows tables methods findings plots queries compare reranking
 published_tables: cells latex read
 published_tables: measure_names headings claims columns layout tables assignment grim
 crosschecks

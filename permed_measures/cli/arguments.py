@@ -15,6 +15,7 @@ from permed_measures.cli.parsing import (
 from permed_measures.engine.query_ids import REWRITINGS
 from permed_measures.inputs.read import DUPLICATES
 from permed_measures.measures.definitions import PRESETS
+from permed_measures.results.prose import PROSE_FORMATS
 from permed_measures.results.report import FORMATS
 
 QRELS = argument("qrels", "QRELS", "A qrels file, or a data set id of ir_datasets.")
@@ -47,6 +48,14 @@ FORMAT = option(OUTPUT, "--format FORMAT", f"{', '.join(FORMATS)}.", choices=FOR
 _LATEX_OPTIONS = (
     option(OUTPUT, "--label LABEL", "The label of a LaTeX table: main is tab:main.", default=""),
     option(OUTPUT, "--caption TEXT", "Its caption: text, or LaTeX if \\ or $ is in it.", default=""),
+)
+METHODS = option(
+    OUTPUT,
+    "--methods FORMAT",
+    "Print the methods for a paper: text, markdown, latex or bibtex. A table.tex has them beside it.",
+    choices=PROSE_FORMATS,
+    nargs="?",
+    const="text",
 )
 WRITING = (
     FORMAT,

@@ -96,7 +96,7 @@ def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[st
 
 def _check_together(args: Namespace) -> None:
     """Refuse the options that go with one collection only."""
-    for name in ("by", "by_query", "macro", "record"):
+    for name in ("by", "by_query", "macro", "record", "methods"):
         if getattr(args, name):
             problem = f"--{name.replace('_', '-')} goes with one collection (found a file of several)"
             raise InputError(problem, hint="Leave it out, or name qrels and runs")

@@ -14,6 +14,7 @@ from permed_measures.cli.arguments import (
     DRAWING,
     HUMAN,
     LEVEL_OPTION,
+    METHODS,
     QRELS,
     READING,
     RESAMPLES_OPTION,
@@ -22,7 +23,7 @@ from permed_measures.cli.arguments import (
     TABLES,
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_report
+from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_methods, write_report
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparison.compare import compare
 from permed_measures.comparison.overlap import PERSISTENCE
@@ -62,6 +63,7 @@ def run(args: Namespace) -> None:
     if form == FIGURE:
         plot = _PLOTS[args.figure or "forest"]
         write_figure(lambda: plot(result), args.output, about)
+        write_methods(result.report(), form, args)
     else:
         write_report(result.report(), form, args, about)
 
@@ -90,6 +92,7 @@ COMMAND = Command(
         ),
         HUMAN,
         *DRAWING,
+        METHODS,
         option(OUTPUT, "--figure NAME", "The figure: forest (by default) or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
         option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),

@@ -10,6 +10,7 @@ from permed_measures.cli.arguments import (
     ASKED_MEASURES,
     CLEANING,
     DRAWING,
+    METHODS,
     READING,
     RUNS,
     TABLES,
@@ -22,6 +23,7 @@ from permed_measures.cli.output import (
     check_record,
     format_of,
     write_figure,
+    write_methods,
     write_record,
     write_report,
 )
@@ -61,10 +63,11 @@ def run(args: Namespace) -> None:
         chosen, evaluations, args.by_query, groups, args.macro, not args.no_judged, origin, notes
     )
     about = pluralize(len(files), "run")
+    report = evaluation_report(result, args.digits, args.percent)
     if form == FIGURE:
         _write_means(result, inputs, args.output, about)
+        write_methods(report, form, args)
     else:
-        report = evaluation_report(result, args.digits, args.percent)
         write_report(report, form, args, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
@@ -119,7 +122,7 @@ COMMAND = Command(
             "another FIELD of a data set's queries, or by what a REGEX with one group finds in their ids.",
         ),
         option(STATISTICS, "--macro", "With --by: print the mean of the groups' means, not each group."),
-        *(*DRAWING, *TABLES, *READING, *CLEANING),
+        *(*DRAWING, METHODS, *TABLES, *READING, *CLEANING),
         option(ADVANCED, "--record FILE", "Write a record too, a JSON file for verify."),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --by turn_number"],

@@ -100,7 +100,7 @@ def _is_graded(inputs: Inputs) -> bool:
 
 NOT_OPTIONS = {
     *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure", "function"),
-    *("format", "output", "label", "caption", "record", "quiet"),
+    *("format", "output", "label", "caption", "record", "methods", "quiet"),
 }
 """What a provenance says in other words than as options, and where the result was written."""
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.cli.parsing import INPUT, Command, argument, option
+from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
+from permed_measures.engine.evaluator import supported
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.evaluation import calc_aggregate, ceiling
@@ -22,6 +23,8 @@ from permed_measures.measures.aliases import ALIASES
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.provenance import description_of
+from permed_measures.results.methods import measure_methods
+from permed_measures.results.prose import PROSE_FORMATS
 from permed_measures.terminal import paragraph, section
 
 
@@ -34,6 +37,9 @@ def run(args: Namespace) -> None:
     if not asked and args.qrels:
         hint = "Name one: permed-measures measures GradedAP@10 --qrels QRELS"
         raise InputError("a ceiling is that of a measure", hint=hint)
+    if args.format:
+        _write_formulas(asked, args)
+        return
     ceilings = _ceilings(asked, args.qrels) if args.qrels else {}
     if not asked:
         for name in KERNELS:
@@ -45,6 +51,15 @@ def run(args: Namespace) -> None:
         _explain(parse_measure(str(measure.NAME)))
         if measure in ceilings:
             _print(f"Ceiling of {measure} on {args.qrels}: {ceilings[measure]:.4f}")
+
+
+def _write_formulas(measures: list[Measure], args: Namespace) -> None:
+    """Print the formulas of measures as a paper has them."""
+    if not measures or args.qrels:
+        found = "with --qrels" if args.qrels else "without a measure"
+        hint = "Name measures alone: permed-measures measures GradedAP@10 --format latex"
+        raise InputError(f"--format writes the formula of a measure (found {found})", hint=hint)
+    print(measure_methods([*map(supported, measures)]).to(args.format), end="")
 
 
 def _ceilings(measures: list[Measure], qrels: str) -> dict[Measure, float]:
@@ -133,6 +148,12 @@ COMMAND = Command(
     [
         argument("names", "MEASURE", "Explain these, such as GradedAP.", nargs="*"),
         option(INPUT, "--qrels QRELS", "Show the highest value that a run can have on this data."),
+        option(
+            OUTPUT,
+            "--format FORMAT",
+            "Write the formula with these parameters, for a paper: text, markdown, latex or bibtex.",
+            choices=PROSE_FORMATS,
+        ),
     ],
-    examples=["", "GradedAP", "GradedAP@10 --qrels permed-sample"],
+    examples=["", "GradedAP", "GradedAP@10 --qrels permed-sample", "GradedAP@10 --format latex"],
 )

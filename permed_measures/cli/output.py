@@ -58,14 +58,26 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
                 where=str(output),
                 hint=f"End the name in {', '.join(known)}, or choose the format: --format",
             )
-        if _is_among(output, files_read(args, runs)):
-            raise InputError("the output would overwrite a file that is read", where=str(output))
+        for path in [output, *_methods_beside(args, form)]:
+            if _is_among(path, files_read(args, runs)):
+                raise InputError("the output would overwrite a file that is read", where=str(path))
+    if vars(args).get("methods") and output is None and args.format:
+        hint = "Leave out --format, or write the table to a file: --output FILE"
+        raise InputError("--methods is printed in place of a table (found a format of tables)", hint=hint)
     if form == FIGURE:
         matplotlib()  # before any work: an error where it is missing
     if form in (*WITHOUT_NOTES, "json", FIGURE):
         _refuse_what_is_for_tables(args, str(form))
     check_latex(str(form), args.label, args.caption)
     return str(form)
+
+
+def _methods_beside(args: Namespace, form: str) -> list[Path]:
+    """Return where methods and the works they cite are written: beside the file of a LaTeX table."""
+    output: Path | None = args.output
+    if "methods" not in args or output is None or form != "latex" or output.suffix.lower() != ".tex":
+        return []
+    return [output.with_suffix(ending) for ending in (".methods.tex", ".methods.bib")]
 
 
 def _refuse_what_is_for_tables(args: Namespace, form: str) -> None:
@@ -107,7 +119,8 @@ def check_record(args: Namespace, runs: Iterable[Path]) -> None:
     if record is None:
         return
     check_folder(record)
-    if (output is not None and _is_one_file(record, output)) or _is_among(record, files_read(args, runs)):
+    written = [] if output is None else [output, *_methods_beside(args, args.format or "latex")]
+    if any(_is_one_file(record, path) for path in written) or _is_among(record, files_read(args, runs)):
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 
@@ -125,18 +138,39 @@ def write_report(report: Report, form: str, args: Namespace, about: str, above: 
     Its notes, and those `above` its tables, go to stderr where the format has no place for them.
     """
     output: Path | None = args.output
-    # A file is as wide as it needs to be, and has no bold letters.
-    with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-        text = report.to(form, label=args.label, caption=args.caption)
-    if output is None:
-        print(text, end="")
-    else:
-        write_whole(output, text.encode(errors="backslashreplace"))
-        print_message(f"{output}: {form} of {about}")
+    if output is not None or not vars(args).get("methods"):
+        # A file is as wide as it needs to be, and has no bold letters.
+        with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
+            text = report.to(form, label=args.label, caption=args.caption)
+        if output is None:
+            print(text, end="")
+        else:
+            _write(output, text, f"{form} of {about}")
+    write_methods(report, form, args)
     if form == "html" and any(each.plots for each in report.sections) and not find_spec("matplotlib"):
         print_message("note: the page has no plots: matplotlib is not installed")
     for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
         print_message(f"note: {note}")
+
+
+def _write(path: Path, text: str, about: str) -> None:
+    """Write a text to a file, and say so."""
+    write_whole(path, text.encode(errors="backslashreplace"))
+    print_message(f"{path}: {about}")
+
+
+def write_methods(report: Report, form: str, args: Namespace) -> None:
+    """Write how the numbers were made beside a LaTeX table, and print it if that is asked for."""
+    if report.methods is None or not (vars(args).get("methods") or _methods_beside(args, form)):
+        return
+    methods = report.methods()
+    abouts = "methods, for a paper", "the works that these cite"
+    for path, kind, about in zip(_methods_beside(args, form), ("latex", "bibtex"), abouts, strict=False):
+        with redirect_stdout(io.StringIO()):
+            text = methods.to(kind)
+        _write(path, text, about)
+    if args.methods:
+        print(methods.to(args.methods), end="")
 
 
 def write_figure(draw: Callable[[], list[Axes]], output: Path, about: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ir_measures.measures import Measure
 
-from permed_measures.cli.arguments import QRELS, READING, WRITING
+from permed_measures.cli.arguments import METHODS, QRELS, READING, WRITING
 from permed_measures.cli.inputs import (
     Inputs,
     measures_by_labels,
@@ -73,7 +73,7 @@ COMMAND = Command(
         option(MEASURES_GROUP, "--judged-only", "Count pairs of judged documents only."),
         option(ADVANCED, "--rbo-p P", "The p of the rank-biased overlap: 0.9.", default=PERSISTENCE),
         option(OUTPUT, "--top N", "Queries with the largest changes to list: 5.", default=5),
-        *(*WRITING, *READING),
+        *(*WRITING, METHODS, *READING),
     ],
     examples=[
         "permed-sample \\\n    permed-sample/runs/bm25 permed-sample/runs/lsa",

@@ -11,6 +11,7 @@ from permed_measures.comparison.findings import (
     corrected_section,
     findings,
 )
+from permed_measures.comparison.methods import comparison_methods
 from permed_measures.comparison.overlap import PERSISTENCE, check_persistence
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
@@ -240,6 +241,7 @@ def comparison_report(result: Comparison) -> Report:
         partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
         cautions,
         partial(query_details, result),
+        partial(comparison_methods, result),
     )
 
 

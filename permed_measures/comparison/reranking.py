@@ -30,11 +30,14 @@ from permed_measures.escaping import pluralize, shortened
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read, read_nested
 from permed_measures.inputs.runs import runs_by_name
+from permed_measures.measures.formulas import number
 from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.report import Report, Result, Section, how_made, titled
+from permed_measures.results.methods import Methods, means_over_queries, methods_of
+from permed_measures.results.prose import literal
+from permed_measures.results.report import DescribedResult, Report, Section, how_made, titled
 from permed_measures.run_notes import check_nonempty, errors_name_run, notes_of
 
 Ints = NDArray[np.int64]
@@ -202,7 +205,7 @@ class QueryChange:
 
 
 @dataclass(frozen=True, repr=False)
-class Reranking(Result):
+class Reranking(DescribedResult):
     """What a reranking changed; ``print`` shows it.
 
     ``to_polars`` and ``to_pandas`` give a row for each query of the qrels, as do CSV and JSONL.
@@ -232,6 +235,10 @@ class Reranking(Result):
         What the two runs are called.
     origin : Origin or None
         Where the qrels and the runs come from.
+    rel : float
+        The grade from which a document is relevant.
+    judged_only : bool
+        Whether pairs are of judged documents only.
     """
 
     measure: Measure
@@ -248,6 +255,8 @@ class Reranking(Result):
     notes: list[str]
     names: tuple[str, str] = ("before", "after")
     origin: Origin | None = field(default=None)
+    rel: float = 1
+    judged_only: bool = False
 
     @property
     def pairs(self) -> PairCounts:
@@ -310,6 +319,7 @@ class Reranking(Result):
             self._content,
             self._rows,
             partial(how_made, [self.measure], self.origin),
+            methods=partial(reranking_methods, self),
         )
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -405,6 +415,46 @@ _MAX_TEXT_LENGTH = 100
 def _line(change: QueryChange) -> str:
     text = "" if change.text is None else f"  {shortened(' '.join(change.text.split()), _MAX_TEXT_LENGTH)}"
     return f"{change.difference:+.4f} ({change.before:.4f} to {change.after:.4f})  {change.query_id}{text}"
+
+
+# --- for a paper -----------------------------------------------------------------------------------------
+
+
+def reranking_methods(result: Reranking) -> Methods:
+    """Describe how the numbers of a reranking were made."""
+    n_queries = len(result.queries)
+    return methods_of(
+        [result.measure],
+        result.origin,
+        result.names,
+        n_queries,
+        [means_over_queries(n_queries)],
+        _of_reranking(result),
+    )
+
+
+def _of_reranking(result: Reranking) -> Iterator[str]:
+    """Say what is compared of two rankings."""
+    before, after = map(literal, result.names)
+    yield f"The reranked run {after} is compared with {before}."
+    yield "A query gains or loses if its value changes by more than $10^{-12}$."
+    if result.overlap is not None:
+        yield (
+            "The rankings agree by their extrapolated rank-biased overlap [@webber2010similarity] with "
+            f"$p = {number(result.persistence)}$, averaged over the queries for which a run retrieves "
+            "something."
+        )
+    yield f"The moves are those of documents of grade {number(result.rel)} and above."
+    unjudged = "only judged documents count" if result.judged_only else "an unjudged document has grade 0"
+    yield (
+        f"Pairs are of two documents of a query with different grades that both runs retrieve; {unjudged}, "
+        "and a pair is right if the higher grade has the better rank."
+    )
+    if result.cutoff is not None and result.early.share_put_right is not None:
+        yield (
+            f"P-imp@{result.cutoff} is the share of pairs that the reranking puts right, of the pairs whose "
+            f"documents both runs have within the first {pluralize(result.cutoff, 'rank')}."
+        )
 
 
 # --- the whole -----------------------------------------------------------------------------------------
@@ -515,6 +565,8 @@ def reranking(
         notes=[*evaluator.notes(), *first.notes, *second.notes],
         names=names,
         origin=origin,
+        rel=float(rel),
+        judged_only=judged_only,
     )
 
 

@@ -20,7 +20,7 @@ from permed_measures.human_labels.corrected import Corrected
 from permed_measures.intervals import check_level, percent
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin
-from permed_measures.results.report import Report, Result
+from permed_measures.results.report import DescribedResult, Report
 from permed_measures.results.table import Style
 
 MARKS = {"‡": 0.01, "†": 0.05}
@@ -126,7 +126,7 @@ def better_pairs(rows: Iterable[ComparisonRow], alpha: float = MARK_LEVEL) -> se
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Result):
+class Comparison(DescribedResult):
     """The outcome of a comparison; ``print`` shows it as the command does.
 
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.

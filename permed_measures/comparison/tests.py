@@ -333,7 +333,7 @@ def effect_sizes(differences: Floats) -> list[float | None]:
 # --- Wilcoxon ------------------------------------------------------------------------------------------
 
 
-_MAX_EXACT_DIFFERENCES = 300
+MOST_EXACT = 300
 """The p of more differences is approximated: exact, it would take more than a few hundredths of a second."""
 
 
@@ -372,7 +372,7 @@ def _wilcoxon(values: Floats) -> SignificanceTest:
     ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)  # doubled, so that all are whole
     positive = int(ranks[values > 0].sum())
     smaller = min(positive, n * (n + 1) - positive)
-    is_exact = n <= _MAX_EXACT_DIFFERENCES
+    is_exact = n <= MOST_EXACT
     p = _exact(ranks, smaller) if is_exact else stats.wilcoxon(values, method="asymptotic").pvalue
     how = "exact" if is_exact else "normal approximation"
     method = f"signed ranks of {pluralize(n, 'non-zero difference')}, {how}"

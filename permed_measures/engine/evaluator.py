@@ -113,7 +113,7 @@ class PermedEvaluator(Evaluator):
         rel: float | None = None,
         read: Callable[[Any, str], Rows] | None = None,
     ) -> None:
-        checked = [_checked(measure) for measure in measures_of(measures, rel)]
+        checked = [supported(measure) for measure in measures_of(measures, rel)]
         self._read = read
         if read and not isinstance(qrels, (dict, Judgments)):
             qrels = read(qrels, "relevance")
@@ -167,7 +167,7 @@ _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NER
 """For measures of ir_measures that are not computed here, the one of the same family that is."""
 
 
-def _checked(measure: Measure) -> Measure:
+def supported(measure: Measure) -> Measure:
     """Return the measure, or raise MeasureError if it is not supported in this form."""
     name = str(measure.NAME)
     if name not in KERNELS or (name in MEASURES and not isinstance(measure, CheckedMeasure)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from permed_measures.escaping import grouped, join_names
+from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.results.evaluations import (
     BEST,
@@ -17,6 +17,8 @@ from permed_measures.results.evaluations import (
     evaluation_records,
     value_text,
 )
+from permed_measures.results.methods import Methods, means_over_queries, methods_of
+from permed_measures.results.prose import literal
 from permed_measures.results.report import Report, Section, how_made, titled
 from permed_measures.results.table import NONE, Cell, Style, Table, isclose
 
@@ -44,7 +46,32 @@ def evaluation_report(found: Evaluations, digits: int | None = None, in_percent:
         partial(evaluation_records, found),
         partial(how_made, found.columns, found.origin),
         cautions=found.all_notes(),
+        methods=partial(evaluation_methods, found),
     )
+
+
+def evaluation_methods(found: Evaluations) -> Methods:
+    """Describe how the numbers of evaluations were made, as a paper says it."""
+    n_queries = found.queries(next(iter(found.evaluations)))["judged"]
+    runs = [*found.evaluations]
+    return methods_of(found.shown, found.origin, runs, n_queries, _means(found, n_queries))
+
+
+def _means(found: Evaluations, n_queries: int) -> Iterator[str]:
+    """Say what the values are means of."""
+    if found.by_query:
+        yield "The values are those of each query."
+        return
+    counts = [measure for measure in found.shown if measure.NAME in COUNTS]
+    yield means_over_queries(n_queries, headings_of(counts))
+    if found.groups is not None:
+        groups = f"{pluralize(len(found.groups.values), 'group')} of queries by {literal(found.groups.name)}"
+        if found.macro:
+            yield f"The macro average is the mean over the values of the {groups}, each counting once."
+        else:
+            yield f"The values are also given for each of the {groups}."
+    if found.ceilings:
+        yield "The best possible value is that of an ideal ranking of each query."
 
 
 def _finding(found: Evaluations, style: Style) -> list[str]:

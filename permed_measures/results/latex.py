@@ -9,7 +9,7 @@ from ir_measures.measures import registry
 
 from permed_measures.escaping import as_latex, one_line
 
-_NEEDS = r"% needs \usepackage{booktabs}, \usepackage{adjustbox}"
+_OF_TABLES = r"\usepackage{booktabs}, \usepackage{adjustbox}"
 _LATIN = r", \usepackage[T1]{fontenc}"
 _NEEDS_UNICODE_FONT = "% compile it with XeLaTeX or LuaLaTeX and a font that has its letters"
 _MATH_WORDS = re.compile(
@@ -22,12 +22,12 @@ _NUMBER_OR_INTERVAL = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an
 _HYPHEN_AS_MINUS = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
 
 
-def required_packages(texts: Iterable[str]) -> str:
-    """Say, as a comment, which packages a table of these texts needs, and whether it needs another LaTeX."""
+def required_packages(texts: Iterable[str], packages: str = _OF_TABLES) -> str:
+    """Say, as a comment, which packages these texts need, in a table, and whether they need another LaTeX."""
     letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
     if any(letter > "\xff" for letter in letters):
-        return f"{_NEEDS}\n{_NEEDS_UNICODE_FONT}"
-    return _NEEDS + _LATIN * any(letter > "\x7f" for letter in letters)
+        return f"% needs {packages}\n{_NEEDS_UNICODE_FONT}"
+    return f"% needs {packages}" + _LATIN * any(letter > "\x7f" for letter in letters)
 
 
 def latex_text(text: str) -> str:

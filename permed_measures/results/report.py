@@ -16,6 +16,7 @@ from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, no
 from permed_measures.frames import Tabular
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin, provenance
+from permed_measures.results.methods import Methods
 from permed_measures.results.page import html_section, page_of
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
@@ -85,6 +86,8 @@ class Report(NamedTuple):
         Returns how to make it again, for a page: command, versions, files with hashes.
     queries : callable
         Returns what a page shows query by query, as `comparison.queries` describes it.
+    methods : callable, optional
+        Returns how the numbers were made, as a paper says it.
     """
 
     title: str = ""
@@ -96,6 +99,7 @@ class Report(NamedTuple):
     how: Callable[[], dict[str, Any]] = dict
     cautions: Sequence[str] = ()
     queries: Callable[[], dict[str, Any]] = dict
+    methods: Callable[[], Methods] | None = None
 
     @property
     def written(self) -> list[Section]:
@@ -161,6 +165,28 @@ class Result(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         return self.report().records()
+
+
+class DescribedResult(Result):
+    """A result that says how it was made as the methods paragraph of a paper does."""
+
+    def methods(self, form: str = "text") -> str:
+        """Write how the numbers were made: judgments, measures by their formulas, statistics, software.
+
+        Parameters
+        ----------
+        form : {'text', 'markdown', 'latex', 'bibtex'}
+            LaTeX cites works by keys, which ``bibtex`` has with what is known of the works. The others have a
+            list of references.
+
+        Raises
+        ------
+        InputError
+            For another form.
+        """
+        described = self.report().methods
+        assert described is not None, "the report of a DescribedResult has methods"
+        return described().to(form)
 
 
 def low_high_fields(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:

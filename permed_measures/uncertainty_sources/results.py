@@ -15,11 +15,13 @@ from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, NO_CLOSED_FO
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import Corrected
+from permed_measures.human_labels.methods import about_people, corrected_by_people
 from permed_measures.human_labels.tables import MEANS_TEXTS, Line, agreement_json, flat, section_of
 from permed_measures.intervals import percent, queries_in_clusters
 from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.report import Report, Result, Section, how_made, low_high_fields, titled
+from permed_measures.results.methods import Methods, independent_units, means_over_queries, methods_of
+from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
 from permed_measures.uncertainty_sources.labels import Floats, LabelErrors
 
@@ -81,7 +83,7 @@ class UncertaintyRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty(Result):
+class Uncertainty(DescribedResult):
     """The uncertainty of the means of some runs; ``print`` shows it as a table.
 
     ``to_polars`` and ``to_pandas`` give a row for each run and measure.
@@ -108,6 +110,8 @@ class Uncertainty(Result):
         Of the qrels and people's labels.
     all_relevant : bool
         Whether each label is relevant to each measure: then Judged@k is P@k.
+    of_proportions : frozenset of bool
+        Whether there are intervals of proportions (True), and others (False).
     """
 
     rows: list[UncertaintyRow]
@@ -124,6 +128,7 @@ class Uncertainty(Result):
     origin: Origin | None = field(default=None, repr=False)
     agreement: Agreement | None = None
     all_relevant: bool = False
+    of_proportions: frozenset[bool] = frozenset()
 
     @property
     def runs(self) -> list[str]:
@@ -155,6 +160,7 @@ class Uncertainty(Result):
             data=partial(_content, self),
             rows=partial(_records, self),
             how=partial(how_made, self.measures, self.origin, self.seed),
+            methods=partial(uncertainty_methods, self),
         )
 
     def _of_people(self, digits: int) -> list[Section]:
@@ -336,6 +342,71 @@ def _explanations(result: Uncertainty, expected: bool) -> Iterator[str]:
 
 def _method(result: Uncertainty) -> str:
     return BY_CLUSTERS if result.clusters else INTERVAL
+
+
+# --- for a paper -----------------------------------------------------------------------------------------
+
+
+def uncertainty_methods(result: Uncertainty) -> Methods:
+    """Describe how the uncertainty of the means was computed, as a paper says it."""
+    means = [means_over_queries(result.n_queries)]
+    if not result.all_relevant:
+        means += [
+            "Judged@k is the share of the documents retrieved, down to the cutoff, that have a label, over "
+            "the queries for which a run retrieves something."
+        ]
+    return methods_of(
+        result.measures,
+        result.origin,
+        result.runs,
+        result.n_queries,
+        means,
+        _statistics(result),
+        ["scipy"],
+    )
+
+
+def _statistics(result: Uncertainty) -> Iterator[str]:
+    """Say where each pair of ends comes from."""
+    yield independent_units(result.n_clusters, result.clusters)
+    yield from _about_topics(result)
+    ties = "The range by ties is the least and the most over the orders of documents with equal scores"
+    yield ties + _partly(result, "ties", "orders")
+    if any(row.unjudged for row in result.rows):
+        scale = ", ".join(f"{grade:g}" for grade in result.scale)
+        unjudged = f"The range by unjudged documents is the least and the most over their gradings by {scale}"
+        yield f"{unjudged}{_partly(result, 'unjudged', 'gradings')}"
+    if result.label_errors:
+        yield (
+            f"For the range by wrong labels, {result.label_errors.about}: it is the middle "
+            f"{percent(result.level)} of the means in {pluralize(result.draws, 'draw')} of all labels "
+            f"(seed {result.seed})."
+        )
+    if result.agreement:
+        yield from about_people()
+        found = [row.people for row in result.rows if row.people]
+        yield from corrected_by_people(found, "means", result.level)
+
+
+def _about_topics(result: Uncertainty) -> Iterator[str]:
+    """Say how the intervals are computed, of those measures that have one."""
+    student = "Student's, cut to what the measure can be"
+    if result.clusters:
+        student = f"{student}, with cluster-robust standard errors [@cameron2015practitioner]"
+    proportion = "that of Clopper and Pearson [@clopper1934use]"
+    if result.clusters:
+        proportion += " on the effective sample size of Korn and Graubard [@korn1998confidence]"
+    kinds = {False: student, True: proportion}
+    known = [kinds[kind] for kind in sorted(result.of_proportions)]
+    if known:
+        how = ", and where all values are 0 or 1 ".join(known)
+        yield f"The {percent(result.level)} confidence interval for other topics is {how}."
+
+
+def _partly(result: Uncertainty, name: str, what: str) -> str:
+    """End a sentence on a range, of which some are not exact."""
+    partly = not all(row.exact.get(name, True) for row in result.rows)
+    return f"; of some measures only some {what} were tried." if partly else "."
 
 
 # --- other programs --------------------------------------------------------------------------------------

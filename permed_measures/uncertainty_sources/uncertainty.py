@@ -159,10 +159,12 @@ def uncertainty(
     clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, dataset_of(qrels))
     notes += [*evaluator.notes(), *(people.notes if people else ())]
     rows: list[UncertaintyRow] = []
+    of_proportions: set[bool] = set()
     for name in runs:
         with errors_name_run(name):
             found = _Evaluated.of(asked, judgments, runs[name])
         intervals = measure_intervals(asked, found.values.T, cluster, level)
+        of_proportions.update(each.of_proportion for each in intervals if each.value)
         labels = _labels(found, errors, draws, seed, level)
         rows += _rows(name, found, intervals, scale, labels, _by_people(found, people, level))
         notes += notes_of(name, found.rankings, asked)
@@ -170,7 +172,8 @@ def uncertainty(
     if any(row.interval for row in rows):
         notes += coverage_notes(n_clusters, "cluster" if clustered_by else "query", level, "values")
     how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
-    return Uncertainty(rows, asked, judgments.n_queries, *how, every_label_is_relevant(asked, judgments))
+    kinds = every_label_is_relevant(asked, judgments), frozenset(of_proportions)
+    return Uncertainty(rows, asked, judgments.n_queries, *how, *kinds)
 
 
 def _check(level: float, label_error: Any, human: Any) -> None:

@@ -249,7 +249,10 @@ def test_the_ending_of_a_file_tells_the_format_that_is_printed_too(ending, tmp_p
     monkeypatch.chdir(tmp_path)
     form, output = ENDINGS[ending], f"out{ending.upper()}"
     _, printed, _ = run_main(*BM25, "--format", form)
-    assert run_main(*BM25, "--output", output) == (0, "", f"{output}: {form} of 1 run\n")
+    said = f"{output}: {form} of 1 run\n"
+    if form == "latex":
+        said += "out.methods.tex: methods, for a paper\nout.methods.bib: the works that these cite\n"
+    assert run_main(*BM25, "--output", output) == (0, "", said)
     written = (tmp_path / output).read_text()
     plain = [re.sub("</?span[^>]*>", "", each) for each in (written, printed)]  # pages have the command
     assert plain[0].replace(f"--output {output}", f"--format {form}") == plain[1]

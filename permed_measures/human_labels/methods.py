@@ -1,0 +1,46 @@
+"""What a methods paragraph says of people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from permed_measures.escaping import join_names, plural
+from permed_measures.human_labels.corrected import Corrected
+from permed_measures.intervals import percent
+
+
+def about_people() -> Iterator[str]:
+    """Say how the agreement of both sets of labels is measured."""
+    yield (
+        "The agreement of the qrels with people's labels is Cohen's kappa, also with quadratic weights, and "
+        "Krippendorff's alpha for ordinal grades."
+    )
+
+
+def corrected_by_people(
+    found: Sequence[Corrected], what: str, level: float, n_together: int = 1
+) -> Iterator[str]:
+    """Say how values are corrected by people's labels.
+
+    Parameters
+    ----------
+    found : sequence of Corrected
+    what : str
+        ``means`` or ``differences``.
+    level : float
+        Of the intervals.
+    n_together : int
+        For how many of them the intervals hold at once, by Bonferroni's correction.
+    """
+    known = [each for each in found if each.value is not None]
+    if not known:
+        return
+    units = join_names(sorted({plural(each.unit) for each in known}))
+    yield (
+        f"The {what} are corrected by people's labels with prediction-powered inference "
+        "[@angelopoulos2023prediction; @angelopoulos2023ppi], which takes these as labels of a simple random "
+        f"sample of the {units}."
+    )
+    if any(each.interval for each in known):
+        together = f", simultaneous for {n_together:,} {what} by Bonferroni's correction" * (n_together > 1)
+        yield f"The corrected {what} have {percent(level)} confidence intervals{together}."

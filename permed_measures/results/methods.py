@@ -1,0 +1,207 @@
+"""How numbers were made, as the methods paragraph of a paper: data, measures, statistics, software."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ir_measures.measures import Measure
+
+from permed_measures.errors import check_choice
+from permed_measures.escaping import grouped, join_names, pluralize
+from permed_measures.measures.formulas import Formula, formula_of, number
+from permed_measures.measures.headings import headings_of
+from permed_measures.provenance import Origin, provenance
+from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain
+
+_MOST_RUNS = 10
+"""So many runs are named; of more there is the number."""
+
+_HASH = 16
+"""The number of hexadecimal digits of a hash; records have all 64."""
+
+
+class Methods(NamedTuple):
+    """Paragraphs that say how numbers were made.
+
+    Attributes
+    ----------
+    paragraphs : sequence of Paragraph
+    """
+
+    paragraphs: Sequence[Paragraph]
+
+    def to(self, form: str = "text") -> str:
+        """Write them as ``text``, ``markdown`` or ``latex``, or as ``bibtex`` the works that they cite."""
+        check_choice("form", form, PROSE_FORMATS)
+        return PROSE_FORMATS[form](self.paragraphs)
+
+
+def methods_of(
+    measures: Sequence[Measure],
+    origin: Origin | None,
+    runs: Sequence[str],
+    n_queries: int,
+    means: Iterable[str],
+    statistics: Iterable[str] = (),
+    packages: Iterable[str] = (),
+) -> Methods:
+    """Describe how the numbers of a result were made.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    origin : Origin or None
+        Where the qrels come from; the files of the judgments are read once more, for their hashes.
+    runs : sequence of str
+        Their names.
+    n_queries : int
+        Queries of the qrels.
+    means : iterable of str
+        Sentences that say what the values are means of.
+    statistics : iterable of str
+        Sentences on what else was computed.
+    packages : iterable of str
+        Packages that the numbers depend on, besides those of `provenance`.
+    """
+    known = provenance(measures, origin._replace(runs={}) if origin else None, None, packages)
+    paragraphs = [
+        Paragraph("Data", [*_data(known, runs, n_queries), *map(plain, known["conventions"])]),
+        Paragraph("Measures", [*_measures(measures), *means]),
+        Paragraph("Statistics", [*statistics]),
+        Paragraph("Software", [_software(known["versions"])]),
+    ]
+    return Methods([each for each in paragraphs if each.sentences])
+
+
+# --- data and software -----------------------------------------------------------------------------------
+
+
+def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterator[str]:
+    """Say which judgments and runs there are."""
+    for each in known.get("inputs", []):
+        yield f"{_ROLES.get(each['role'], plain(each['role']))} are those of {_source(each)}."
+    yield f"The qrels have {pluralize(n_queries, 'query')}."
+    if len(runs) > _MOST_RUNS:
+        yield f"There are {len(runs):,} runs."
+    else:
+        yield f"The {'runs are' if len(runs) > 1 else 'run is'} {join_names(map(literal, runs))}."
+
+
+_ROLES = {"qrels": "The relevance judgments (qrels)", "human qrels": "People's labels"}
+
+
+def _source(given: dict[str, Any]) -> str:
+    """Name a file or a data set, with the beginning of its hash."""
+    digest = f"`{given['sha256'][:_HASH]}`" if given["sha256"] else ""
+    if "dataset" in given:
+        name = f"the data set {literal(given['dataset'])} of ir_datasets [@macavaney2021simplified]"
+        return f"{name}, whose labels have a SHA-256 hash that begins with {digest}" if digest else name
+    name = "standard input" if given["path"] == "-" else f"the file {literal(Path(given['path']).name)}"
+    return f"{name}, whose SHA-256 hash begins with {digest}" if digest else name
+
+
+def _software(versions: dict[str, str | None]) -> str:
+    """Say which versions of which packages computed the numbers."""
+    named = {name: version for name, version in versions.items() if version is not None}
+    ours, python = named.pop("permed-measures"), named.pop("python")
+    toolkit = f" {named.pop('ir-measures')}" if "ir-measures" in named else ""
+    others = join_names(f"{name} {version}" for name, version in named.items())
+    return (
+        f"All values were computed by permed-measures {ours}, a plugin of ir-measures{toolkit} "
+        f"[@macavaney2022streamlining], with {others} on Python {python}."
+    )
+
+
+# --- measures --------------------------------------------------------------------------------------------
+
+
+def measure_methods(measures: Sequence[Measure]) -> Methods:
+    r"""Describe measures by themselves.
+
+    Examples
+    --------
+    >>> from ir_measures import P
+    >>> first, level, *_, last = measure_methods([P @ 5]).paragraphs[0].sentences
+    >>> print(level)
+    A document is relevant if its grade is at least 1.
+    >>> print(last)
+    The value of `P@5` [@vanrijsbergen1979] is $$\frac{1}{k} \sum_{i=1}^{k} r_i$$.
+    """
+    return Methods([Paragraph("Measures", [*_measures(measures)])])
+
+
+def _measures(measures: Sequence[Measure]) -> Iterator[str]:
+    """Define the measures: what they share, then one after the other."""
+    names = [_name(*each) for each in zip(headings_of(measures), map(str, measures), strict=True)]
+    formulas = [formula_of(measure) for measure in measures]
+    yield f"The {'measures are' if len(names) > 1 else 'measure is'} {join_names(names)}."
+    headings = [*map(literal, headings_of(measures))]
+    yield from _levels(headings, formulas)
+    if notation := list(dict.fromkeys(text for each in formulas for text in each.notation)):
+        yield f"For a query, {'; '.join(notation)}."
+    same = grouped((each._replace(level=None), name) for name, each in zip(headings, formulas, strict=True))
+    yield from (_definition(of, formula) for formula, of in same.items())
+    if any(each.divides for each in formulas):
+        yield "A fraction counts as 0 where its denominator is not above 0."
+
+
+def _name(heading: str, whole: str) -> str:
+    return literal(heading) if heading == whole else f"{literal(heading)} ({literal(whole)})"
+
+
+def _levels(headings: Sequence[str], formulas: Sequence[Formula]) -> Iterator[str]:
+    """Say from which grade on a document is relevant, and for which measures, where they differ."""
+    known = grouped((each.level, heading) for heading, each in zip(headings, formulas, strict=True))
+    known.pop(None, None)
+    if len(known) == 1:
+        yield f"A document is relevant if its grade is at least {_grade(next(iter(known)))}."
+    elif known:
+        parts = [f"at least {_grade(level)} for {join_names(names)}" for level, names in known.items()]
+        yield f"A document is relevant if its grade is {_clauses(parts)}."
+
+
+def _grade(level: float | None) -> str:
+    text = number(level or 0)
+    return f"${text}$" if "\\" in text else text
+
+
+def _clauses(parts: Sequence[str]) -> str:
+    return ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _definition(names: Sequence[str], formula: Formula) -> str:
+    """Define measures by their formula, and the symbols of that."""
+    cited = f" [{'; '.join(f'@{key}' for key in formula.cited)}]" if formula.cited else ""
+    of = f"The {'values' if len(names) > 1 else 'value'} of {join_names(names)}{cited}"
+    where = f", where {_clauses(formula.where)}" if formula.where else ""
+    return f"{of} {'are' if len(names) > 1 else 'is'} $${formula.latex}$${where}."
+
+
+def means_over_queries(n_queries: int, summed: Sequence[str] = ()) -> str:
+    """Say what the value of a run is.
+
+    >>> means_over_queries(48, ["NumQ"])
+    'The value of a run is the mean over the 48 queries of the qrels; `NumQ` is summed.'
+    """
+    over = f"over the {pluralize(n_queries, 'query')} of the qrels" if n_queries != 1 else "that of its query"
+    also = (
+        f"; {join_names(map(literal, summed))} {'is' if len(summed) == 1 else 'are'} summed" if summed else ""
+    )
+    return f"The value of a run is {'the mean ' * (n_queries != 1)}{over}{also}."
+
+
+def independent_units(n_clusters: int, clusters: str) -> str:
+    """Say what is taken as independent: clusters of a name, or queries where there is no name.
+
+    >>> print(independent_units(12, "conversation_id"))
+    Queries of one cluster are not taken as independent; there are 12 clusters, by `conversation_id`.
+    >>> print(independent_units(48, ""))
+    Queries are taken as independent.
+    """
+    if not clusters:
+        return "Queries are taken as independent."
+    named = "" if clusters == "clusters" else f", by {literal(clusters)}"  # a mapping or a function has none
+    there = f"there {'are' if n_clusters != 1 else 'is'} {pluralize(n_clusters, 'cluster')}"
+    return f"Queries of one cluster are not taken as independent; {there}{named}."

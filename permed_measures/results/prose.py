@@ -1,0 +1,300 @@
+r"""Sentences with formulas, names and citations, as plain text, Markdown or LaTeX, and the works they cite.
+
+A sentence is written with ``$a / b$`` for a formula in LaTeX, ``$$a / b$$`` for one on a line of its own,
+``[@key]`` or ``[@key; @key]`` for works of ``references.toml``. Text of others, such as the names of files,
+goes into it by `literal` or `plain` alone, so that none of it means anything.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from permed_measures.escaping import as_latex, as_markdown, join_names, one_line
+from permed_measures.results.latex import required_packages
+from permed_measures.terminal import paragraph
+
+
+class Paragraph(NamedTuple):
+    """A heading and sentences."""
+
+    heading: str
+    sentences: Sequence[str]
+
+
+def literal(text: str) -> str:
+    r"""Put a name into a sentence, as it stands.
+
+    >>> print(literal("a`b\\c"))
+    `a\`b\\c`
+    """
+    return "`" + re.sub(r"([`\\])", r"\\\1", one_line(text)) + "`"
+
+
+def plain(text: str) -> str:
+    r"""Put text into a sentence: nothing in it is a formula, a name or a citation.
+
+    >>> print(plain("[@x] $5"))
+    \[@x] \$5
+    """
+    return re.sub(r"([`\\$\[])", r"\\\1", one_line(text))
+
+
+def cited_in(paragraphs: Iterable[Paragraph]) -> list[str]:
+    """Return the keys of the works that are cited, each once, in the order of their first citation."""
+    pieces = (piece for each in paragraphs for text in each.sentences for piece in _pieces(text))
+    return list(dict.fromkeys(key for kind, text in pieces if kind == "cite" for key in _keys(text)))
+
+
+_PIECE = re.compile(
+    r"\$\$(?P<display>.+?)\$\$(?P<stop>[.,]?)|\$(?P<math>.+?)\$|`(?P<name>(?:[^`\\]|\\.)*)`"
+    r"|(?P<space> ?)\[@(?P<cite>[a-z0-9@; ]+)\]|(?P<text>(?:[^$`\[\\ ]|\\.| (?!\[@))+|\[)"
+)
+
+
+def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a sentence, each with what it is."""
+    for found in _PIECE.finditer(sentence):
+        if found["display"]:
+            yield "display", found["display"] + found["stop"]
+        elif found["math"]:
+            yield "math", found["math"]
+        elif found["cite"]:
+            yield "cite", found["cite"]
+        elif found["name"] is not None:
+            yield "name", re.sub(r"\\(.)", r"\1", found["name"])
+        else:
+            yield "text", re.sub(r"\\(.)", r"\1", found["text"])
+
+
+def _keys(citation: str) -> list[str]:
+    return [key.strip().removeprefix("@") for key in citation.split(";")]
+
+
+# --- works -----------------------------------------------------------------------------------------------
+
+
+@cache
+def references() -> dict[str, dict[str, Any]]:
+    """Read what is known of the works that can be cited."""
+    path = files("permed_measures.results").joinpath("references.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def short_citation(key: str) -> str:
+    """Name a work by its authors and year.
+
+    >>> short_citation("jarvelin2002cumulated"), short_citation("chapelle2009expected")
+    ('Järvelin and Kekäläinen, 2002', 'Chapelle et al., 2009')
+    """
+    work = references()[key]
+    names = [name.partition(",")[0] for name in work["author"]]
+    return f"{join_names(names) if len(names) <= 2 else f'{names[0]} et al.'}, {work['year']}"
+
+
+def long_reference(key: str) -> str:
+    """Write a work as a list of references has it.
+
+    >>> print(long_reference("vanrijsbergen1979"))
+    van Rijsbergen, C. J. Information Retrieval, 2nd edition. Butterworths, 1979.
+    """
+    work = references()[key]
+    place = work.get("journal") or work.get("booktitle") or work.get("howpublished") or work.get("publisher")
+    volume = f" {work['volume']}" if "volume" in work else ""
+    number = f"({work['number']})" if "number" in work else ""
+    pages = f", {work['pages'].replace('--', chr(0x2013))}" if "pages" in work else ""
+    chapter = f", chapter {work['chapter']}" if "chapter" in work else ""
+    edition = f", {work['edition']} edition" if "edition" in work else ""
+    title = f"{'; '.join(work['author']).rstrip('.')}. {work['title']}{edition}."
+    return f"{title} {place}{volume}{number}{chapter}{pages}, {work['year']}."
+
+
+_ACCENTS = str.maketrans({"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "&": r"\&", "_": r"\_"})
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    r"""Write works for BibTeX, in letters that any LaTeX reads.
+
+    >>> print(bibtex(["harman1992evaluation"]), end="")
+    @article{harman1992evaluation,
+      author = {Harman, Donna},
+      title = {{Evaluation issues in information retrieval}},
+      journal = {Information Processing and Management},
+      volume = {28},
+      number = {4},
+      pages = {439--440},
+      year = {1992},
+    }
+    """
+    return "\n".join(map(_entry, keys))
+
+
+def _entry(key: str) -> str:
+    kind, *fields = references()[key].items()
+    lines = [f"@{kind[1]}{{{key},"]
+    for name, value in fields:
+        text = " and ".join(value) if name == "author" else str(value)
+        text = text if name == "doi" else text.translate(_ACCENTS)
+        lines.append(f"  {name} = {{{f'{{{text}}}' if name == 'title' else text}}},")
+    return "\n".join([*lines, "}\n"])
+
+
+# --- formats ---------------------------------------------------------------------------------------------
+
+
+def _as_text(paragraphs: Sequence[Paragraph]) -> str:
+    """Write paragraphs in plain text, as wide as the terminal, and the works below."""
+    written: dict[str, Callable[[str], str]] = {
+        "display": lambda formula: f"\n\n    {plain_math(formula)}\n\n",
+        "math": plain_math,
+        "cite": _in_brackets,
+        "name": str,
+        "text": str,
+    }
+    found = []
+    for each in paragraphs:
+        blocks = f"{each.heading}. {_joined(each, written)}".split("\n\n")
+        found += [block if block.startswith("    ") else paragraph(block.strip()) for block in blocks]
+    found += ["References", *(paragraph(long_reference(key), 2) for key in _sorted(paragraphs))]
+    return "\n\n".join(found if _sorted(paragraphs) else found[:-1]) + "\n"
+
+
+def _as_markdown(paragraphs: Sequence[Paragraph]) -> str:
+    """Write paragraphs in Markdown, with formulas between dollar signs, and the works below."""
+    written: dict[str, Callable[[str], str]] = {
+        "display": lambda formula: f"\n\n$${formula}$$\n\n",
+        "math": lambda formula: f"${formula}$",
+        "cite": _in_brackets,
+        "name": _code_span,
+        "text": _markdown_text,
+    }
+    found = [f"**{each.heading}.** {_joined(each, written)}" for each in paragraphs]
+    works = [f"- {as_markdown(long_reference(key))}" for key in _sorted(paragraphs)]
+    found += ["**References**", "\n".join(works)] if works else []
+    return re.sub(r" *\n\n *", "\n\n", "\n\n".join(found)) + "\n"
+
+
+def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
+    r"""Write paragraphs in LaTeX, each sentence on a line; works are cited by ``\cite``."""
+    written: dict[str, Callable[[str], str]] = {
+        "display": lambda formula: f"\n\\[ {formula} \\]\n",
+        "math": lambda formula: f"${formula}$",
+        "cite": lambda keys: rf"~\cite{{{','.join(_keys(keys))}}}",
+        "name": lambda text: rf"\texttt{{{as_latex(text)}}}",
+        "text": as_latex,
+    }
+    texts = [
+        text for each in paragraphs for s in each.sentences for kind, text in _pieces(s) if kind in _WORDS
+    ]
+    lines = [
+        required_packages(texts, r"\usepackage{amsmath}"),
+        "% its references: --methods bibtex, or methods('bibtex')",
+    ]
+    for each in paragraphs:
+        sentences = ["".join(written[kind](text) for kind, text in _pieces(s)) for s in each.sentences]
+        lines += [rf"\paragraph{{{as_latex(each.heading)}.}}", *sentences, ""]
+    text = re.sub(r" *\n *", "\n", "\n".join(lines))
+    return re.sub(r"\\\]\n+", r"\\]\n", text).rstrip() + "\n"
+
+
+_WORDS = ("name", "text")
+
+
+def _joined(each: Paragraph, written: dict[str, Callable[[str], str]]) -> str:
+    texts = ("".join(written[kind](text) for kind, text in _pieces(s)).strip(" ") for s in each.sentences)
+    return " ".join(texts)
+
+
+def _sorted(paragraphs: Sequence[Paragraph]) -> list[str]:
+    return sorted(cited_in(paragraphs), key=lambda key: (short_citation(key).lower(), key))
+
+
+def _in_brackets(citation: str) -> str:
+    return f" ({'; '.join(map(short_citation, _keys(citation)))})"
+
+
+def _code_span(text: str) -> str:
+    r"""Write a name as code in Markdown.
+
+    >>> print(_code_span("a"), _code_span("a`b"), _code_span("`a"))
+    `a` ``a`b`` `` `a ``
+    """
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    edge = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""
+    return f"{fence}{edge}{text}{edge}{fence}"
+
+
+def _markdown_text(text: str) -> str:
+    before, after = (" " * (text != each) for each in (text.lstrip(" "), text.rstrip(" ")))
+    return f"{before}{as_markdown(text)}{after}" if text.strip() else text
+
+
+PROSE_FORMATS: dict[str, Callable[[Sequence[Paragraph]], str]] = {
+    "text": _as_text,
+    "markdown": _as_markdown,
+    "latex": _as_latex,
+    "bibtex": lambda paragraphs: bibtex(cited_in(paragraphs)),
+}
+"""The formats of paragraphs; ``bibtex`` has the works that they cite."""
+
+
+# --- formulas without LaTeX ------------------------------------------------------------------------------
+
+_SIGNS = {
+    **{
+        r"\sum": "Σ",
+        r"\prod": "Π",
+        r"\max": "max",
+        r"\min": "min",
+        r"\log_2": "log2",
+        r"\ge": "≥",
+        r"\le": "≤",
+    },
+    **{r"\in": "in", r"\dots": "…", r"\beta": "β", r"\epsilon": "ε", r"\cdot": "·", r"\lfloor": "floor("},
+    **{r"\rfloor": ")", r"\left": "", r"\right": "", r"\,": " ", r"\ ": " ", r"\pm": "±", r"\tau": "tau"},
+}
+_STRUCTURE: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
+    (r"_\{(\w)=1\}\^\{([^{}]*)\}", lambda found: f"({found[1]}=1..{found[2]})"),
+    (r"_\{([^{}]*)\}", lambda found: f"({found[1]})"),
+    (r"\^\{([^{}]*)\}", lambda found: f"^{_grouped(found[1])}"),
+    (r"\\text\{([^{}]*)\}", lambda found: found[1]),
+    (r"\\sqrt\{([^{}]*)\}", lambda found: f"sqrt({found[1]})"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda found: f"{_grouped(found[1])}/{_grouped(found[2])}"),
+)
+"""What has braces, the innermost first, and how it is written without."""
+
+
+def plain_math(latex: str) -> str:
+    r"""Write a formula without LaTeX.
+
+    >>> print(plain_math(r"\frac{1}{\min(R, 10)} \sum_{i=1}^{10} r_i\, P(i)"))
+    1/min(R, 10) Σ(i=1..10) r_i P(i)
+    >>> print(plain_math(r"\begin{cases} 2^{3} - 1 & g = 2 \\ g & \text{otherwise} \end{cases}"))
+    (2^3 - 1 if g = 2; g otherwise)
+    """
+    text = latex.replace(r"\{", "\x01").replace(r"\}", "\x02")
+    text = text.replace(r"\begin{cases} ", "(").replace(r" \end{cases}", ")").replace(r" \\ ", "; ")
+    text = text.replace(r"& \text", r"\text").replace(" & ", " if ")
+    before = ""
+    while before != text:
+        before = text
+        for pattern, written in _STRUCTURE:
+            text = re.sub(pattern, written, text)
+    text = re.sub(r"\\(?:[a-z]+(?:_2)?|[, ])", lambda found: _SIGNS[found[0]], text)
+    return (
+        re.sub(" +", " ", text)
+        .replace("^*", "*")
+        .replace("\x01", "{")
+        .replace("\x02", "}")
+        .replace("( ", "(")
+        .strip()
+    )
+
+
+def _grouped(part: str) -> str:
+    """Put a part of a formula in brackets, unless it is one thing."""
+    return part if re.fullmatch(r"[\w.*]+|\\?\w+\([^()]*\)", part) else f"({part})"
