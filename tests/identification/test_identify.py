@@ -129,6 +129,23 @@ def test_the_nearest_convention_agrees_on_the_most_cases():
     assert result.counterexample.value == pytest.approx(result.counterexample.nearest + 1 / 7)
 
 
+OF = Claimed.of
+"""Computes the measure of a case anew."""
+
+
+@pytest.mark.thorough
+def test_what_an_earlier_test_computed_changes_no_answer(computed_once, monkeypatch):
+    def third(grades, documents):
+        return sum(grades.get(doc, 0) >= 1 for doc in documents[2:3])
+
+    for function in (scripts.precision_of_query, third):
+        kept = [str(pm.identify(function, "P@5", form="query")) for _ in range(2)]
+        with monkeypatch.context() as anew:
+            anew.setattr(Claimed, "of", OF)
+            assert kept == [str(pm.identify(function, "P@5", form="query"))] * 2
+    assert len(computed_once) > 700
+
+
 @pytest.mark.thorough
 def test_the_last_digits_count():
     assert not pm.identify(partial(scripts.graded_map, half=0.49999999), "MAP@10").ok
