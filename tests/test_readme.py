@@ -86,11 +86,16 @@ def _code_spans(text):
     return re.findall(r"`([^`\n]+)`", FENCED.sub("", text))
 
 
+def typed_in_order():
+    """Return the commands of the table in the README."""
+    [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
+    return [span.removeprefix("permed-measures ") for span in _code_spans(table)]
+
+
 @pytest.mark.thorough
 def test_the_commands_of_the_readme_work_typed_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    [table] = TYPED_IN_ORDER.findall(PAGES[0].text)
-    commands = [span.removeprefix("permed-measures ") for span in _code_spans(table)]
+    commands = typed_in_order()
     assert {command.split()[0] for command in commands} == {*COMMANDS}
     typed = run_python(TYPE, json.dumps([*map(shlex.split, commands)])).split()
     assert len(typed) == len(commands)
@@ -216,22 +221,37 @@ def test_python_runs_pasted_into_a_fresh_session(block, place, request):
     assert "Warning" not in done.stderr
 
 
+def words(command):
+    return tuple(shlex.split(command.replace("\\\n", "")))
+
+
+SHOWN = [session.removeprefix("$ permed-measures ") for page in PAGES for session in page.sessions()]
+LOOKED_AT = {*map(words, [*typed_in_order(), *(session.partition("\n")[0] for session in SHOWN)])}
+"""The commands whose output another test looks at."""
+
+
+def only_run(page):
+    """Return the commands of a page that nothing else runs; those of the README are quick."""
+    return [each for each in page.commands() if page.name == "README.md" or words(each) not in LOOKED_AT]
+
+
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("command", **parameters(Page.commands))
+@pytest.mark.parametrize("command", **parameters(only_run))
 def test_commands_run(command, request):
     need_data_for(command, request)
-    assert any(run_cli(*shlex.split(command)))
+    assert any(run_cli(*words(command)))
 
 
+RUN_ABOVE = LOOKED_AT | {words(command) for page in PAGES for command in page.commands()}
 EXAMPLES = [f"{name} {example}".strip() for name in COMMANDS for example in command_of(name).examples]
 
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("command", EXAMPLES)
+@pytest.mark.parametrize("command", [each for each in EXAMPLES if words(each) not in RUN_ABOVE])
 def test_the_examples_of_the_help_run(command, request):
     need_data_for(command, request)
-    assert any(run_cli(*shlex.split(command.replace("\\\n", ""))))
+    assert any(run_cli(*words(command)))
 
 
 @pytest.mark.usefixtures("place")
