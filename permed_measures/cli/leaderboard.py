@@ -11,7 +11,6 @@ from permed_measures.cli.arguments import (
     LEVEL_OPTION,
     QRELS,
     READING,
-    RESAMPLES_OPTION,
     RUNS,
     SEED_OPTION,
     TABLES,
@@ -19,7 +18,7 @@ from permed_measures.cli.arguments import (
 )
 from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
 from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import Command
+from permed_measures.cli.parsing import ADVANCED, Command, option
 from permed_measures.escaping import pluralize
 from permed_measures.records.leaderboard import leaderboard
 
@@ -38,20 +37,14 @@ def run(args: Namespace) -> None:
     write_report(report, form, args, pluralize(len(board.entries), "run"))
 
 
+_RESAMPLES = option(
+    ADVANCED, "--resamples N", "Number of random sign patterns: 50000, fewer of more than 200 runs."
+)
 COMMAND = Command(
     run,
     [
         *(QRELS, RUNS),
-        *(
-            *ASKED_MEASURES,
-            CLUSTERS,
-            *WRITING,
-            *TABLES,
-            RESAMPLES_OPTION,
-            SEED_OPTION,
-            LEVEL_OPTION,
-            *READING,
-        ),
+        *(*ASKED_MEASURES, CLUSTERS, *WRITING, *TABLES, _RESAMPLES, SEED_OPTION, LEVEL_OPTION, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs -m GradedAP@10"],
 )

@@ -118,9 +118,9 @@ class ComparisonRow:
         return self.reasons | {name: test.reason for name, test in self.tests.items() if test.reason}
 
 
-def better_pairs(rows: Iterable[ComparisonRow], alpha: float = MARK_LEVEL) -> set[tuple[str, str]]:
+def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
     """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    significant = [row for row in rows if row.p is not None and row.p < alpha]
+    significant = [row for row in rows if row.is_significant]
     found = [(row.run, row.baseline, row.tests[row.test].direction) for row in significant]
     return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
 

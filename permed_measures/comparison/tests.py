@@ -58,11 +58,14 @@ class SignificanceTest:
 
 # --- randomization -------------------------------------------------------------------------------------
 
-_EQUAL = 1e-9
+EQUAL = 1e-9
 """Two statistics T that differ by no more count as equal: the difference is rounding."""
 
 _NUMBERS_PER_BLOCK = 2_000_000
-"""So many signs or statistics are in memory at a time: 16 MB."""
+"""So many signs are in memory at a time: 16 MB."""
+
+_DRAWS, _COLUMNS = 2048, 32
+"""So many statistics are computed at a time: what is in the processor's cache is several times as fast."""
 
 
 class Randomized(NamedTuple):
@@ -123,21 +126,15 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     >>> found.p, found.adjusted, round(found.critical, 4)
     (array([0.125, 0.375]), array([0.125, 0.375]), 1.8898)
     """
-    differences = sums[:, pairs[:, 0]] - sums[:, pairs[:, 1]]
-    scale = np.sqrt((differences**2).sum(axis=0))
-    scale[scale <= TIE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
-    statistic = differences.sum(axis=0) / scale
+    scale, statistic = _observed(sums, pairs)
     observed = np.abs(statistic)
     order = np.argsort(observed, kind="stable")  # the last is the most extreme
-    (first, second), scale, least = pairs[order].T, scale[order], observed[order] - _EQUAL
+    first, second = pairs[order].T
+    columns = _Columns(first, second, scale[order], observed[order] - EQUAL)
     alone, together, largest = np.zeros(len(order), int), np.zeros(len(order), int), []
-    for signs in _signs(len(sums), len(order), resamples, seed):
-        totals = signs @ sums
-        drawn = np.abs(totals[:, first] - totals[:, second]) / scale
-        alone += (drawn >= least).sum(axis=0)
-        np.maximum.accumulate(drawn, axis=1, out=drawn)
-        together += (drawn >= least).sum(axis=0)
-        largest.append(drawn[:, -1].copy())  # a view would keep all that was drawn
+    draws = min(_DRAWS * max(_COLUMNS // len(order), 1), _NUMBERS_PER_BLOCK // max(sums.shape))
+    for signs in _signs(len(sums), draws, resamples, seed):
+        largest.append(_count(np.ascontiguousarray((signs @ sums).T), columns, alone, together))
     added = 0 if n_patterns(len(sums), resamples) else 1
     n = sum(map(len, largest)) + added
     p, adjusted = (added + alone) / n, np.maximum.accumulate(((added + together) / n)[::-1])[::-1]
@@ -146,13 +143,60 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     return Randomized(p[back], adjusted[back], statistic, critical)
 
 
+def _observed(sums: Floats, pairs: Ints) -> tuple[Floats, Floats]:
+    """Compute what divides the sum of each column's differences, and T with its sign."""
+    scale, total = np.empty(len(pairs)), np.empty(len(pairs))
+    step = max(_NUMBERS_PER_BLOCK // len(sums), 1)
+    for start in range(0, len(pairs), step):
+        block = slice(start, start + step)
+        differences = sums[:, pairs[block, 0]] - sums[:, pairs[block, 1]]
+        scale[block], total[block] = np.sqrt((differences**2).sum(axis=0)), differences.sum(axis=0)
+    scale[scale <= TIE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
+    return scale, total / scale
+
+
+class _Columns(NamedTuple):
+    """Columns in the order of their T: two values each, what divides their difference, the least T*."""
+
+    first: Ints
+    second: Ints
+    scale: Floats
+    least: Floats
+
+
+def _count(totals: Floats, columns: _Columns, alone: Ints, together: Ints) -> Floats:
+    """Add how often T* is as large as T: that of each column, and the largest of it and those before.
+
+    `totals` is of shape (n_values, n_draws). Return the largest T* of all columns in each draw.
+    """
+    largest = np.zeros(totals.shape[1])
+    for start in range(0, len(columns.first), _COLUMNS):
+        block = slice(start, start + _COLUMNS)
+        drawn, least = totals[columns.first[block]], columns.least[block, None]
+        drawn -= totals[columns.second[block]]
+        np.abs(drawn, out=drawn)
+        drawn /= columns.scale[block, None]
+        alone[block] += _number(drawn >= least)
+        for row in drawn:  # many times as fast as np.maximum.accumulate
+            largest = np.maximum(row, largest, out=row)
+        together[block] += _number(drawn >= least)
+        largest = largest.copy()  # a view would keep the whole block
+    return largest
+
+
+def _number(is_as_large: Bools) -> Ints:
+    """Count what is true in each row; sums of bytes are several times as fast as those of booleans."""
+    number: Ints = is_as_large.view(np.uint8).sum(axis=1, dtype=np.int64)
+    return number
+
+
 def direction_of(statistic: float) -> int:
     """Return the sign of a statistic; 0 where there is nothing but rounding.
 
     >>> direction_of(-2.5), direction_of(1e-12), direction_of(1e-9)
     (-1, 0, 0)
     """
-    return 0 if abs(statistic) <= _EQUAL else int(math.copysign(1, statistic))
+    return 0 if abs(statistic) <= EQUAL else int(math.copysign(1, statistic))
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
@@ -160,13 +204,11 @@ def n_patterns(n_units: int, resamples: int) -> int | None:
     return 2**n_units if n_units < resamples.bit_length() else None
 
 
-def _signs(n_units: int, n_columns: int, resamples: int, seed: int) -> Iterator[Floats]:
+def _signs(n_units: int, draws: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
     total = number or resamples
-    step = 4 * max(
-        _NUMBERS_PER_BLOCK // max(n_units, n_columns) // 4, 1
-    )  # of 32 bits, as the generator draws them
+    step = 4 * max(draws // 4, 1)  # of 32 bits, as the generator draws them
     for start in tracked(range(0, total, step), "sign patterns"):
         rows = min(step, total - start)
         if number:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,15 +12,24 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparison.compare import compared
+from permed_measures.comparison.compare import compared, comparison_report
 from permed_measures.comparison.paired import PairedRuns
-from permed_measures.comparison.results import Comparison, ComparisonRow, TestOptions, better_pairs
-from permed_measures.comparison.tables import is_seeded, method_of, p_or_dash
-from permed_measures.comparison.tests import MAX_T, min_attainable_p
+from permed_measures.comparison.results import Comparison, TestOptions
+from permed_measures.comparison.tables import p_or_dash
+from permed_measures.comparison.tests import (
+    EQUAL,
+    MAX_T,
+    Randomized,
+    min_attainable_p,
+    n_patterns,
+    randomize,
+    sign_patterns,
+)
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import check_int
+from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
@@ -93,8 +101,8 @@ class Leaderboard(Result):
         How runs were tested.
     evaluations : Evaluations
         Of the runs; the first of its measures orders them.
-    comparison : Comparison or None
-        Of every pair of runs on this measure; None of one run.
+    untested : Comparison or None
+        What `comparison` has of every pair of runs, but for the rows; None of one run.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -105,16 +113,28 @@ class Leaderboard(Result):
     finding: str
     about: str
     evaluations: Evaluations = field(repr=False, compare=False)
-    comparison: Comparison | None = field(repr=False, compare=False)
+    untested: Comparison | None = field(repr=False, compare=False)
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The comparison of every pair of runs on the measure that orders them; None of one run.
+
+        It is made when it is first asked for: its rows hold more than the p-values of the table.
+        """
+        found = self.untested
+        if found is None:
+            return None
+        [tested] = compared([found.paired], found.options, None)
+        return replace(tested, origin=found.origin, dataset=found.dataset, runs=found.runs)
 
     def report(self, digits: int | None = None, in_percent: bool = False) -> Report:
         """Return the runs by rank, with the ranks that they may have, p-values and means.
 
         `digits` is the number of decimals, four if left out, or two in percent.
         """
-        found, seed = self.evaluations, self.comparison.options.seed if self.comparison else None
+        found, seed = self.evaluations, self._seed
         style = Style.of(digits, in_percent)
         queries = [note for run in found.evaluations for note in found.notes_on_queries(run)]
         return Report(
@@ -127,6 +147,11 @@ class Leaderboard(Result):
             partial(how_made, found.columns, self.origin, seed, _REQUIRED_PACKAGES),
             found.all_notes(),
         )
+
+    @property
+    def _seed(self) -> int | None:
+        """The seed of the test; None of one run."""
+        return self.untested.options.seed if self.untested else None
 
     def _first(self, style: Style) -> list[str]:
         """Say which run, or which runs, have the highest mean of the measure that orders them."""
@@ -159,7 +184,7 @@ class Leaderboard(Result):
 
     def _about_ranks(self) -> str:
         """Say what the ranks are that a run may have."""
-        level = self.comparison.level_in_percent if self.comparison else ""
+        level = self.untested.level_in_percent if self.untested else ""
         return (
             f"Ranks: those that a run may have, of all runs at once with a probability of {level}: from 1 + "
             "how many runs are significantly above it, to how many are not significantly below it"
@@ -168,7 +193,6 @@ class Leaderboard(Result):
     def _content(self) -> dict[str, Any]:
         """Return what the JSON holds: of each run what `evaluate` has of it, its rank and its p-value."""
         numbers = zip(self.entries, objects(self.evaluations), strict=True)
-        seed = self.comparison.options.seed if self.comparison else None
         return {
             "finding": self.finding,
             "about": self.about,
@@ -177,7 +201,7 @@ class Leaderboard(Result):
                 for each, content in numbers
             ],
             "notes": self.notes,
-            "provenance": provenance(self.evaluations.measures, self.origin, seed, _REQUIRED_PACKAGES),
+            "provenance": provenance(self.evaluations.measures, self.origin, self._seed, _REQUIRED_PACKAGES),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -206,14 +230,15 @@ def _cells_of(entry: LeaderboardEntry) -> list[Cell]:
     return [Cell(str(entry.rank), value=entry.rank), Cell(entry.run), p, ranks]
 
 
-def rank_ranges(runs: Sequence[str], better: Collection[tuple[str, str]]) -> list[tuple[int, int]]:
+def rank_ranges(n_runs: int, better: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Return the ranks that each run may have.
 
     Parameters
     ----------
-    runs : sequence of str
-    better : collection of (str, str)
-        Pairs of a run and one that it is significantly better than, tested for all pairs at once.
+    n_runs : int
+    better : ndarray of int64, shape (n, 2)
+        Pairs of a run, by its number, and one that it is significantly better than, tested for all pairs at
+        once.
 
     Returns
     -------
@@ -228,11 +253,31 @@ def rank_ranges(runs: Sequence[str], better: Collection[tuple[str, str]]) -> lis
 
     Examples
     --------
-    >>> rank_ranges(["a", "b", "c"], {("a", "c")})
+    >>> rank_ranges(3, np.array([[0, 2]]))
     [(1, 2), (1, 3), (2, 3)]
     """
-    above, below = (Counter(pair[place] for pair in better) for place in (1, 0))
-    return [(1 + above[run], len(runs) - below[run]) for run in runs]
+    below, above = (np.bincount(each, minlength=n_runs) for each in better.T)
+    return list(zip((1 + above).tolist(), (n_runs - below).tolist(), strict=True))
+
+
+_STATISTICS = 1_000_000_000
+"""So many statistics are drawn where no number of sign patterns is named: a few seconds' work."""
+_RESAMPLES, _FEWEST = 50_000, 1_000
+"""How many sign patterns there are for few runs, and the fewest for many."""
+
+
+def resamples_of(n_runs: int) -> int:
+    """Choose how many sign patterns every pair of runs is tested with.
+
+    There are as many for all pairs of up to 200 runs, and fewer for more runs: pairs grow as their square.
+
+    Examples
+    --------
+    >>> resamples_of(200), resamples_of(500), resamples_of(5000)
+    (50000, 8016, 1000)
+    """
+    pairs = max(n_runs * (n_runs - 1) // 2, 1)
+    return min(max(_STATISTICS // pairs, _FEWEST), _RESAMPLES)
 
 
 def leaderboard(
@@ -240,7 +285,7 @@ def leaderboard(
     runs: Mapping[str, RunLike] | RunLike,
     measures: MeasuresLike,
     clusters: By | None = None,
-    resamples: int = 50_000,
+    resamples: int | None = None,
     seed: int = 0,
     level: float = 0.95,
 ) -> Leaderboard:
@@ -255,8 +300,10 @@ def leaderboard(
         The first orders the runs.
     clusters : str, mapping or callable, optional
         As in `compare`.
-    resamples, seed : int
-        Of the randomization test.
+    resamples : int, optional
+        Of the randomization test. If left out 50,000, or fewer of more than 200 runs: all pairs of 1,000 runs
+        are tested with 2,002, which a note says.
+    seed : int
     level : float
         The probability with which the ranks of all runs hold: a difference is significant where p is below
         1 - level.
@@ -285,24 +332,40 @@ def leaderboard(
     """
     asked = measures_of(measures)
     check_headings(_PLACES, asked)
-    resamples = check_int("resamples", resamples, 1)
+    if resamples is not None:
+        resamples = check_int("resamples", resamples, 1)
     check_level(level)
     alpha = round(1 - level, 12)
     loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(with_judged(asked), loaded)
     check_nonempty(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
     named = runs_by_name(runs)
+    options = TestOptions((_TEST,), MAX_T, resamples or resamples_of(len(named)), seed, level)
     origin = Origin.of(qrels, named)
     found = _best_first(named, asked, evaluator)
     unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
     notes = [*evaluator.notes(), *notes]
-    paired, comparison = _paired(found, unit, cluster, notes), None
+    paired, untested, tested = _paired(found, unit, cluster, notes), None, None
     if paired.pairs:
-        [comparison] = compared([paired], TestOptions((_TEST,), MAX_T, resamples, seed, level), None)
-        comparison = replace(comparison, origin=origin, dataset=dataset_of(loaded), runs=named)
-    entries = _entries(found, comparison.rows if comparison else [], alpha)
-    finding = _finding(entries, min_attainable_p(paired.n_clusters, resamples), alpha)
-    return Leaderboard(entries, finding, _about(comparison), found, comparison, origin, notes)
+        tested = randomize(paired.sums(paired.n_clusters), paired.places(), options.resamples, seed, level)
+        untested = Comparison([], paired.measures, None, options, {}, [], paired, comparison_report)
+        untested = replace(untested, origin=origin, dataset=dataset_of(loaded), runs=named)
+        if resamples is None:
+            notes = [*notes, *_note_of_fewer(paired, options.resamples)]
+    entries = _entries(found, tested, alpha)
+    finding = _finding(entries, min_attainable_p(paired.n_clusters, options.resamples), alpha)
+    return Leaderboard(entries, finding, _about(untested), found, untested, origin, notes)
+
+
+def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
+    """Say that there are fewer sign patterns than for few runs, and how to have more."""
+    if resamples == _RESAMPLES or n_patterns(paired.n_clusters, resamples):
+        return []
+    return [
+        f"p: of {pluralize(len(paired.pairs), 'pair')} of runs each is tested with {resamples:,} random sign "
+        f"patterns; for more, which take longer, add --resamples {_RESAMPLES}, or resamples={_RESAMPLES} in "
+        "Python"
+    ]
 
 
 def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:
@@ -318,20 +381,35 @@ def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: Permed
     return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _entries(found: Evaluations, rows: Sequence[ComparisonRow], alpha: float) -> list[LeaderboardEntry]:
-    """Return the runs with their places; `rows` compare each pair, those with the first run in front."""
+def _entries(found: Evaluations, tested: Randomized | None, alpha: float) -> list[LeaderboardEntry]:
+    """Return the runs with their places; those tested first are the pairs with the first run."""
     means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
-    p_values = [None, *(row.tests[_TEST].adjusted for row in rows[: len(means) - 1])]
-    ranges = rank_ranges(list(found.evaluations), better_pairs(rows, alpha))
-    below = [p is not None and p < alpha for p in p_values]
+    adjusted = tested.adjusted[: len(means) - 1].tolist() if tested else []
+    below = [p < alpha for p in adjusted]
     return [
         LeaderboardEntry(
             competition_rank(own, means), content["run"], p, *ranks, content["metrics"], is_below
         )
         for content, own, p, ranks, is_below in zip(
-            objects(found), means, p_values, ranges, below, strict=True
+            objects(found),
+            means,
+            [None, *adjusted],
+            rank_ranges(len(means), _better(len(means), tested, alpha)),
+            [False, *below],
+            strict=True,
         )
     ]
+
+
+def _better(n_runs: int, tested: Randomized | None, alpha: float) -> NDArray[np.int64]:
+    """Return the pairs of a run and one that it is significantly better than, by their numbers."""
+    pairs = np.stack(np.triu_indices(n_runs, 1), axis=1)  # earlier, later
+    if tested is None:
+        return pairs[:0]
+    significant = (tested.adjusted < alpha) & (np.abs(tested.statistic) > EQUAL)
+    is_later_better = tested.statistic[significant] > 0
+    pairs = pairs[significant]
+    return np.where(is_later_better[:, None], pairs[:, ::-1], pairs)
 
 
 def _paired(found: Evaluations, unit: str, cluster: NDArray[np.int64], notes: list[str]) -> PairedRuns:
@@ -349,15 +427,17 @@ def _paired(found: Evaluations, unit: str, cluster: NDArray[np.int64], notes: li
     )
 
 
-def _about(comparison: Comparison | None) -> str:
-    """Say how p-values were computed; nothing of one run."""
-    if comparison is None:
+def _about(untested: Comparison | None) -> str:
+    """Say how p-values are computed; nothing of one run."""
+    if untested is None:
         return ""
-    unit, seed = comparison.paired.clusters, comparison.options.seed
-    named = f" ({unit})" * (unit not in ("", "clusters"))  # a mapping or a function has no name
+    paired, options = untested.paired, untested.options
+    patterns = sign_patterns(paired.n_clusters, paired.unit, options.resamples)
+    named = f" ({paired.clusters})" * (paired.clusters not in ("", "clusters"))  # others have no name
+    seed = "" if n_patterns(paired.n_clusters, options.resamples) else f", seed {options.seed}"
     return (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
-        f"{method_of(comparison, _TEST)}{named}{f', seed {seed}' if is_seeded(comparison, _TEST) else ''}"
+        f"{patterns}{named}{seed}"
     )
 
 

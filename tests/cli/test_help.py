@@ -57,7 +57,7 @@ def test_numbers_that_the_help_ends_with_are_the_defaults():
         for each in command_of(name).arguments
         if (found := re.search(r": ([0-9.]+)\.$", each.keywords["help"]))
     ]
-    assert len(said) == 13
+    assert len(said) == 12
     assert [default for default, _ in said] == [number for _, number in said]
 
 

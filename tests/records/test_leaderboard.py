@@ -1,6 +1,8 @@
 """Leaderboards: the order, what is below the first, and what is said of the runs."""
 
 import json
+import pickle
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -123,9 +125,60 @@ def test_it_is_a_comparison_of_every_pair_of_runs_best_first():
 
 
 def test_a_run_may_have_every_rank_where_nothing_is_decided():
-    assert rank_ranges(["a", "b", "c"], set()) == [(1, 3)] * 3
-    all_decided = {("a", "b"), ("a", "c"), ("b", "c")}
-    assert rank_ranges(["a", "b", "c"], all_decided) == [(1, 1), (2, 2), (3, 3)]
+    assert rank_ranges(3, np.empty((0, 2), int)) == [(1, 3)] * 3
+    assert rank_ranges(3, np.array([[0, 1], [0, 2], [1, 2]])) == [(1, 1), (2, 2), (3, 3)]
+
+
+def of_20_queries():
+    """Return qrels, and runs that find the first document of a query first, or not, at random."""
+    rng, queries = np.random.default_rng(0), [f"q{number}" for number in range(20)]
+    runs = {
+        f"run {number}": {q: {"a": 1.0, "b": 2 * float(rng.random() < number / 9)} for q in queries}
+        for number in range(8)
+    }
+    return {q: {"a": 1} for q in queries}, runs
+
+
+def test_the_table_has_the_p_values_and_decisions_of_the_comparison():
+    qrels, runs = of_20_queries()
+    board = pm.leaderboard(qrels, runs, "RR", resamples=2000)
+    names = [each.run for each in board.entries]
+    rows = {(row.baseline, row.run): row.tests["randomization"] for row in board.comparison.rows}
+    assert [each.p for each in board.entries[1:]] == [rows[names[0], name].adjusted for name in names[1:]]
+    worse = [pair for pair, test in rows.items() if test.adjusted < 0.05 and test.direction == -1]
+    assert 3 < len(worse) < len(rows)
+    above, below = (Counter(pair[place] for pair in worse) for place in (1, 0))
+    expected = [(1 + above[name], len(names) - below[name]) for name in names]
+    assert [(each.rank_least, each.rank_most) for each in board.entries] == expected
+
+
+def test_many_runs_have_fewer_sign_patterns_unless_more_are_asked_for(monkeypatch):
+    qrels, runs = of_20_queries()
+    few = pm.leaderboard(qrels, runs, "RR")
+    assert (few.notes, "; 50,000 random sign patterns of 20 queries" in few.about) == ([], True)
+    monkeypatch.setattr("permed_measures.records.leaderboard._STATISTICS", 28 * 2000)
+    many = pm.leaderboard(qrels, runs, "RR")
+    assert "; 2,000 random sign patterns of 20 queries" in many.about
+    assert many.notes == [
+        "p: of 28 pairs of runs each is tested with 2,000 random sign patterns; for more, which take longer, "
+        "add --resamples 50000, or resamples=50000 in Python"
+    ]
+    assert many.entries == pm.leaderboard(qrels, runs, "RR", resamples=2000).entries != few.entries
+    as_asked = pm.leaderboard(qrels, runs, "RR", resamples=50000)
+    assert (as_asked.entries, as_asked.about, as_asked.notes) == (few.entries, few.about, [])
+    in_all = {q: qrels[q] for q in list(qrels)[:8]}
+    monkeypatch.setattr("permed_measures.records.leaderboard._FEWEST", 300)
+    monkeypatch.setattr("permed_measures.records.leaderboard._STATISTICS", 1)
+    assert pm.leaderboard(in_all, runs, "RR").notes == []  # all patterns are tried
+
+
+def test_a_comparison_is_made_when_it_is_asked_for():
+    qrels, runs = of_20_queries()
+    board = pm.leaderboard(qrels, runs, "RR", resamples=200)
+    _ = board.to("html"), board.to("json")
+    assert "comparison" not in vars(board)
+    assert len(board.comparison.rows) == 28
+    assert pickle.loads(pickle.dumps(board)).comparison.rows == board.comparison.rows
 
 
 @pytest.mark.parametrize("tiers", [[0] * 6, [0, 0, 1, 1, 2, 2]])

@@ -44,12 +44,12 @@ def trial(rng, kind, step, tiers, clustered, resamples=1000):
     values, cluster = values_of(rng, kind, step, tiers, clustered)
     pairs = np.array(list(combinations(range(len(tiers)), 2)))
     found = randomize(sums_of(values, cluster), pairs, resamples, int(rng.integers(2**31)), 1 - MARK_LEVEL)
-    better = {
-        tuple(pair if statistic > 0 else pair[::-1])
+    better = [
+        pair if statistic > 0 else pair[::-1]
         for pair, statistic, p in zip(pairs.tolist(), found.statistic, found.adjusted, strict=True)
         if p < MARK_LEVEL
-    }
-    ranks = np.array(rank_ranges(range(len(tiers)), better))
+    ]
+    ranks = np.array(rank_ranges(len(tiers), np.array(better, int).reshape(-1, 2)))
     first = np.array([1 + sum(other < tier for other in tiers) for tier in tiers])
     last = np.array([sum(other <= tier for other in tiers) for tier in tiers])
     held = (ranks[:, 0] <= first) & (last <= ranks[:, 1])
