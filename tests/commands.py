@@ -4,6 +4,7 @@ import contextlib
 import io
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from unittest import mock
@@ -74,3 +75,18 @@ def run_python(code, *arguments, **how):
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, **how)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def is_running(pid):
+    """Return whether a process runs; one that has ended and is not collected does not."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return state.stdout.strip()[:1] not in ("", "Z")
+
+
+def ends_soon(pid):
+    """Return whether a process ends within two seconds."""
+    for _ in range(40):
+        if not is_running(pid):
+            return True
+        time.sleep(0.05)
+    return False

@@ -43,7 +43,7 @@ crosschecks
 conventions: per_query aggregate rankings shown records options evaluate named describe
 conventions: ranking_variants search_space
 auditing: measured_claims false_matches answers search messages reports audit
-identification: forms files cases user_function program elimination detection identify suite
+identification: forms files cases user_function processes script program elimination detection identify suite
 feasibility: formulas bounds candidates rows differences unprinted
 feasibility: reports possible
 uncertainty_sources: labels results uncertainty

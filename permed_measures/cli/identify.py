@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import re
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
 from permed_measures.cli.inputs import origin_of
@@ -23,10 +18,10 @@ from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, Function
-from permed_measures.identification.identify import Identified, identify, report_of
+from permed_measures.identification.identify import Identified, identified, report_of
 from permed_measures.identification.program import Program
+from permed_measures.identification.script import Script
 from permed_measures.identification.suite import write_cases
-from permed_measures.identification.user_function import load_function
 
 _PACKAGED_SCRIPT = "permed-sample/script.py"
 
@@ -49,9 +44,9 @@ def run(args: Namespace) -> int:
         path = SAMPLE_FOLDER / "script.py"
     form, warned = format_of(args, [path]), list[str]()
     if args.program is None:
-        with _run_as_python_would(path):
-            function = _quiet(load_function(f"{path}:{name}" if colon else args.function), warned)
-            found = [_asked(args, function, measure) for measure in measures]
+        with closing(Script(f"{path}:{name}" if colon else args.function)) as script:
+            found = [_asked(args, script, measure) for measure in measures]
+            warned = script.warned
     else:
         printed: dict[str, str | Exception] = {}  # by the program, for all measures
         found = [_asked(args, _program(args, measure, printed), measure) for measure in measures]
@@ -106,36 +101,8 @@ def _check_together(args: Namespace) -> None:
         raise InputError("--form does not go with --command", hint="--files says what a program takes")
 
 
-def _asked(args: Namespace, function: Function, measure: str) -> Identified:
-    return identify(function, measure, form=args.form, conventions=args.conventions)
-
-
-def _quiet(function: Function, warned: list[str]) -> Function:
-    """Return a function that prints nothing; of what it prints as an error, warnings are kept."""
-
-    @wraps(function)
-    def called(*arguments: Any, **keywords: Any) -> Any:
-        printed = io.StringIO()
-        try:
-            with redirect_stderr(printed):
-                return function(*arguments, **keywords)
-        finally:
-            warned.extend(re.findall(r"\b\w+Warning: .*", printed.getvalue()))
-
-    return called
-
-
-@contextmanager
-def _run_as_python_would(path: Path) -> Iterator[None]:
-    """Find modules beside a script, which was given no arguments; what it prints is left out."""
-    before, arguments = [*sys.path], [*sys.argv]
-    sys.path.insert(0, str(path.resolve().parent))
-    sys.argv[:] = [str(path)]
-    try:
-        with redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        sys.path[:], sys.argv[:] = before, arguments  # a script may have changed them too
+def _asked(args: Namespace, function: Function | Script, measure: str) -> Identified:
+    return identified(function, measure, args.form, args.conventions)
 
 
 COMMAND = Command(

@@ -12,14 +12,15 @@ from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import Case, cutoffs_of, lengthened, small_case
 from permed_measures.identification.elimination import APART, GRADES, Asked, Claimed, ask, convention_value
-from permed_measures.identification.forms import SIGNATURES, Function, FunctionSignature, variants
+from permed_measures.identification.forms import SIGNATURES, Arguments, Function, FunctionSignature, variants
+from permed_measures.identification.script import Script
 
 _LENGTH_OF_LONG_TRIALS = 30
 """How many documents long lists have, on which functions are tried that raise on short ones."""
 
 
 def form_taken(
-    function: Function, claimed: Claimed, named: Sequence[NamedConvention], form: str | None = None
+    function: Function | Script, claimed: Claimed, named: Sequence[NamedConvention], form: str | None = None
 ) -> FunctionSignature:
     """Return in which form a function takes qrels and a run: of all, or of the variants of one.
 
@@ -30,7 +31,7 @@ def form_taken(
 
     Parameters
     ----------
-    function : callable
+    function : callable or Script
     claimed : Claimed
         What it is said to compute.
     named : sequence of NamedConvention
@@ -43,7 +44,8 @@ def form_taken(
         Where it returns a number in none, the first that it may take.
     """
     k = cutoffs_of(claimed.cutoffs)[0]
-    tried = [*variants(function, None if claimed.cutoffs[0] is None else k, form)]
+    arguments = function.arguments if isinstance(function, Script) else Arguments.of(function)
+    tried = [*variants(arguments, None if claimed.cutoffs[0] is None else k, form)]
     for is_long in (False, True):
         trial = _Trial(claimed, named, k, is_long)
         found = [(trial.distance(function, each), each) for each in tried]
@@ -64,7 +66,7 @@ class _Trial:
         self._conventions = [*(base for _, base in space.bases), *with_n_changes(claimed.default, own, 1)]
         self._known: dict[tuple[bool, bool, int], list[float]] = {}
 
-    def distance(self, function: Function, form: FunctionSignature) -> float:
+    def distance(self, function: Function | Script, form: FunctionSignature) -> float:
         """Return how far the numbers of a function are from those of the nearest convention, or infinity."""
         theirs, ours = [], []
         for place, case in enumerate(_cases(self._k, form.one_query)):

@@ -51,10 +51,12 @@ from permed_measures.identification.cases import (
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, Function, FunctionSignature
 from permed_measures.identification.program import Program
+from permed_measures.identification.script import ENDED, Script
 from permed_measures.identification.user_function import (
+    ScriptError,
     error_location,
     error_text,
-    number_returned,
+    returned_by,
     written_call,
 )
 from permed_measures.measures.parameters import Cutoff
@@ -130,7 +132,10 @@ class Asked:
     @property
     def raised(self) -> tuple[str, str]:
         """The type of the error and its line; empty if there is none."""
-        return (type(self.error).__name__, error_location(self.error)) if self.error else ("", "")
+        if self.error is None:
+            return "", ""
+        kind = self.error.kind if isinstance(self.error, ScriptError) else type(self.error).__name__
+        return kind, error_location(self.error)
 
     @property
     def is_of_one_query(self) -> bool:
@@ -138,16 +143,17 @@ class Asked:
         return len({*self.case.qrels, *self.case.run}) == 1
 
 
-def ask(function: Function, form: FunctionSignature, case: Case, claimed: Claimed) -> Asked:
+def ask(function: Function | Script, form: FunctionSignature, case: Case, claimed: Claimed) -> Asked:
     """Ask a function for its number, of what it sees of a case."""
     case = as_seen(case, form)
-    warned: dict[str, int] = {}
+    returned_to = function.returned if isinstance(function, Script) else partial(returned_by, function)
     try:
-        with np.errstate(divide="call", over="call", invalid="call", call=warned.__setitem__):
-            value, note = number_returned(function, form, case, claimed.name)
-    except (Exception, SystemExit) as error:
+        found = returned_to(form, case, claimed.name)
+    except (KeyboardInterrupt, GeneratorExit):  # Ctrl-C; that of a script comes as its error
+        raise
+    except BaseException as error:
         return Asked(case, claimed, error=error)
-    return Asked(case, claimed, value, note=note, warned=tuple(warned))
+    return Asked(case, claimed, *found[:1], note=found.note, warned=found.warned)
 
 
 # --- how numbers are read ------------------------------------------------------------------------------
@@ -264,7 +270,11 @@ class FunctionSearch:
     """
 
     def __init__(
-        self, function: Function, form: FunctionSignature, claimed: Claimed, named: Sequence[NamedConvention]
+        self,
+        function: Function | Script,
+        form: FunctionSignature,
+        claimed: Claimed,
+        named: Sequence[NamedConvention],
     ) -> None:
         self.function, self.form, self.claimed, self.reading = function, form, claimed, Reading()
         self.excused: list[str] = []
@@ -334,7 +344,13 @@ class FunctionSearch:
             in_a_row = in_a_row + 1 if answers[at].error else 0
             if in_a_row == _IN_A_ROW:
                 break
+        self._check_answers()
         return [answers[at] for at in sorted(answers)]
+
+    def _check_answers(self) -> None:
+        """Raise why a script is asked no more, if so: what is not asked is no evidence."""
+        if isinstance(self.function, Script) and self.function.gave_up:
+            raise self.function.gave_up
 
     def _error(self, asked: list[Asked]) -> InputError:
         """Return the error for a function that raises on most cases: how many, where, on what."""
@@ -351,13 +367,19 @@ class FunctionSearch:
                 f"({others}): {self.function.line}"
             )
             return InputError(f"the program {no_number}: {error_text(error)}", hint=hint)
-        called = written_call(self.function, self.form, raising[0].case)
+        called = self.written_call(raising[0].case)
         return InputError(
             f"the function {no_number}: {error_text(error)}",
             where=error_location(error),
             hint=f"It was called as {called}, with {self.form.taken}. If it takes something else, name its "
             f"form ({', '.join(SIGNATURES)}), or call it in a function of three lines",
         )
+
+    def written_call(self, case: Case) -> str:
+        """Write how the function is called with a case, shortened."""
+        if isinstance(self.function, Script):
+            return self.function.written_call(self.form, case)
+        return written_call(self.function, self.form, case)
 
     # --- what is ruled out -----------------------------------------------------------------------------
 
@@ -505,6 +527,7 @@ class FunctionSearch:
             every = every[:_FRESH_OF_PROGRAMS]
             self.function.prepare(every)
         asked = [self.ask(case) for case in tracked(every, "checking the answer")]
+        self._check_answers()
         return [each for each in asked if each.error is None]
 
     # --- the last step ---------------------------------------------------------------------------------
@@ -584,6 +607,8 @@ class FunctionSearch:
 
         every = self.counted([*self.asked, *([self.contradiction] if self.contradiction else [])])
         first = next(filter(holds, sorted(every, key=lambda each: each.case.size)), None)
+        if first and isinstance(first.error, ScriptError) and first.error.kind == ENDED:
+            return first  # each smaller case that is tried could take as long
         return first and self.ask(shrunk(first.case, on))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,8 @@ class FunctionSignature(NamedTuple):
     Attributes
     ----------
     make : callable
-        Makes what a function is called with of qrels and a run, whose lists are in ranked order.
+        Makes what a function is called with of qrels and a run, whose lists are in ranked order. It is a
+        function of this module, so that a form crosses to the process of a script.
     texts : tuple of str
         What each of these is, in words.
     hidden : str
@@ -108,19 +110,61 @@ def _of_one_query(qrels: CaseQrels, run: CaseRun) -> tuple[CaseGrades, list[str]
     return grades, docs
 
 
-def _frames(
-    query: str, document: str, grade: str, score: str
-) -> Callable[[CaseQrels, CaseRun], tuple[Any, ...]]:
-    def make(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
-        import pandas as pd
+def _frames(qrels: CaseQrels, run: CaseRun, columns: tuple[str, str, str, str]) -> tuple[Any, ...]:
+    import pandas as pd
 
-        found = []
-        for lists, number in (qrels, grade), (run, score):
-            rows = [(each, doc, value) for each, docs in lists.items() for doc, value in docs.items()]
-            found.append(pd.DataFrame(rows, columns=[query, document, number]))
-        return tuple(found)
+    query, document, grade, score = columns
+    found = []
+    for lists, number in (qrels, grade), (run, score):
+        rows = [(each, doc, value) for each, docs in lists.items() for doc, value in docs.items()]
+        found.append(pd.DataFrame(rows, columns=[query, document, number]))
+    return tuple(found)
 
-    return make
+
+def _qrels_and_run(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return copied(qrels), copied(run)
+
+
+def _qrels_and_ranked(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return copied(qrels), _ranked(run)
+
+
+def _sets_and_ranked(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return {query: {*_relevant(docs)} for query, docs in qrels.items()}, _ranked(run)
+
+
+def _set_and_ranked_of_one(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    grades, docs = _of_one_query(qrels, run)
+    return {*_relevant(grades)}, docs
+
+
+def _list_and_ranked_of_one(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    grades, docs = _of_one_query(qrels, run)
+    return _relevant(grades), docs
+
+
+def _parallel(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return [_relevant(qrels[query]) for query in run], [*_ranked(run).values()]
+
+
+def _grades_and_scores_of_one(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return _grades_of_one(qrels, run), _scores_of_one(run)
+
+
+def _lists_of_grades_and_scores(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return [_grades_of_one(qrels, run)], [_scores_of_one(run)]
+
+
+def _only_grades_by_query(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return (_grades_by_query(qrels, run),)
+
+
+def _only_lists_of_grades(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return ([*_grades_by_query(qrels, run).values()],)
+
+
+def _only_grades_of_one(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
+    return (_grades_of_one(qrels, run),)
 
 
 _HIDDEN_BY_LISTS = "scores, ids, and judgments of what was not retrieved"
@@ -140,7 +184,7 @@ def _scores_of_one(run: CaseRun) -> list[float]:
 
 
 _LISTS = FunctionSignature(
-    lambda qrels, run: (_grades_by_query(qrels, run),),
+    _only_grades_by_query,
     ("the grades of ranked documents {query: [grade, ...]}",),
     _HIDDEN_BY_LISTS,
     scores=False,
@@ -150,17 +194,17 @@ _LISTS = FunctionSignature(
 
 SIGNATURES = {
     "dicts": FunctionSignature(
-        lambda qrels, run: (copied(qrels), copied(run)),
+        _qrels_and_run,
         ("qrels {query: {document: grade}}", "a run {query: {document: score}}"),
     ),
     "ranked": FunctionSignature(
-        lambda qrels, run: (copied(qrels), _ranked(run)),
+        _qrels_and_ranked,
         ("qrels {query: {document: grade}}", "a run {query: [document, ...]}"),
         "scores",
         scores=False,
     ),
     "sets": FunctionSignature(
-        lambda qrels, run: ({query: {*_relevant(docs)} for query, docs in qrels.items()}, _ranked(run)),
+        _sets_and_ranked,
         ("relevant documents {query: {document, ...}}", "a run {query: [document, ...]}"),
         "scores, grades, and what is judged not relevant",
         scores=False,
@@ -175,7 +219,7 @@ SIGNATURES = {
         one_query=True,
     ),
     "relevant": FunctionSignature(
-        lambda qrels, run: ({*_relevant(_of_one_query(qrels, run)[0])}, _of_one_query(qrels, run)[1]),
+        _set_and_ranked_of_one,
         ("the relevant documents of a query {document, ...}", "its ranked documents [document, ...]"),
         _NO_GRADES,
         scores=False,
@@ -184,7 +228,7 @@ SIGNATURES = {
         one_query=True,
     ),
     "parallel": FunctionSignature(
-        lambda qrels, run: ([_relevant(qrels[query]) for query in run], [*_ranked(run).values()]),
+        _parallel,
         (
             "the relevant documents of each query [[document, ...], ...]",
             "its ranked documents [[document, ...], ...]",
@@ -195,7 +239,7 @@ SIGNATURES = {
         grades=False,
     ),
     "scores": FunctionSignature(
-        lambda qrels, run: (_grades_of_one(qrels, run), _scores_of_one(run)),
+        _grades_and_scores_of_one,
         ("the grades of the retrieved documents of a query [grade, ...]", "their scores [score, ...]"),
         _OF_SCORES,
         ids=False,
@@ -204,13 +248,13 @@ SIGNATURES = {
     ),
     "lists": _LISTS,
     "grades": _LISTS._replace(
-        make=lambda qrels, run: (_grades_of_one(qrels, run),),
+        make=_only_grades_of_one,
         texts=("the grades of the ranked documents of a query [grade, ...]",),
         hidden=f"{_HIDDEN_BY_LISTS}, and which queries are averaged",
         one_query=True,
     ),
     "frames": FunctionSignature(
-        _frames("query_id", "doc_id", "relevance", "score"),
+        partial(_frames, columns=("query_id", "doc_id", "relevance", "score")),
         ("qrels as a pandas frame (query_id, doc_id, relevance)", "a run (query_id, doc_id, score)"),
     ),
 }
@@ -218,22 +262,22 @@ SIGNATURES = {
 
 _OTHER_WAYS = {
     "relevant": SIGNATURES["relevant"]._replace(
-        make=lambda qrels, run: (_relevant(_of_one_query(qrels, run)[0]), _of_one_query(qrels, run)[1]),
+        make=_list_and_ranked_of_one,
         texts=("the relevant documents of a query [document, ...]", SIGNATURES["relevant"].texts[1]),
     ),
     "scores": SIGNATURES["scores"]._replace(
-        make=lambda qrels, run: ([_grades_of_one(qrels, run)], [_scores_of_one(run)]),
+        make=_lists_of_grades_and_scores,
         texts=(
             "the grades of the retrieved documents of a query [[grade, ...]]",
             "their scores [[score, ...]]",
         ),
     ),
     "lists": SIGNATURES["lists"]._replace(
-        make=lambda qrels, run: ([*_grades_by_query(qrels, run).values()],),
+        make=_only_lists_of_grades,
         texts=("the grades of the ranked documents of each query [[grade, ...], ...]",),
     ),
     "frames": SIGNATURES["frames"]._replace(
-        make=_frames("qid", "docno", "label", "score"),
+        make=partial(_frames, columns=("qid", "docno", "label", "score")),
         texts=("qrels as a pandas frame (qid, docno, label)", "a run (qid, docno, score)"),
     ),
 }
@@ -249,7 +293,42 @@ _CUTOFF_ARGUMENTS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff",
 """What a cutoff is mostly called as an argument."""
 
 
-def variants(function: Function, k: int | None, form: str | None = None) -> Iterator[FunctionSignature]:
+class Arguments(NamedTuple):
+    """What is known of the arguments of a function, whichever process it is in.
+
+    Attributes
+    ----------
+    parameters : list of inspect.Parameter or None
+        None if it takes any number of them.
+    has_tensors : bool
+        Whether they may be tensors of PyTorch.
+    """
+
+    parameters: list[inspect.Parameter] | None
+    has_tensors: bool
+
+    @classmethod
+    def of(cls, function: Function) -> Arguments:
+        """Return what the signature of a function says; of a default only whether it is None."""
+        has_tensors = "torch" in sys.modules
+        try:
+            every = [*inspect.signature(function).parameters.values()]
+        except (TypeError, ValueError):  # of some built-in functions
+            return cls(None, has_tensors)
+        if any(each.kind is each.VAR_POSITIONAL for each in every):
+            return cls(None, has_tensors)
+        return cls(
+            [inspect.Parameter(each.name, each.kind, default=_known(each)) for each in every], has_tensors
+        )
+
+
+def _known(parameter: inspect.Parameter) -> Any:
+    """Return a default that is None or missing, and of any other a text."""
+    is_known = parameter.default is None or parameter.default is parameter.empty
+    return parameter.default if is_known else "another"
+
+
+def variants(arguments: Arguments, k: int | None, form: str | None = None) -> Iterator[FunctionSignature]:
     """Yield what a function may take by its signature: the forms, or one of them, and their variants.
 
     The two arguments may come in the other order, and behind them a cutoff. Lists may be arrays, and grades 0
@@ -259,14 +338,14 @@ def variants(function: Function, k: int | None, form: str | None = None) -> Iter
     ways = [(name, each) for name, each in ways if form in (None, name)]
     lists = [(name, each) for name, each in ways if name in _IN_ARRAYS]
     binary = [_of_binary(each) for _, each in lists if each.grades]
-    kinds = [_ARRAYS, *([_TENSORS] if "torch" in sys.modules else [])]
+    kinds = [_ARRAYS, *([_TENSORS] if arguments.has_tensors else [])]
     arrays = [
         each._replace(lists_as=kind) for kind in kinds for each in [*(each for _, each in lists), *binary]
     ]
     for each in [*(each for _, each in ways), *binary, *arrays]:
         n = len(each.texts)
-        if _may_take(function, n):
-            made = _with_cutoff(each, function, k)
+        if _may_take(arguments, n):
+            made = _with_cutoff(each, arguments, k)
             yield made
             if n > 1:
                 yield made._replace(turned=True)
@@ -280,36 +359,26 @@ def _of_binary(form: FunctionSignature) -> FunctionSignature:
     return form._replace(texts=texts, hidden=f"grades, {form.hidden}", grades=False)
 
 
-def _parameters(function: Function) -> list[inspect.Parameter] | None:
-    """Return the arguments of a function; None if it takes any number of them."""
-    try:
-        every = [*inspect.signature(function).parameters.values()]
-    except (TypeError, ValueError):  # of some built-in functions
-        return None
-    return None if any(each.kind is each.VAR_POSITIONAL for each in every) else every
-
-
 def _places(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
     """Return those that are told by their places."""
     return [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
-def _may_take(function: Function, n: int) -> bool:
+def _may_take(arguments: Arguments, n: int) -> bool:
     """Return whether a function takes n arguments, or these and a cutoff."""
-    parameters = _parameters(function)
-    if parameters is None:
+    if arguments.parameters is None:
         return True
-    places = _places(parameters)
+    places = _places(arguments.parameters)
     return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
 
 
-def _with_cutoff(form: FunctionSignature, function: Function, k: int | None) -> FunctionSignature:
+def _with_cutoff(form: FunctionSignature, arguments: Arguments, k: int | None) -> FunctionSignature:
     """Return a form with a cutoff behind its arguments, where the function takes one.
 
     It is given where the function needs another argument, the usual one if the measure has none; and where
     one that is called like a cutoff is None by default. By its name where it has no place.
     """
-    parameters, n = _parameters(function) or [], len(form.texts)
+    parameters, n = arguments.parameters or [], len(form.texts)
     behind = _places(parameters)[n : n + 1]
     named = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
     for each in [*behind, *named]:

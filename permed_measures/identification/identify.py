@@ -42,7 +42,8 @@ from permed_measures.identification.detection import form_taken
 from permed_measures.identification.elimination import APART, Asked, Claimed, FunctionSearch, convention_value
 from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.program import Program
-from permed_measures.identification.user_function import error_text, meaning_asked, written_call
+from permed_measures.identification.script import Script
+from permed_measures.identification.user_function import error_text, meaning_asked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table
@@ -448,7 +449,8 @@ def identify(
     Parameters
     ----------
     function : callable
-        It is run as it is, in this process.
+        It is run as it is, in this process, where what it changes stays changed. The command asks that of a
+        script in a process of its own, with a time limit.
     measure : str
         What it is said to compute, named as for `audit`: ``MAP@10``.
     form : str, optional
@@ -483,6 +485,16 @@ def identify(
     """
     if not callable(function):
         raise InputError(f"identify needs a function (found {type(function).__name__})")
+    return identified(function, measure, form, conventions)
+
+
+def identified(
+    function: Function | Script,
+    measure: str,
+    form: str | None = None,
+    conventions: str | os.PathLike[str] | None = None,
+) -> Identified:
+    """Find the convention by which a function, a program or a script computes a measure; see `identify`."""
     if form is not None:
         check_choice("form", form, SIGNATURES)
     claimed = Claimed(measure, *meaning_asked(measure))
@@ -534,7 +546,7 @@ def _called(search: FunctionSearch) -> str:
     """Write a small call of a function, or the command of a program."""
     if isinstance(search.function, Program):
         return search.function.line
-    return written_call(search.function, search.form, _SMALL_CASE)
+    return search.written_call(_SMALL_CASE)
 
 
 _SMALL_CASE = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})

@@ -11,17 +11,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from permed_measures.errors import InputError, check_choice, short_repr
 from permed_measures.identification.cases import Case, as_seen
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, CaseQrels, CaseRun
+from permed_measures.identification.processes import TIME_LIMIT, end_process, start_process
 from permed_measures.identification.user_function import NoNumberError, likeness, meaning_asked
 from permed_measures.measures.parameters import precision_recall_cutoffs
-
-TIME_LIMIT = 60.0
-"""How many seconds a program may take for a case."""
 
 
 class Program:
@@ -81,6 +79,8 @@ class Program:
         self._name, self._k, self.files, self._numeric_ids = name, k, files, numeric_ids
         self._pattern = None if pattern is None else _compiled(pattern)
         self._printed = {} if printed is None else printed
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_over = False
         self.line = command
         written = PROGRAM_FILES[files].described + ", numeric ids" * numeric_ids
         self.form = SIGNATURES["dicts"]._replace(
@@ -105,9 +105,16 @@ class Program:
         left = {self._key(*case[:2]): case for case in (as_seen(case, self.form) for case in cases)}
         left = {key: case for key, case in left.items() if key not in self._printed}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            self._printed |= zip(
-                left, pool.map(lambda case: self._run(*case[:2]), left.values()), strict=True
-            )
+            try:
+                self._printed |= zip(
+                    left, pool.map(lambda case: self._run(*case[:2]), left.values()), strict=True
+                )
+            except BaseException:  # Ctrl-C, which goes to this process alone
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._is_over = True
+                for process in [*self._running]:
+                    end_process(process)
+                raise
 
     def _key(self, qrels: CaseQrels, run: CaseRun) -> str:
         return repr((self._k if "{k}" in self.line else None, qrels, run))
@@ -121,27 +128,40 @@ class Program:
             except InputError as error:
                 return NoNumberError(f"no file holds this ({error.problem})")
             given = {"{qrels}": str(of_qrels), "{run}": str(of_run), "{k}": str(self._k)}
-            try:
-                done = subprocess.run(
-                    [_filled(word, given) for word in self._words],
-                    cwd=folder,
-                    capture_output=True,
-                    timeout=TIME_LIMIT,
-                    check=False,
-                    stdin=subprocess.DEVNULL,
-                )
-            except subprocess.TimeoutExpired:
-                return NoNumberError(f"the program takes more than {TIME_LIMIT:g} seconds")
-            except OSError as error:
-                return InputError(f"the program cannot be started ({error.strerror})", where=self._words[0])
-        out, err = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
-        if done.returncode:
-            last = next((line for line in reversed(err.splitlines()) if line.strip()), "nothing printed")
+            words = [_filled(word, given) for word in self._words]
+            with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+                try:
+                    status = self._status(words, cwd=folder, stdout=out, stderr=err)
+                except subprocess.TimeoutExpired:
+                    return NoNumberError(f"the program takes more than {TIME_LIMIT:g} seconds")
+                except OSError as error:
+                    problem = f"the program cannot be started ({error.strerror})"
+                    return InputError(problem, where=self._words[0])
+                printed, complained = (_text_of(file) for file in (out, err))
+        if status:
+            last = next(
+                (line for line in reversed(complained.splitlines()) if line.strip()), "nothing printed"
+            )
             is_of_ids = not self._numeric_ids and any(repr(query) in last for query in {*qrels, *run})
             advice = " (for a program that takes numbers as ids alone: --numeric-ids)" * is_of_ids
-            said = f"the program ends with status {done.returncode}: {last.strip()[:200]}"
+            said = f"the program ends with status {status}: {last.strip()[:200]}"
             return NoNumberError(f"{said}{advice}")
-        return out
+        return printed
+
+    def _status(self, words: list[str], **how: Any) -> int:
+        """Run a program to its end, or for so long as it may take, and end what it leaves running."""
+        process = start_process(words, stdin=subprocess.DEVNULL, **how)
+        self._running.add(process)
+        try:
+            return process.wait(0 if self._is_over else TIME_LIMIT)
+        finally:
+            end_process(process)
+            self._running.discard(process)
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def _with_numbers(qrels: CaseQrels, run: CaseRun) -> tuple[CaseQrels, CaseRun]:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def load_function(text: str) -> Function:
             f"the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
         )
         raise InputError(problem, where=error_location(error) or str(path), hint=hint) from error
-    except Exception as error:
+    except BaseException as error:  # in a process of its own, where no Ctrl-C comes
         raise InputError(
             f"the script raises {error_text(error)}", where=error_location(error) or str(path)
         ) from error
@@ -99,15 +99,35 @@ class NoNumberError(ArithmeticError):
     """The function returns NaN, or infinity; a program ends with an error, or is given nothing."""
 
 
+class ScriptError(Exception):
+    """What a script raises in its own process, or how that process ends.
+
+    Attributes
+    ----------
+    kind : str
+        The type of the error.
+    text, where : str
+        What `error_text` and `error_location` have of it.
+    """
+
+    def __init__(self, kind: str, text: str, where: str = "") -> None:
+        self.kind, self.text, self.where = kind, text, where
+        super().__init__(kind, text, where)
+
+
 def error_text(error: BaseException) -> str:
     """Write an error as Python does; what the function returns in place of a number as it is."""
     if isinstance(error, NoNumberError):
         return str(error)
+    if isinstance(error, ScriptError):
+        return error.text
     return traceback.format_exception_only(error)[-1].strip()
 
 
 def error_location(error: BaseException) -> str:
     """Return the file and line of the script that an error comes from; of a library, which called it."""
+    if isinstance(error, ScriptError):
+        return error.where
     lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
     lines = [each for each in lines if not each[0].startswith((PACKAGE, "<frozen "))]
     if isinstance(error, SyntaxError) and error.filename:
@@ -120,6 +140,22 @@ def _as_typed(path: str) -> str:
     """Return the path of a file below the working directory as one types it."""
     here = Path.cwd()
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
+
+
+class Returned(NamedTuple):
+    """The number of a function, what is to be said of how it is read, and what NumPy warned of."""
+
+    value: float
+    note: str
+    warned: tuple[str, ...]
+
+
+def returned_by(function: Function, form: FunctionSignature, case: Case, name: str) -> Returned:
+    """Call a function with a case, and count what NumPy warns of; see `number_returned`."""
+    warned: dict[str, int] = {}
+    with np.errstate(divide="call", over="call", invalid="call", call=warned.__setitem__):
+        value, note = number_returned(function, form, case, name)
+    return Returned(value, note, tuple(warned))
 
 
 def number_returned(function: Function, form: FunctionSignature, case: Case, name: str) -> tuple[float, str]:

@@ -1,18 +1,23 @@
 """Any program: how it is called, the number in what it prints, and which convention it follows."""
 
+import os
 import re
 import shlex
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
-from commands import run_cli, run_main
+from commands import ends_soon, run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.identification.cases import FRACTIONS, cases
+from permed_measures.identification.cases import FRACTIONS, cases, small_case
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.program import Program, number_printed
+from permed_measures.identification.user_function import NoNumberError
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"a": 1}}
 RUN = {"q1": {"b": 2.0, "a": 2.0}, "q2": {"x": 1.5}}
@@ -310,3 +315,46 @@ def test_a_program_that_computes_no_measure_is_not_named(command, tmp_path):
     (tmp_path / "eval.py").write_text(SCRIPT.replace("sum(hits) / k", "sum(hits) / (k + 0.1)"))
     stdout, _ = run_cli("identify", "--command", command, "P@5", status=1)
     assert stdout.startswith("No convention gives the numbers of the program for P@5.")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sh")
+def test_what_a_program_leaves_running_neither_delays_nor_outlives_it(tmp_path, monkeypatch):
+    def asked(script):
+        program = Program(f"sh -c '{script}' sh {{qrels}} {{run}}", "P@5")
+        began = time.monotonic()
+        try:
+            return program({"q": {"a": 1}}, {"q": {"a": 1.0}}), time.monotonic() - began
+        except NoNumberError as error:
+            return str(error), time.monotonic() - began
+
+    found, seconds = asked(f"sleep 1000 & echo $! > {tmp_path}/pid; echo 0.5")
+    assert (found, seconds < 20) == (0.5, True)
+    assert ends_soon((tmp_path / "pid").read_text().strip())
+    monkeypatch.setattr("permed_measures.identification.program.TIME_LIMIT", 0.3)
+    found, seconds = asked(
+        f"sleep 1000 & echo $! > {tmp_path}/pid; wait; echo 0.5"
+    )  # holds what it prints to
+    assert (found, seconds < 20) == ("the program takes more than 0.3 seconds", True)
+    assert ends_soon((tmp_path / "pid").read_text().strip())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sh")
+def test_ctrl_c_ends_the_programs_that_run(tmp_path, monkeypatch):
+    program = Program(f"sh -c 'echo $$ >> {tmp_path}/pids; sleep 1000' sh {{qrels}} {{run}}", "P@5")
+    before = threading.active_count()
+
+    def interrupt(_):  # as the main thread is, while it waits
+        while len((tmp_path / "pids").read_text().split() if (tmp_path / "pids").exists() else []) < 2:
+            time.sleep(0.02)
+        raise KeyboardInterrupt
+
+    cases = [small_case([1] * n) for n in range(1, 30)]
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    real = ThreadPoolExecutor.map
+    monkeypatch.setattr(ThreadPoolExecutor, "map", lambda *given: interrupt(real(*given)))
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        program.prepare(cases)
+    assert time.monotonic() - began < 20
+    assert all(map(ends_soon, (tmp_path / "pids").read_text().split()))
+    assert threading.active_count() == before
