@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
+from locale import localeconv
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -309,7 +310,18 @@ def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | s
         return f"pytrec_eval reserves memory up to the highest gain, here above {HIGHEST_GRADE:,}"
     if not 1 <= (values_of(found.measure).get("rel") or 1) <= HIGHEST_REL or given.get("rel") == 0:
         return f"pytrec_eval takes a rel from 1 to {HIGHEST_REL}"
+    if _has_decimals(found.measure) and (point := localeconv()["decimal_point"]) != ".":
+        return (
+            f"pytrec_eval reads decimals by the locale of the process, which writes them with {point!r}; "
+            "locale.setlocale(locale.LC_NUMERIC, 'C') lets it compare this measure"
+        )
     return found
+
+
+def _has_decimals(measure: Measure) -> bool:
+    """Return whether pytrec_eval is told a parameter with decimals: its text is read by C's strtod."""
+    given = values_of(measure)
+    return measure.NAME == "IPrec" or (measure.NAME == "SetF" and given["beta"] != int(given["beta"]))
 
 
 def _itself(measure: Measure, *_: object) -> Same | str:

@@ -1,8 +1,12 @@
 """Our values against pytrec_eval's, and the report of it."""
 
+import ast
 import json
 import math
+import os
 import random
+import shutil
+import subprocess
 import warnings
 from dataclasses import fields
 from importlib.metadata import version
@@ -331,3 +335,40 @@ def test_json_says_where_its_numbers_come_from(tmp_path):
     assert content["runs"][0]["measures"] == expected.to_polars().to_dicts()
     assert (content["runs"][0]["queries"], content["runs"][0]["alone"]) == (1, 0)
     assert content["provenance"]["versions"]["pytrec-eval-terrier"] == version("pytrec-eval-terrier")
+
+
+IN_GERMAN = """
+import locale, permed_measures as pm
+locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+qrels, run = {"q": {"a": 1, "b": 1}, "r": {"a": 1}}, {"q": {"x": 3.5, "a": 2.5}, "r": {"a": 1.5}}
+measures = ["IPrec@0.25", "SetF(beta=0.5)", "SetF(beta=2.0)", "AP", "nDCG@10"]
+def said():
+    return {str(row.measure): row.reason or row.verdict for row in pm.crosscheck(qrels, run, measures).rows}
+print(said())
+assert pm.crosscheck(qrels, run).ok
+locale.setlocale(locale.LC_NUMERIC, "C")
+print({*said().values()})
+"""
+
+
+@pytest.mark.skipif(not shutil.which("localedef"), reason="localedef makes the locale")
+def test_decimals_are_not_compared_where_the_locale_writes_them_with_a_comma(tmp_path):
+    made = ["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de_DE.UTF-8"]
+    if subprocess.run(made, capture_output=True, check=False).returncode > 1:
+        pytest.skip("there are no sources of locales")
+    lines = run_python(IN_GERMAN, env={**os.environ, "LOCPATH": str(tmp_path)}).splitlines()
+    found = ast.literal_eval(lines[0])
+    reason = (
+        "pytrec_eval reads decimals by the locale of the process, which writes them with ','; "
+        "locale.setlocale(locale.LC_NUMERIC, 'C') lets it compare this measure"
+    )
+    assert [found[name] for name in ("IPrec@0.25", "SetF(beta=0.5)")] == [reason] * 2
+    assert [found[name] for name in ("SetF(beta=2.0)", "AP", "nDCG@10")] == ["agrees"] * 3
+    assert lines[1] == "{'agrees'}"
+
+
+def test_what_has_no_decimals_is_compared_in_any_locale(monkeypatch):
+    monkeypatch.setattr(crosschecks, "localeconv", lambda: {"decimal_point": ","})
+    rows = pm.crosscheck(QRELS, RUN).rows
+    assert [str(row.measure) for row in rows if "the locale" in row.reason] == ["IPrec@0.1"]
+    assert {row.verdict for row in rows if row.measure.NAME in ("AP", "SetF", "nDCG", "P")} == {"agrees"}
