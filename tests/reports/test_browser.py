@@ -368,6 +368,40 @@ def test_ids_and_documents_with_markup_are_text(browser, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    "injected",
+    [
+        "<script>document.documentElement.dataset.injected = 1</script>",
+        "<script src='data:text/javascript,document.documentElement.dataset.injected = 1'></script>",
+        "<img src='data:,' onerror='document.documentElement.dataset.injected = 1'>",
+        "<svg onload='document.documentElement.dataset.injected = 1'></svg>",
+        "<iframe srcdoc='<script>parent.document.documentElement.dataset.injected = 1</script>'></iframe>",
+        "<style>html { --injected: 1 }</style>",
+    ],
+)
+def test_what_is_put_into_a_page_does_not_run_and_its_own_script_does(browser, path, tmp_path, injected):
+    changed = tmp_path / "changed.html"
+    text = path.read_text(encoding="utf-8")
+    changed.write_text(text.replace("<main>", f"<main>{injected}"), encoding="utf-8")
+    without = tmp_path / "without.html"
+    without.write_text(
+        re.sub("<meta http-equiv.*?>", "", changed.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    found = {}
+    for file in (changed, without):
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached")  # our script
+        page.wait_for_timeout(100)
+        found[file] = page.evaluate(
+            "[document.documentElement.dataset.injected ?? "
+            "getComputedStyle(document.documentElement).getPropertyValue('--injected')]"
+        )
+        page.close()
+    assert found == {changed: [""], without: ["1"]}
+
+
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="no pdftotext is installed")
 def test_each_printed_page_of_a_table_has_its_head(browser, path, tmp_path):
     with opened(browser, path) as page:

@@ -1,5 +1,7 @@
 """Pages of all results: they stand alone, whatever the names, and say how they were made."""
 
+import base64
+import hashlib
 import html
 import itertools
 import re
@@ -122,6 +124,21 @@ def test_runs_of_a_comparison_stand_by_value():
 def test_the_script_puts_nothing_in_as_markup():
     script = files("permed_measures.results").joinpath("web", "page.js").read_text("utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script)
+
+
+def test_a_browser_may_run_and_style_only_what_the_page_has_from_us():
+    """The policy's hashes are those of the one script that runs and of the one style, as they stand."""
+    text = made({"old": [2] * 8, "new": [1] * 8, NAMES[0]: [3] * 8}).to("html")
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    rules = {rule.partition(" ")[0]: rule.partition(" ")[2] for rule in policy.split("; ")}
+    assert rules.pop("style-src") == rules.pop("style-src-attr") == "'unsafe-inline'"
+    for element, rule in (("script", "script-src"), ("style", "style-src-elem")):
+        [content] = re.findall(f"<{element}>(.*?)</{element}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules.pop(rule) == f"'sha256-{digest}'"
+    assert {*rules} == {"default-src", "base-uri", "form-action"}
+    assert {*rules.values()} == {"'none'"}
+    assert text.index("Content-Security-Policy") < min(text.index("<style"), text.index("<title"))
 
 
 @pytest.mark.parametrize(
