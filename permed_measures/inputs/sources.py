@@ -238,9 +238,10 @@ class Source:
     def lines_of(self, chunk: bytes, first: int) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line of a chunk that begins with line `first`."""
         try:
-            text = chunk.decode()
+            # Neither the chunk nor its text is copied: a single line may be a GB of JSON.
+            text = str(memoryview(chunk)[: -1 if chunk.endswith(b"\n") else None], "utf-8")
             if (place := chunk.find(b"\0")) < 0:
-                yield from enumerate(text.removesuffix("\n").split("\n"), start=first)
+                yield from enumerate(text.split("\n"), start=first)
                 return
             problem, hint = "a NUL, which no text has", f"The file is damaged, or in UTF-16. {_UTF_16[1]}"
         except UnicodeDecodeError as error:

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import polars as pl
@@ -141,3 +142,18 @@ def test_what_cannot_be_read_is_said(tmp_path):
     with stdin(os.devnull):
         stderr = run_main("inspect", "-")[2]
     assert stderr == "error: /dev/stdin: only files and pipes can be read, no device or socket\n"
+
+
+def test_a_long_line_of_json_is_in_memory_three_times_at_most(tmp_path):
+    """As bytes, as text, and what it holds."""
+    size, path = 20_000_000, tmp_path / "run.jsonl"
+    results = '"results": [{"doc_id": "d", "score": 1.5}]'
+    texts = {"q1": "x" * size, "q2": ""}
+    path.write_text("".join(f'{{"query_id": "{q}", "text": "{texts[q]}", {results}}}\n' for q in texts))
+    del texts
+    tracemalloc.start()
+    run = pm.read_run(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert run == {"q1": {"d": 1.5}, "q2": {"d": 1.5}}
+    assert peak < 3.3 * size
