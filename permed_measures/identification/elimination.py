@@ -607,9 +607,10 @@ class FunctionSearch:
 
         every = self.counted([*self.asked, *([self.contradiction] if self.contradiction else [])])
         first = next(filter(holds, sorted(every, key=lambda each: each.case.size)), None)
-        if first and isinstance(first.error, ScriptError) and first.error.kind == ENDED:
+        if first is None or (isinstance(first.error, ScriptError) and first.error.kind == ENDED):
             return first  # each smaller case that is tried could take as long
-        return first and self.ask(shrunk(first.case, on))
+        smaller = self.ask(shrunk(first.case, on))
+        return smaller if holds(smaller) else first  # a script that is asked no more gives no number
 
 
 _FRESH_OF_PROGRAMS = 60
