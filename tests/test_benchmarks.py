@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import road
+from scale import WORK
 from speed import TABLES, table
 
 FOLDER = Path(__file__).parent / "benchmarks"
@@ -29,6 +30,12 @@ ROWS = [
         "seconds": {"parquet": [0.012], "trec": [12.34]},
         "peak MB": {"parquet": 1, "trec": 2},
     },
+    {
+        "table": "scale",
+        "what": "all",
+        "seconds": {"start": [0.3, 0.25, 0.4], "tenth": [0.5, 0.4, 0.6], "all": [2.5, 2.3, 2.4]},
+        "peak MB": {"ours": 77},
+    },
 ]
 
 
@@ -39,6 +46,7 @@ def test_the_tables_have_medians_and_medians_of_ratios():
         [],
         [],
         ["| 1,000 | 12 ms, 1 MB | 12.3 s, 2 MB |"],
+        ["| all | 0.20 s | 2.10 s | 10.5 x | 77 MB |"],
     ]
 
 
@@ -49,11 +57,11 @@ def test_the_guide_has_these_tables():
 
 @pytest.mark.thorough
 def test_benchmarks_run_from_end_to_end():
-    rows = ["frames-3440x100", "growth"]
+    rows = ["frames-3440x100", "growth", "scale"]
     command = [sys.executable, FOLDER / "speed.py", *rows, "--rounds", "1", "--share", "0.002"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
-    assert len(lines) == 2 * 2 + 2 + 2
+    assert len(lines) == 3 * 2 + 2 + 2 + len(WORK)
 
 
 def test_the_roads_of_a_value_are_as_short_as_the_map_says():

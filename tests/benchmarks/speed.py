@@ -2,7 +2,7 @@
 
 Run it with ``python tests/benchmarks/speed.py [ROW ...] [--rounds N]``; a row is one of ``ROWS``, or a
 pattern such as ``'dict-*'``. It prints the tables of the guide, in Markdown. ``--share 0.01`` takes a
-hundredth of the queries: to try it out. All rows take some ten minutes.
+hundredth of the queries: to try it out. All rows take some twenty minutes.
 
 All tools get the same objects in one process and are called in turns, so that a busy moment hits all of
 them; the tables have medians, and medians of the ratios of each round. Times are those that processors worked
@@ -24,9 +24,10 @@ from typing import Any
 
 import against_others
 import our_work
+import scale
 from measuring import ratio
 
-ROWS = against_others.ROWS | our_work.ROWS
+ROWS = against_others.ROWS | our_work.ROWS | scale.ROWS
 Row = dict[str, Any]
 
 
@@ -70,12 +71,25 @@ def _growth(row: Row) -> list[str]:
     return [row["what"], *(f"{time_of(row['seconds'][kind])}, {peaks(row, (kind,))}" for kind in kinds)]
 
 
+def _scale(row: Row) -> list[str]:
+    start, tenth, whole = (statistics.median(row["seconds"][name]) for name in ("start", "tenth", "all"))
+    growth = (whole - start) / max(tenth - start, 1e-3)
+    return [
+        row["what"],
+        time_of([tenth - start]),
+        time_of([whole - start]),
+        f"{growth:.1f} \N{MULTIPLICATION SIGN}",
+        peaks(row, ("ours",)),
+    ]
+
+
 _TOOLS = ["run", "ours", "ir_measures", "pytrec_eval; of files trec_eval", "ranx; with its Run built before"]
 TABLES: dict[str, tuple[list[str], Callable[[Row], list[str]]]] = {
     "tools": ([*_TOOLS, "our peak memory, that of ir_measures"], _beside_tools),
     "work": (["work", "time", "peak memory"], _work),
     "start": (["command", "time"], _start),
     "growth": (["rows", "Parquet", "TREC file"], _growth),
+    "scale": (["command", "a tenth of it", "all of it", "growth", "peak memory"], _scale),
 }
 """By the table that a row belongs to: the headings, and the cells of a row."""
 
