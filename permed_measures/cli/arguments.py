@@ -37,7 +37,7 @@ CLAIMS = (
 )
 
 CLUSTERS = option(
-    STATISTICS, "--clusters FIELD|REGEX|none", "What belongs together, by default conversations."
+    STATISTICS, "--clusters FIELD|REGEX|none", "Queries to resample together: conversations."
 )
 HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
 RESAMPLES_OPTION = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)

@@ -87,7 +87,7 @@ COMMAND = Command(
         repeatable(
             STATISTICS,
             "--tests NAME",
-            "A test to run: randomization (by default), t-test or wilcoxon. Can be repeated.",
+            "randomization (default), t-test, wilcoxon; repeat it.",
             choices=TESTS,
         ),
         HUMAN,

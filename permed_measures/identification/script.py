@@ -82,7 +82,7 @@ class Script:
         ScriptError
             What the function raises, or how its process ends.
         """
-        found = self._ask("returned", form, case, name)
+        found = self._ask("value", form, case, name)
         assert isinstance(found, Returned)
         return found
 
@@ -207,7 +207,7 @@ def serve() -> None:
             answers.flush()
 
 
-_ANSWERS: dict[str, Callable[..., Any]] = {"returned": returned_by, "written": written_call}
+_ANSWERS: dict[str, Callable[..., Any]] = {"value": returned_by, "written": written_call}
 
 
 def _load(text: str) -> Function:
