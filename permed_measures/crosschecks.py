@@ -38,9 +38,7 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_me
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table, as_text
-
-TOLERANCE = 1e-9
-"""The largest difference per query that counts as agreement."""
+from permed_measures.tolerances import AGREEMENT, SUM_NOISE
 
 _COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
 SetP SetR SetF IPrec@0.1"""
@@ -250,7 +248,7 @@ def _compared(row: MeasureAgreement, theirs: dict[str, float], evaluation: Evalu
     if not theirs:
         return replace(row, reason=NO_QUERY)
     differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
-    differing = sum(difference > TOLERANCE for difference in differences.values())
+    differing = sum(difference > AGREEMENT for difference in differences.values())
     most = max(differences, key=differences.__getitem__) if differing else None
     return replace(
         row,
@@ -341,7 +339,7 @@ def _f1(_: Measure, given: dict[str, Any], *__: object) -> Same:
 def _reciprocal_rank(_: Measure, given: dict[str, Any], *__: object) -> Same:
     """RR@k is RR, but 0 where the first relevant document is below rank k."""
     cutoff = given.pop("cutoff")
-    return Same(ir_measures.RR(**given), threshold=(1 - 1e-12) / cutoff if cutoff else 0.0)
+    return Same(ir_measures.RR(**given), threshold=(1 - SUM_NOISE) / cutoff if cutoff else 0.0)
 
 
 def _iprec(measure: Measure, given: dict[str, Any], *_: object) -> Same | str:

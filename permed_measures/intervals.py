@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
 from permed_measures.measures.parameters import values_of
+from permed_measures.tolerances import SUM_NOISE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TIE = 1e-12
-"""Values of a query that differ by no more than this count as equal: the difference is rounding."""
 
 FEW_UNITS = 20
 """Of fewer units Student's interval of skewed values may have the truth less often than it says."""
@@ -39,7 +38,7 @@ class Estimate(NamedTuple):
 
 def zero_rounding_noise(differences: Floats) -> Floats:
     """Set differences that are only rounding to 0."""
-    return np.where(np.abs(differences) <= TIE, 0.0, differences)
+    return np.where(np.abs(differences) <= SUM_NOISE, 0.0, differences)
 
 
 def check_level(level: float) -> None:
@@ -82,7 +81,7 @@ def mean_and_error(values: Floats, cluster: Ints) -> tuple[Floats, Floats]:
     mean, n_units = values.mean(axis=0), int(cluster.max()) + 1
     centred = sums_of(values - mean, cluster)
     error = np.sqrt((centred**2).sum(axis=0) * n_units / max(n_units - 1, 1)) / len(values)
-    varies = np.abs(centred).max(axis=0) > TIE * np.maximum(np.abs(values).max(axis=0), 1)
+    varies = np.abs(centred).max(axis=0) > SUM_NOISE * np.maximum(np.abs(values).max(axis=0), 1)
     return mean, np.where(varies, error, 0.0)
 
 

@@ -37,9 +37,8 @@ from permed_measures.conventions.per_query import LEVEL, NEGATIVE, WEIGHTS
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.search_space import ConventionSpace
+from permed_measures.tolerances import SUM_NOISE
 
-_SAME = 1e-12
-"""Means that differ by no more than this are one number."""
 CERTAIN, LIKELY = 0.001, 0.05
 """The chances up to which an answer is that."""
 DIFFERENT = 0.01
@@ -182,7 +181,7 @@ class ExplainingConvention:
         Of a large table some rows are looked at.
         """
         return all(
-            abs(trial.value(self.convention) - trial.value(other)) <= _SAME and trial.prints(other)
+            abs(trial.value(self.convention) - trial.value(other)) <= SUM_NOISE and trial.prints(other)
             for trial in sample_rows(self.explained)
         )
 

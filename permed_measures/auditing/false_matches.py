@@ -18,13 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.auditing.measured_claims import NOISE, ClaimValues, MeasuredClaim
+from permed_measures.auditing.measured_claims import ClaimValues, MeasuredClaim
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
 from permed_measures.conventions.options import Convention, place
 from permed_measures.conventions.ranking_variants import of_queries
 from permed_measures.conventions.records import AVERAGED, QUERY_SET
 from permed_measures.conventions.search_space import ConventionSpace
+from permed_measures.tolerances import SUM_NOISE
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +124,7 @@ class PrintableRows:
     def explain(self, drawn: Floats, n_explained: int) -> int:
         """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
         units = 10.0 ** np.array([trial.claim.decimals for trial in self.trials])
-        codes = np.floor(drawn * units + 0.5 + NOISE * units)
+        codes = np.floor(drawn * units + 0.5 + SUM_NOISE * units)
         if n_explained == len(self.trials):
             return sum(map(self.rows.__contains__, map(tuple, codes.tolist())))
         known = [np.isin(column, list(found)) for column, found in zip(codes.T, self.of_trial, strict=True)]

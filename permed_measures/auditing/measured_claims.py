@@ -25,12 +25,11 @@ from permed_measures.conventions.ranking_variants import RunVariants, of_queries
 from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.published_tables.claims import EXACT, Claim
+from permed_measures.tolerances import SUM_NOISE
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-NOISE = 1e-12
-"""What a sum of some thousand values may be off by."""
 _NEARBY_DISTANCE = 0.03
 """How far from a claim the numbers are that somebody might have printed in its place."""
 _MIN_UNITS_AWAY = 3
@@ -130,14 +129,14 @@ class MeasuredClaim(Measurement):
         for values in self._in_orders(own):
             counted = values[~np.isnan(values)]
             known = known if len(known) else counted[:1]
-            if not len(known) or (np.abs(counted - known) > NOISE).any():
+            if not len(known) or (np.abs(counted - known) > SUM_NOISE).any():
                 return False
         return bool(len(known))
 
     def _depends_on_order(self, own: Options) -> bool:
         """Return whether any query has another value in another order of its list."""
         first, *others = self._in_orders(own)
-        return not all(np.allclose(first, each, rtol=0, atol=NOISE, equal_nan=True) for each in others)
+        return not all(np.allclose(first, each, rtol=0, atol=SUM_NOISE, equal_nan=True) for each in others)
 
     def _in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
@@ -193,7 +192,7 @@ def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Float
     if first_to is not None:
         reach += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
         step = 10.0 ** max(decimals - first_to, 0)
-    reach += NOISE * 10.0**decimals / step
+    reach += SUM_NOISE * 10.0**decimals / step
     return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
 
 

@@ -36,9 +36,7 @@ CLAIMS = (
     option(INPUT, "--columns NAME", "Of these tables, only the columns below this heading: a data set."),
 )
 
-CLUSTERS = option(
-    STATISTICS, "--clusters FIELD|REGEX|none", "Queries to resample together: conversations."
-)
+CLUSTERS = option(STATISTICS, "--clusters FIELD|REGEX|none", "Queries to resample together: conversations.")
 HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
 RESAMPLES_OPTION = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
 SEED_OPTION = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)

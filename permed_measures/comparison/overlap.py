@@ -8,6 +8,7 @@ from math import ceil, log
 import numpy as np
 
 from permed_measures.errors import InputError
+from permed_measures.tolerances import SUM_NOISE
 
 PERSISTENCE = 0.9
 """The usual probability of going on to the next rank: about ten ranks are looked at."""
@@ -27,13 +28,9 @@ def check_persistence(p: float) -> float:
     return float(p)
 
 
-_NOISE = 1e-12
-"""What the ranks may weigh that are not looked at."""
-
-
 def depth_looked_at(p: float) -> int:
     """Return how many ranks are looked at: those below weigh less than 1e-12 together."""
-    return ceil(log(_NOISE) / log(p))
+    return ceil(log(SUM_NOISE) / log(p))
 
 
 def rank_biased_overlap(first: Sequence[str], second: Sequence[str], p: float = PERSISTENCE) -> float | None:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.escaping import pluralize
-from permed_measures.intervals import TIE, Floats, Ints, mean_and_error, no_variance, units_of
+from permed_measures.intervals import Floats, Ints, mean_and_error, no_variance, units_of
 from permed_measures.progress import tracked
+from permed_measures.tolerances import STATISTIC, SUM_NOISE
 
 Bools = NDArray[np.bool_]
 
@@ -58,8 +59,6 @@ class SignificanceTest:
 
 # --- randomization -------------------------------------------------------------------------------------
 
-EQUAL = 1e-9
-"""Two statistics T that differ by no more count as equal: the difference is rounding."""
 
 _NUMBERS_PER_BLOCK = 2_000_000
 """So many signs are in memory at a time: 16 MB."""
@@ -130,7 +129,7 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     observed = np.abs(statistic)
     order = np.argsort(observed, kind="stable")  # the last is the most extreme
     first, second = pairs[order].T
-    columns = _Columns(first, second, scale[order], observed[order] - EQUAL)
+    columns = _Columns(first, second, scale[order], observed[order] - STATISTIC)
     alone, together, largest = np.zeros(len(order), int), np.zeros(len(order), int), []
     draws = min(_DRAWS * max(_COLUMNS // len(order), 1), _NUMBERS_PER_BLOCK // max(sums.shape))
     for signs in _signs(len(sums), draws, resamples, seed):
@@ -151,7 +150,7 @@ def _observed(sums: Floats, pairs: Ints) -> tuple[Floats, Floats]:
         block = slice(start, start + step)
         differences = sums[:, pairs[block, 0]] - sums[:, pairs[block, 1]]
         scale[block], total[block] = np.sqrt((differences**2).sum(axis=0)), differences.sum(axis=0)
-    scale[scale <= TIE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
+    scale[scale <= SUM_NOISE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
     return scale, total / scale
 
 
@@ -196,7 +195,7 @@ def direction_of(statistic: float) -> int:
     >>> direction_of(-2.5), direction_of(1e-12), direction_of(1e-9)
     (-1, 0, 0)
     """
-    return 0 if abs(statistic) <= EQUAL else int(math.copysign(1, statistic))
+    return 0 if abs(statistic) <= STATISTIC else int(math.copysign(1, statistic))
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
@@ -224,7 +223,7 @@ def critical_value(largest: Floats, added: int, level: float) -> float:
 
     It is infinite where no p can be as small; `added` is the 1 of random patterns.
     """
-    allowed = math.ceil(round(1 - level, 12) * (len(largest) + added) - TIE) - 1 - added
+    allowed = math.ceil(round(1 - level, 12) * (len(largest) + added) - SUM_NOISE) - 1 - added
     return math.inf if allowed < 0 else float(np.sort(largest)[::-1][allowed])
 
 
@@ -237,7 +236,7 @@ def critical_t(critical: float, n_units: int) -> float:
     2.0642
     """
     left = n_units - critical**2
-    return critical * math.sqrt((n_units - 1) / left) if left > TIE else math.inf
+    return critical * math.sqrt((n_units - 1) / left) if left > SUM_NOISE else math.inf
 
 
 def min_attainable_p(n_units: int, resamples: int) -> float:

@@ -24,6 +24,7 @@ from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
 from permed_measures.measures.parameters import Cutoff
+from permed_measures.tolerances import MAX_NUMBER
 
 
 class MeasureWithCutoffs(Protocol):
@@ -123,8 +124,6 @@ def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...
     return tuple(found)
 
 
-_LARGEST_NUMBER = 1e100
-"""Larger numbers are none: TOML has infinite ones, and whole ones with as many digits as one likes."""
 _KEYS = ("name", "source", "measures", "options", *CONVENTION_MEASURES)
 
 
@@ -192,7 +191,7 @@ def _gain(option: str, grade: str, gain: Any, where: str) -> tuple[float, float]
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
 
 
 def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Ints
 from permed_measures.feasibility.formulas import Formula, PrefixCounts, QueryClasses
+from permed_measures.tolerances import NEAREST_POINT, PROGRAMME
 
 Floats = NDArray[np.float64]
 
@@ -283,10 +284,6 @@ def _with_none(most: Floats) -> Floats:
 
 # --- what follows of all runs ------------------------------------------------------------------------
 
-_NOISE = 1e-11
-"""What sums of products may be off by, for each unit of their weights."""
-_NEAR = 1e-10
-"""A mixture that misses the numbers by less has them."""
 _DEAREST = 100.0
 """What it costs in a programme if a mean lies outside its interval; as much as weights can be."""
 _ROUNDS = 40
@@ -348,7 +345,7 @@ class AttainableMeans:
         self.effort, nothing = effort, np.zeros(self.n)
         self._most(np.vstack([np.eye(self.n), -np.eye(self.n)]))
         for nearest in self._rounds(nothing, 1.0):
-            if nearest.missed < _NEAR:
+            if nearest.missed < NEAREST_POINT:
                 return False
             if self._beyond(nearest.weights, nothing) < 0:
                 return True
@@ -409,7 +406,7 @@ class AttainableMeans:
         sums, found = self.rankings.best(weights)
         self.effort -= self.rankings.n_steps * len(weights)
         self.seen = np.unique(np.vstack([self.seen, found]), axis=0)
-        most: Floats = sums + _NOISE * np.abs(weights).sum(axis=1)
+        most: Floats = sums + PROGRAMME * np.abs(weights).sum(axis=1)
         return most
 
     def _programme(self, wanted: Floats, dearest: float) -> _Nearest:

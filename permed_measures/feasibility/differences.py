@@ -23,13 +23,13 @@ from permed_measures.measures.parsing import parse_measure
 from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.tolerances import BOUND
 
 Floats = NDArray[np.float64]
 
 ALPHA = 0.05
 SURELY, UNDECIDED = "surely significant", "not decided"
 _NOT_TOLD = "cannot be told"
-_NOISE = 1e-9
 _ONE_CLASS = np.ones(1)
 _HAVE_CEILINGS = ("P", "R", "RR", "AP", "GradedAP", "nDCG", "Success")
 """The measures that are highest for the documents in the order of their grades."""
@@ -283,7 +283,7 @@ def _unknown(one: Claim, two: Claim, units: Units, ceilings: Floats, has_negativ
         return f"{one.name} is not known to be from 0 to 1 for each query"
     for claim in (one, two):
         high, low = claim.anyhow.ends[::-1]
-        if high < 0 or low > ceilings.mean() + _NOISE:
+        if high < 0 or low > ceilings.mean() + BOUND:
             return f"{claim.name} {claim.text} is beyond what the mean of any run can be"
         if claim.other and max(claim.value, claim.other.value) > 1:
             but = "if it is in percent, write a percent sign behind its name or number"

@@ -23,6 +23,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.published_tables.claims import EXACT
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.tolerances import BOUND
 
 
 @dataclass(frozen=True)
@@ -359,13 +360,10 @@ def _shown(told: ClaimRange, given: Interval) -> str:
     return f"{_end(told, given.low, up=False)} to {_end(told, given.high)}"
 
 
-_NOISE = 1e-9
-
-
 def _end(told: ClaimRange, value: float, up: bool = True) -> str:
     """Print the end of a range with the digits of the claim, rounded away from the middle."""
     unit, rounding = EXACT.scaleb(Decimal(1), -told.claim.decimals), ROUND_CEILING if up else ROUND_FLOOR
-    inwards = Decimal(value + (-_NOISE if up else _NOISE))
+    inwards = Decimal(value + (-BOUND if up else BOUND))
     return told.claim.prints(float(inwards.quantize(unit, rounding, EXACT)) + 0.0)
 
 
@@ -403,7 +401,7 @@ def _lines(rows: list[RowLimits]) -> Iterator[dict[str, Any]]:
         for number, limits in enumerate(row.conventions, start=1):
             for each in limits.ranges:
                 low, high = each.given if each.given and not each.given.is_empty else (None, None)
-                low = 0.0 if low is not None and -_NOISE < low < 0 else low
+                low = 0.0 if low is not None and -BOUND < low < 0 else low
                 yield {
                     "row": row.name,
                     "convention": number,

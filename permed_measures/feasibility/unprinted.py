@@ -34,13 +34,13 @@ from permed_measures.progress import step
 from permed_measures.published_tables.claims import Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.tolerances import BOUND
 
 ABOVE, NOT_TOLD = "surely above", "cannot be told"
 _FREE = Interval(-1e6, 1e6)
 """Where the mean of the measure that is bounded may lie: it limits nothing."""
 _UNIT = 2.5e-5
 """The ends of bounds are at most four of these too far out, unless the work is cut short."""
-_NOISE = 1e-9
 _MOST_EFFORT = 8 * MOST_EFFORT
 """The documents that are placed for all rows together: about half a minute of a processor."""
 _EFFORT = MOST_EFFORT
@@ -69,7 +69,7 @@ class Bound(NamedTuple):
 
     def is_above(self, other: Bound) -> bool:
         """Return whether every mean within these bounds is above every one within others."""
-        return self.low is not None and other.high is not None and self.low > other.high + _NOISE
+        return self.low is not None and other.high is not None and self.low > other.high + BOUND
 
 
 class RowOrder(NamedTuple):
@@ -219,7 +219,7 @@ def _rounded(value: float | None, up: bool) -> str:
     if value is None:
         return NONE
     scaled = value * 10_000
-    return f"{(ceil(scaled - _NOISE) if up else floor(scaled + _NOISE)) / 10_000 + 0.0:.4f}"
+    return f"{(ceil(scaled - BOUND) if up else floor(scaled + BOUND)) / 10_000 + 0.0:.4f}"
 
 
 # --- the bounds of one measure ---------------------------------------------------------------------

@@ -21,8 +21,9 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
 from permed_measures.human_labels.agreement import Agreement, grades_by, relabelled
-from permed_measures.intervals import TIE, critical_of, difference_range, range_of, sums_of
+from permed_measures.intervals import critical_of, difference_range, range_of, sums_of
 from permed_measures.measures.parameters import values_of
+from permed_measures.tolerances import SUM_NOISE
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -288,7 +289,7 @@ def estimate(
         return min(max(value, lowest), highest)
 
     value, half = float((y - weight * f).mean() + weight * ours.mean()), reach(weight, 2, n)
-    beyond, noise = abs(value - within(value)), TIE * max(largest, 1)
+    beyond, noise = abs(value - within(value)), SUM_NOISE * max(largest, 1)
     if beyond > noise:
         by_chance = ": by chance, or since the sample is not random"
         surely = ", nor any value of its interval: the sample is not random"

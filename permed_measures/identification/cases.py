@@ -19,6 +19,7 @@ from permed_measures.identification.forms import (
     copied,
 )
 from permed_measures.measures.parameters import Cutoff
+from permed_measures.tolerances import SUM_NOISE
 
 
 class Case(NamedTuple):
@@ -512,7 +513,7 @@ def fraction(value: float) -> str:
     ('1/10', '1/3', '1', '0.630930')
     """
     near = Fraction(value).limit_denominator(_LARGEST_GRADE)
-    return str(near) if abs(float(near) - value) < 1e-12 else f"{value:.6f}"
+    return str(near) if abs(float(near) - value) < SUM_NOISE else f"{value:.6f}"
 
 
 _LARGEST_GRADE = 100

@@ -11,9 +11,10 @@ from permed_measures.conventions.options import OPTIONS_OF, with_n_changes
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import Case, cutoffs_of, lengthened, small_case
-from permed_measures.identification.elimination import APART, GRADES, Asked, Claimed, ask, convention_value
+from permed_measures.identification.elimination import GRADES, Asked, Claimed, ask, convention_value
 from permed_measures.identification.forms import SIGNATURES, Arguments, Function, FunctionSignature, variants
 from permed_measures.identification.script import Script
+from permed_measures.tolerances import SINGLE_PRECISION
 
 _LENGTH_OF_LONG_TRIALS = 30
 """How many documents long lists have, on which functions are tried that raise on short ones."""
@@ -84,7 +85,7 @@ class _Trial:
         values = np.array(theirs)
         scales = (1, 100) if values.max() > 1 else (1,)
         each_off = [np.abs(np.array(ours) - values[:, None] / scale).sum(axis=0) for scale in scales]
-        is_exact = any(off.min() < APART for off in each_off)
+        is_exact = any(off.min() < SINGLE_PRECISION for off in each_off)
         distance = 0.0 if is_exact else min(off[: self._n_named].min() for off in each_off)
         is_constant = np.ptp(values) == 0  # which tells nothing, however near it is
         return round(float(distance), 6) + (_FAR * len(theirs) if is_constant else 0.0)

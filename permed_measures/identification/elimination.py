@@ -61,12 +61,9 @@ from permed_measures.identification.user_function import (
 )
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import tracked
+from permed_measures.tolerances import NUMBER_OF_FUNCTION, SINGLE_PRECISION, SUM_NOISE
 
 Floats = NDArray[np.float64]
-
-APART = 1e-6
-"""How far apart numbers are that single precision tells apart."""
-_NOISE = 1e-12
 
 
 class Claimed(NamedTuple):
@@ -176,7 +173,7 @@ class Reading(NamedTuple):
     """
 
     over: float = 1.0
-    reach: float = 1e-9
+    reach: float = NUMBER_OF_FUNCTION
     digits: int | None = None
     of_queries: bool = False
     note: str = ""
@@ -199,7 +196,9 @@ def readings(asked: Sequence[Asked], one_query: bool = False) -> Iterator[Readin
     """Yield how numbers may be read: as they are, as rounded means or values of queries, in percent."""
     values = np.array([each.value for each in asked])
     is_one = np.array([each.is_of_one_query for each in asked])
-    reach = APART if (values[is_one] == values[is_one].astype(np.float32)).all() else Reading().reach
+    reach = (
+        SINGLE_PRECISION if (values[is_one] == values[is_one].astype(np.float32)).all() else Reading().reach
+    )
     for over, percent in (1.0, ""), (100.0, "in percent"):
         if over != 1 and not values.max() > 1:
             continue
@@ -215,7 +214,7 @@ def readings(asked: Sequence[Asked], one_query: bool = False) -> Iterator[Readin
 
 def _digits(values: Floats) -> int | None:
     """Return to how many digits all numbers may be rounded, the fewest; None if they are not."""
-    return next((n for n in ROUNDED_DIGITS if (np.abs(np.round(values, n) - values) < _NOISE).all()), None)
+    return next((n for n in ROUNDED_DIGITS if (np.abs(np.round(values, n) - values) < SUM_NOISE).all()), None)
 
 
 def convention_value(quantity: Measurement, convention: Convention) -> float:
@@ -302,7 +301,7 @@ class FunctionSearch:
     @property
     def is_constant(self) -> bool:
         """Whether the function gives the same number on every case, as no measure does."""
-        return bool(np.ptp([each.value for each in self.used]) < _NOISE)
+        return bool(np.ptp([each.value for each in self.used]) < SUM_NOISE)
 
     # --- asking ----------------------------------------------------------------------------------------
 
@@ -517,7 +516,11 @@ class FunctionSearch:
         """Return whether conventions give different numbers on a case on which the function raises."""
         near = np.array([self.space.codes(each) for each in conventions])
         raising = (self.space.computed(each.quantity, near) for each in self.asked if each.error)
-        return any(np.nanmax(each) - np.nanmin(each) > APART for each in raising if not np.isnan(each).all())
+        return any(
+            np.nanmax(each) - np.nanmin(each) > SINGLE_PRECISION
+            for each in raising
+            if not np.isnan(each).all()
+        )
 
     @cached_property
     def fresh(self) -> list[Asked]:

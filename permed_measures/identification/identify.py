@@ -39,7 +39,7 @@ from permed_measures.identification.cases import (
     fraction,
 )
 from permed_measures.identification.detection import form_taken
-from permed_measures.identification.elimination import APART, Asked, Claimed, FunctionSearch, convention_value
+from permed_measures.identification.elimination import Asked, Claimed, FunctionSearch, convention_value
 from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.program import Program
 from permed_measures.identification.script import Script
@@ -47,6 +47,7 @@ from permed_measures.identification.user_function import error_text, meaning_ask
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table
+from permed_measures.tolerances import SINGLE_PRECISION
 
 
 @dataclass(frozen=True, eq=False)
@@ -634,7 +635,10 @@ def _difference(search: FunctionSearch, ours: Convention, option: str) -> Option
     def shows(each: Asked) -> bool:
         if each.error is not None or not search.agrees(each, ours):
             return False
-        return abs(convention_value(each.quantity, ours) - convention_value(each.quantity, other)) > APART
+        return (
+            abs(convention_value(each.quantity, ours) - convention_value(each.quantity, other))
+            > SINGLE_PRECISION
+        )
 
     found = search.smallest(shows)
     value, default = (convention_value(found.quantity, each) if found else np.nan for each in (ours, other))

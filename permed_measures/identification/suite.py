@@ -24,12 +24,11 @@ from permed_measures.identification.forms import SIGNATURES, USUAL
 from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.inputs.write import write_whole
 from permed_measures.published_tables.measure_names import meaning_of, strip_heading
+from permed_measures.tolerances import NUMBER_OF_FUNCTION
 
 VERSION = 1
 """The version of the format: it grows where a reader of the files would have to change."""
 INDEX = "index.json"
-TOLERANCE = 1e-9
-"""How far from a value of a file an evaluator may be, which computes in double precision."""
 USUAL_MEASURES = tuple(f"{measure}@{USUAL}" for measure in CONVENTION_MEASURES)
 """The measures whose cases are written where none is named: each that has options."""
 
@@ -97,7 +96,7 @@ class Suite(NamedTuple):
         head = {
             "version": VERSION,
             "measure": self.claimed.name,
-            "tolerance": TOLERANCE,
+            "tolerance": NUMBER_OF_FUNCTION,
             "default": {"conventions": _names(self.same), "definition": self.same[0].sentence()},
         }
         lines = [f"  {json.dumps(key)}: {_json(value)}," for key, value in head.items()]
@@ -128,7 +127,7 @@ class Suite(NamedTuple):
 
 
 def _same(values: Floats, others: Floats) -> np.typing.NDArray[np.bool_]:
-    return np.isclose(values, others, rtol=0, atol=TOLERANCE, equal_nan=True)
+    return np.isclose(values, others, rtol=0, atol=NUMBER_OF_FUNCTION, equal_nan=True)
 
 
 def _are_same(values: Floats, others: Floats) -> bool:

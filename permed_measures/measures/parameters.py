@@ -12,6 +12,7 @@ from ir_measures.measures import Measure, ParamInfo
 from ir_measures.providers.base import NOT_PROVIDED
 
 from permed_measures.errors import MeasureError, did_you_mean, short_repr
+from permed_measures.tolerances import AGREEMENT, MAX_NUMBER
 
 Cutoff = int | tuple[int, int] | None
 """A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
@@ -44,10 +45,6 @@ class Param(ParamInfo):
         self.meanings: dict[str, str] = {}
 
 
-_MOST = 1e100
-"""The largest gain or weight: sums of larger ones may be beyond all floating-point numbers."""
-
-
 def number_in_range(
     low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
 ) -> Callable[[Any], float | int]:
@@ -66,7 +63,7 @@ def number_in_range(
 
 def nonnegative(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
     """Return a parameter from 0 to 1e100."""
-    return Param(number_in_range(0, _MOST), "a number from 0 to 1e100", default=default, desc=desc)
+    return Param(number_in_range(0, MAX_NUMBER), "a number from 0 to 1e100", default=default, desc=desc)
 
 
 def positive_int(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
@@ -100,11 +97,12 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _gains(value: Any, low: float = -_MOST) -> dict[float | int, float | int]:
+def _gains(value: Any, low: float = -MAX_NUMBER) -> dict[float | int, float | int]:
     if not isinstance(value, Mapping):
         raise ValueError(value)
     return {
-        number_in_range()(grade): number_in_range(low, _MOST)(gain) for grade, gain in sorted(value.items())
+        number_in_range()(grade): number_in_range(low, MAX_NUMBER)(gain)
+        for grade, gain in sorted(value.items())
     }
 
 
@@ -123,7 +121,7 @@ def gain_table(what: str, *, desc: str) -> Param:
 def probabilities(value: Any) -> dict[float | int, float | int]:
     """Return a mapping from numbers above 0 to probabilities; those of a list belong to 1, 2, and so on."""
     found = _weights(dict(enumerate(value, start=1)) if isinstance(value, (list, tuple)) else value)
-    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > 1e-9:
+    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > AGREEMENT:
         raise ValueError(value)
     return found
 

@@ -22,11 +22,10 @@ from permed_measures.published_tables.measure_names import (
     meaning_of,
     strip_heading,
 )
+from permed_measures.tolerances import SUM_NOISE
 
 EXACT = Context(prec=60)
 """In which claims keep all their digits, whatever context of decimals the process has."""
-_NOISE = 1e-12
-"""What a sum of some thousand values may be off by."""
 _FIRST_TO = 5
 """Digits that some tools round means to before these are printed."""
 
@@ -96,8 +95,8 @@ class RoundingInterval(NamedTuple):
         whole = floor(self.low)  # apart, so that large numbers keep the digits after their point
         low, high = float(self.low - whole), float(self.high - whole)
         above = values - whole
-        is_above = above > low + _NOISE if self.without_low else above >= low - _NOISE
-        is_below = above < high - _NOISE if self.without_high else above <= high + _NOISE
+        is_above = above > low + SUM_NOISE if self.without_low else above >= low - SUM_NOISE
+        is_below = above < high - SUM_NOISE if self.without_high else above <= high + SUM_NOISE
         return np.asarray(is_above & is_below)
 
     def __contains__(self, value: object) -> bool:
@@ -212,7 +211,7 @@ class Claim(NamedTuple):
     def slip(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
         unit = EXACT.scaleb(Decimal(1), -self.decimals)
-        reached = EXACT.add(Decimal(abs(value)), Decimal(_NOISE))  # a sum may be just below its number
+        reached = EXACT.add(Decimal(abs(value)), Decimal(SUM_NOISE))  # a sum may be just below its number
         if EXACT.copy_sign(reached.quantize(unit, ROUND_DOWN, EXACT), Decimal(value)) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
         if value in self.printed(first_to=self.decimals + 1):

@@ -17,7 +17,6 @@ from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.results import Comparison, TestOptions
 from permed_measures.comparison.tables import p_or_dash
 from permed_measures.comparison.tests import (
-    EQUAL,
     MAX_T,
     Randomized,
     min_attainable_p,
@@ -50,6 +49,7 @@ from permed_measures.results.evaluations import (
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Style, Table, competition_rank
 from permed_measures.run_notes import check_nonempty, errors_name_run
+from permed_measures.tolerances import STATISTIC
 
 
 class LeaderboardEntry(NamedTuple):
@@ -406,7 +406,7 @@ def _better(n_runs: int, tested: Randomized | None, alpha: float) -> NDArray[np.
     pairs = np.stack(np.triu_indices(n_runs, 1), axis=1)  # earlier, later
     if tested is None:
         return pairs[:0]
-    significant = (tested.adjusted < alpha) & (np.abs(tested.statistic) > EQUAL)
+    significant = (tested.adjusted < alpha) & (np.abs(tested.statistic) > STATISTIC)
     is_later_better = tested.statistic[significant] > 0
     pairs = pairs[significant]
     return np.where(is_later_better[:, None], pairs[:, ::-1], pairs)

@@ -26,7 +26,6 @@ from permed_measures.errors import InputError, check_choice
 from permed_measures.escaping import pluralize
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
-    TIE,
     Estimate,
     Floats,
     Ints,
@@ -45,6 +44,7 @@ from permed_measures.provenance import ORDERS, Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import unlike
 from permed_measures.results.evaluations import Evaluations, evaluate_all
+from permed_measures.tolerances import SUM_NOISE
 
 
 class Values(NamedTuple):
@@ -196,7 +196,7 @@ def of_changes(
 
 def _widened(estimate: Estimate, differences: Floats, sums: Floats, within: LowHigh, number: int) -> Estimate:
     """Return the interval of a change that rests on few units, as wide as these allow; any other as it is."""
-    differ = (np.abs(sums) > TIE).astype(float)
+    differ = (np.abs(sums) > SUM_NOISE).astype(float)
     if estimate.value is None or differ.sum() >= ENOUGH:
         return estimate
     level = 1 - (1 - GATE_LEVEL) / number
@@ -231,7 +231,7 @@ def _units_that_decide(error: float, n_units: int, distance: float, reach: float
 
     if not error:  # all are the same: enough of them decide
         return ENOUGH
-    if distance <= TIE:
+    if distance <= SUM_NOISE:
         return None
     of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else GATE_LEVEL
     level = min(max(of_all, GATE_LEVEL), 1 - 1e-9)  # that of the simultaneous interval

@@ -23,9 +23,7 @@ from permed_measures.measures.headings import alias_notes
 from permed_measures.provenance import Origin, provenance, stored
 from permed_measures.records.record import Record, as_record, recorded
 from permed_measures.results.report import Report, Result, Section, how_made
-
-TOLERANCE = 1e-9
-"""How far numbers of another version may be from ours."""
+from permed_measures.tolerances import AGREEMENT
 
 
 class RecordDifference(NamedTuple):
@@ -165,9 +163,9 @@ def verify(
     ):
         again = recorded(found_qrels, runs, before.measures, **options, created=False)
     is_same = before.version == __version__
-    differences = list(_differences(before, again, 0.0 if is_same else TOLERANCE))
+    differences = list(_differences(before, again, 0.0 if is_same else AGREEMENT))
     n_values = len(again["query_ids"]) * len(again["measures"]) * len(runs)
-    made_by = f"made by version {before.version}, this is {__version__}: within {TOLERANCE:g} is equal"
+    made_by = f"made by version {before.version}, this is {__version__}: within {AGREEMENT:g} is equal"
     origin = Origin.of(found_qrels, runs)._replace(
         others={"record": Path(name)} if before.source else {},
         options={option.replace("_", "-"): value for option, value in options.items()},

@@ -30,6 +30,7 @@ from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two
 from permed_measures.run_notes import every_label_is_relevant, notes_of, run_notes, scored_without_results
+from permed_measures.tolerances import SUM_NOISE
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups
@@ -129,7 +130,7 @@ class Evaluations:
         asked = [measure for measure in self.columns if measure in self._asked_for]
         judged = [measure for measure in self.columns if measure not in self._asked_for]
         means = [each.aggregated for each in self.evaluations.values()]
-        partly = [each for each in judged if not all(mean[each] >= 1 - 1e-12 for mean in means)]
+        partly = [each for each in judged if not all(mean[each] >= 1 - SUM_NOISE for mean in means)]
         partly = partly if self.shows_judged and not self.all_relevant else []
         return [*asked, *sorted(partly, key=lambda measure: cutoff_of(measure) or math.inf)]
 
@@ -330,7 +331,7 @@ def _below_1(ideal: Mapping[Measure, float]) -> dict[Measure, float]:
 
 
 def _is_below_1(value: float) -> bool:
-    return value < 1 - 1e-12
+    return value < 1 - SUM_NOISE
 
 
 def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from permed_measures.escaping import Styled, as_cell, as_html, as_markdown, one_line
 from permed_measures.terminal import paragraph, terminal_table
+from permed_measures.tolerances import SUM_NOISE
 
 NONE = "—"
 """What stands in a cell that has no value."""
@@ -181,7 +182,7 @@ _FINER = "by all digits"
 
 def isclose(one: float, other: float) -> bool:
     """Return whether two values are equal but for rounding."""
-    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
+    return math.isclose(one, other, rel_tol=SUM_NOISE, abs_tol=SUM_NOISE)
 
 
 def competition_rank(value: float, values: Iterable[float]) -> int:

@@ -23,6 +23,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.methods import Methods, independent_units, means_over_queries, methods_of
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
+from permed_measures.tolerances import SUM_NOISE
 from permed_measures.uncertainty_sources.labels import Floats, LabelErrors
 
 MaybeLowHigh = tuple[float, float] | None
@@ -178,7 +179,6 @@ class Uncertainty(DescribedResult):
 
 # --- the answer ------------------------------------------------------------------------------------------
 
-_LEAST = 1e-12  # a range that is not wider is rounding
 _SOURCE_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
 _RANGE_WITHOUT_VALUE = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
 """Of which numbers a range is that does not hold the value, by the sources that may have such a range."""
@@ -192,11 +192,11 @@ def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
         return
     first = order[0]
     row = max(known[first], key=lambda row: _open(row, first))
-    if _open(row, first) <= _LEAST:
+    if _open(row, first) <= SUM_NOISE:
         yield f"No mean is changed by {join_names([_SOURCE_WORDS[name] for name in order])}."
         return
     ends = [_shown(bound, digits) for bound in getattr(row, first)]
-    is_inside = _open(row, first) - _width(row, first) <= _LEAST
+    is_inside = _open(row, first) - _width(row, first) <= SUM_NOISE
     value = f"{_about(result, row)} is {_shown(row.value, digits)}"
     beyond = " to ".join(dict.fromkeys(ends))
     found = f"between {' and '.join(ends)}" if is_inside else f"{_RANGE_WITHOUT_VALUE[first]} {beyond}"
@@ -209,8 +209,8 @@ def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digi
     """Say how wide the widest range of a source is; of one number, how far it is from the value."""
     row = max(rows, key=lambda row: (_width(row, name), _open(row, name)))
     width = _width(row, name)
-    width = width if width > _LEAST else _open(row, name)
-    found = f"{_shown(width, digits)} ({_about(result, row)})" if width > _LEAST else "none"
+    width = width if width > SUM_NOISE else _open(row, name)
+    found = f"{_shown(width, digits)} ({_about(result, row)})" if width > SUM_NOISE else "none"
     return f"by {_SOURCE_WORDS[name]}: {found}"
 
 

@@ -137,7 +137,13 @@ def test_too_few_clusters_or_draws_have_no_critical_value():
 def test_what_is_drawn_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypatch):
     d = np.random.default_rng(1).normal(size=(20, 3))
     whole = randomization_test(d, np.arange(20), 999, 0)
-    for name, block in (("_NUMBERS_PER_BLOCK", 20), ("_NUMBERS_PER_BLOCK", 160), ("_COLUMNS", 2), ("_COLUMNS", 1), ("_DRAWS", 4)):
+    for name, block in (
+        ("_NUMBERS_PER_BLOCK", 20),
+        ("_NUMBERS_PER_BLOCK", 160),
+        ("_COLUMNS", 2),
+        ("_COLUMNS", 1),
+        ("_DRAWS", 4),
+    ):
         monkeypatch.setattr(f"permed_measures.comparison.tests.{name}", block)
         parts = randomization_test(d, np.arange(20), 999, 0)
         np.testing.assert_array_equal(parts.p, whole.p)

@@ -30,7 +30,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import People, estimate
-from permed_measures.intervals import TIE, difference_range, range_of
+from permed_measures.intervals import difference_range, range_of
+from permed_measures.tolerances import SUM_NOISE
 
 LABELS = {"good": (0.03, 0.06), "biased": (0.05, 0.3), "bad": (0.4, 0.6), "blind": None}
 """How often the model lowers and raises a grade."""
@@ -145,8 +146,8 @@ def held_by_changed(rng, populations, samples=25, shares=(0.1, 0.3, 1.0)):
             found = estimate(ours, people, sampled, 0.95, *ranges(collection.measures[number]))
             if found.interval:
                 low, high = found.interval
-                changed = int((np.abs(ours - people)[sampled] > TIE).sum())
-                counts[changed] += (low - TIE <= people.mean() <= high + TIE, 1)
+                changed = int((np.abs(ours - people)[sampled] > SUM_NOISE).sum())
+                counts[changed] += (low - SUM_NOISE <= people.mean() <= high + SUM_NOISE, 1)
     return counts
 
 

@@ -22,14 +22,12 @@ from permed_measures.errors import MeasureError
 from permed_measures.escaping import join_names
 from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.measures.parameters import values_of
+from permed_measures.tolerances import MAX_NUMBER
 
 # --- judgments that a measure cannot be computed on -------------------------------------------------
 
 MAX_EXPONENT = 1000
 """Gains up to 2^1000 - 1, so that their sum is finite too."""
-
-MAX_GAIN = 1e100
-"""The same for grades that are gains."""
 
 
 def _raise_at_first(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
@@ -66,8 +64,10 @@ def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
 
 
 def _check_size(judgments: Judgments) -> None:
-    problem = f"a grade that is a gain must be at most {MAX_GAIN:g} (found {{grade}})"
-    _raise_at_first(judgments, np.abs(judgments.grade) > MAX_GAIN, problem, "Map the grades to smaller ones")
+    problem = f"a grade that is a gain must be at most {MAX_NUMBER:g} (found {{grade}})"
+    _raise_at_first(
+        judgments, np.abs(judgments.grade) > MAX_NUMBER, problem, "Map the grades to smaller ones"
+    )
 
 
 def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
