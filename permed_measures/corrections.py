@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from permed_measures.intervals import Floats
+from permed_measures.arrays import Floats
 
 
 def _holm(p: Floats) -> Floats:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from permed_measures.arrays import Ints
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, Groups, clusters_of
-from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError
 from permed_measures.inputs.columns import QrelsLike, RunLike

@@ -11,16 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
 from permed_measures.measures.parameters import values_of
 from permed_measures.tolerances import SUM_NOISE
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 FEW_UNITS = 20
 """Of fewer units Student's interval of skewed values may have the truth less often than it says."""

@@ -19,7 +19,7 @@ FOLDER = Path(pm.__file__).parent
 ROOT = Path(__file__).parents[1]
 
 LAYERS = """
-tolerances progress errors escaping terminal frames
+arrays tolerances progress errors escaping terminal frames
 measures: parameters definitions headings aliases parsing formulas
 engine: tables judgments query_ids
 engine: ranks matching from_spark rankings tied_rankings
@@ -172,7 +172,7 @@ def test_neighbours_never_import_each_other():
         assert room not in NEIGHBOURS or others <= {*NEIGHBOURS[room]}, name
 
 
-CORE = ("tolerances", "progress", "errors", "escaping", "frames", "measures", "engine")
+CORE = ("arrays", "tolerances", "progress", "errors", "escaping", "frames", "measures", "engine")
 """What computes values from dicts and tables: it opens nothing, and imports nothing that does."""
 
 
@@ -245,3 +245,54 @@ def test_no_message_tells_to_install_the_package_from_an_index():
     """No index has it; `pip install '.[plot]'` works in a checkout."""
     for path in FOLDER.rglob("*.py"):
         assert not re.search(r"install \S*permed", path.read_text()), path
+
+
+KERNELS = ["engine.kernels.binary", "engine.kernels.expected"]
+GRADED_KERNELS = ["engine.kernels.expected", "engine.kernels.graded"]
+SAME_NAMES = {
+    "T": ("a type variable belongs to its file", ["conventions.search_space", "inputs.sources", "progress"]),
+    "evaluate": ("pm.evaluate and pm.spark.evaluate", ["evaluated", "spark"]),
+    "main": ("the two ways to start the command line", ["__main__", "cli.commands"]),
+    "register": ("with ir_measures, and with ir_datasets", ["datasets.__init__", "evaluation"]),
+    "Table": ("of input, and of output: no file has both", ["engine.tables", "results.table"]),
+    **dict.fromkeys(
+        [
+            *("average_precision", "binary_preference", "f1", "judged", "precision", "r_precision"),
+            *("rank_biased_precision", "recall", "reciprocal_rank", "success"),
+        ],
+        ("a measure, and its mean over orders of ties", KERNELS),
+    ),
+    **dict.fromkeys(
+        [
+            *("expected_reciprocal_rank", "graded_average_precision", "ndcg", "q_measure"),
+            *("relevance_weighted_average_precision", "variant_ndcg"),
+        ],
+        ("a measure, and its mean over orders of ties", GRADED_KERNELS),
+    ),
+}
+"""By name the reason why it stands in two modules, and which these are."""
+OF_EACH_COMMAND = {"COMMAND", "run"}
+"""What the module of every command has."""
+
+
+def names_of(module):
+    """Yield what a module defines, without the functions that only it calls."""
+    for node in ast.parse(FOLDER.joinpath(*module.split(".")).with_suffix(".py").read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+        else:
+            continue
+        yield from (name for name in names if not (name.startswith("_") and name.islower()))
+
+
+def test_a_name_stands_in_one_module_or_there_is_a_reason():
+    modules = {}
+    for module in ORDER:
+        for name in names_of(module):
+            if name not in OF_EACH_COMMAND or not module.startswith("cli."):
+                modules.setdefault(name, set()).add(module)
+    found = {name: sorted(places) for name, places in modules.items() if len(places) > 1}
+    assert found == {name: places for name, (_, places) in SAME_NAMES.items()}

@@ -16,8 +16,8 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.auditing.measured_claims import ClaimValues, MeasuredClaim
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
@@ -26,8 +26,6 @@ from permed_measures.conventions.ranking_variants import of_queries
 from permed_measures.conventions.records import AVERAGED, QUERY_SET
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.tolerances import SUM_NOISE
-
-Floats = NDArray[np.float64]
 
 N_DRAWN = 10_000
 """How many rows are drawn for a verdict."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats
 from permed_measures.conventions.aggregate import QueryFacts
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
@@ -26,9 +27,6 @@ from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY
 from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.tolerances import SUM_NOISE
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _NEARBY_DISTANCE = 0.03
 """How far from a claim the numbers are that somebody might have printed in its place."""

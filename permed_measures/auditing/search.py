@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from permed_measures.arrays import Floats
 from permed_measures.auditing.answers import (
     CERTAIN,
     DIFFERENT,
@@ -17,7 +18,7 @@ from permed_measures.auditing.answers import (
     ExplainingConvention,
     simplified,
 )
-from permed_measures.auditing.measured_claims import ClaimValues, Floats, MeasuredClaim, sample_rows
+from permed_measures.auditing.measured_claims import ClaimValues, MeasuredClaim, sample_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF_OF,

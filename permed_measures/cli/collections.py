@@ -20,7 +20,7 @@ from permed_measures.results.table import Style
 PLACE = "{collection}"
 """What stands in the path of a run for the name of the collection."""
 
-EXAMPLE = f'qrels = {{ scifact = "scifact.tsv" }} and runs = {{ bm25 = "bm25/{PLACE}.trec" }}'
+COLLECTION_EXAMPLE = f'qrels = {{ scifact = "scifact.tsv" }} and runs = {{ bm25 = "bm25/{PLACE}.trec" }}'
 """What a file of collections may say."""
 
 
@@ -30,7 +30,7 @@ def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
     Raises
     ------
     InputError
-        If it is no TOML, or not of the form of `EXAMPLE`; the message names file and key.
+        If it is no TOML, or not of the form of `COLLECTION_EXAMPLE`; the message names file and key.
     """
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
 def _texts(content: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:
     found = content.get(key)
     if not isinstance(found, dict) or not found or not all(isinstance(each, str) for each in found.values()):
-        problem = f"{key} must have a text for each name, such as {EXAMPLE}"
+        problem = f"{key} must have a text for each name, such as {COLLECTION_EXAMPLE}"
         raise InputError(problem, where=str(path))
     return found
 

@@ -21,7 +21,14 @@ from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.sources import Source
 from permed_measures.inputs.write import OUTPUT_FORMATS, STDOUT, write_qrels, write_run, write_whole
 from permed_measures.provenance import stored
-from permed_measures.records.metadata import Metadata, as_yaml, check_no_loss, described, head_of, ir_metadata
+from permed_measures.records.metadata import (
+    Metadata,
+    as_yaml,
+    check_no_loss,
+    fields_of_evaluation,
+    head_of,
+    ir_metadata,
+)
 from permed_measures.records.record import read_record
 
 
@@ -85,7 +92,7 @@ def _metadata(path: Any, kind: str, kept: Mapping[str, Any], args: Namespace) ->
         hint = "Make one by evaluate QRELS RUN --record FILE, and convert the same RUN"
         raise InputError(problem, where=str(args.record), hint=hint)
     comments, tag = kept["comments"], kept.get("tag") or path.name.partition(".")[0]
-    metadata = described(comments, ir_metadata(record, tag), str(path))
+    metadata = fields_of_evaluation(comments, ir_metadata(record, tag), str(path))
     return metadata | ({"tag": args.tag} if args.tag else {})
 
 

@@ -37,14 +37,23 @@ def run(args: Namespace) -> None:
     write_report(report, form, args, pluralize(len(board.entries), "run"))
 
 
-_RESAMPLES = option(
+_RESAMPLES_OPTION = option(
     ADVANCED, "--resamples N", "Number of random sign patterns: 50000, fewer of more than 200 runs."
 )
 COMMAND = Command(
     run,
     [
         *(QRELS, RUNS),
-        *(*ASKED_MEASURES, CLUSTERS, *WRITING, *TABLES, _RESAMPLES, SEED_OPTION, LEVEL_OPTION, *READING),
+        *(
+            *ASKED_MEASURES,
+            CLUSTERS,
+            *WRITING,
+            *TABLES,
+            _RESAMPLES_OPTION,
+            SEED_OPTION,
+            LEVEL_OPTION,
+            *READING,
+        ),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs -m GradedAP@10"],
 )

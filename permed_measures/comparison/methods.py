@@ -49,7 +49,7 @@ def _statistics(result: Comparison) -> Iterator[str]:
         yield "Each pair of runs is compared on each measure, query by query."
     yield independent_units(result.n_clusters, result.paired.clusters)
     for number_of_test, name in enumerate(name for name in result.tests if name not in EQUIVALENCE):
-        yield from _TESTS[name](result, "also tested" if number_of_test else "tested")
+        yield from _TEST_SENTENCES[name](result, "also tested" if number_of_test else "tested")
     yield from _equivalence(result)
     yield from _corrections(result)
     yield from _verdicts(result)
@@ -102,7 +102,7 @@ def _wilcoxon(result: Comparison, tested: str) -> Iterator[str]:
         yield "It takes the queries of a cluster as independent, and decides nothing here."
 
 
-_TESTS = {"randomization": _randomization, "t-test": _t_test, "wilcoxon": _wilcoxon}
+_TEST_SENTENCES = {"randomization": _randomization, "t-test": _t_test, "wilcoxon": _wilcoxon}
 """What is said of each test."""
 
 

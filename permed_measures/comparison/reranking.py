@@ -14,6 +14,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Ints
 from permed_measures.comparison.overlap import (
     PERSISTENCE,
     check_persistence,
@@ -39,8 +40,6 @@ from permed_measures.results.methods import Methods, means_over_queries, methods
 from permed_measures.results.prose import literal
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, titled
 from permed_measures.run_notes import check_nonempty, errors_name_run, notes_of
-
-Ints = NDArray[np.int64]
 
 _PAIRS_PER_BLOCK = 1_000_000
 """Number of pairs of documents in memory at a time."""

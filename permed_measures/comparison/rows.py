@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from permed_measures.arrays import Floats
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.results import Comparison, ComparisonRow, TestOptions
 from permed_measures.comparison.tests import (
@@ -33,7 +34,6 @@ from permed_measures.human_labels.agreement import OrderAgreement, Orders, too_f
 from permed_measures.human_labels.corrected import Labelled, People
 from permed_measures.intervals import (
     Estimate,
-    Floats,
     difference_range,
     mean_and_error,
     mean_intervals,

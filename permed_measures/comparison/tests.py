@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats, Ints
 from permed_measures.escaping import pluralize
-from permed_measures.intervals import Floats, Ints, mean_and_error, no_variance, units_of
+from permed_measures.intervals import mean_and_error, no_variance, units_of
 from permed_measures.progress import tracked
 from permed_measures.tolerances import STATISTIC, SUM_NOISE
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)

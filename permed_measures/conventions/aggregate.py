@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats, Ints
 from permed_measures.conventions.per_query import Ratio
-from permed_measures.engine.judgments import Ints
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _NUMBER_OF_TURN = re.compile(r"(.+)_(?:turn_)?([0-9]+)")
 

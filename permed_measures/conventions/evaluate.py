@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from ir_measures.measures import SumAgg
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.conventions.aggregate import QuerySets, macro, rounded
 from permed_measures.conventions.options import (
     CONVENTION_MEASURES,
@@ -48,8 +48,6 @@ from permed_measures.conventions.records import (
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
-
-Floats = NDArray[np.float64]
 
 # --- what is defined -----------------------------------------------------------------------------------
 

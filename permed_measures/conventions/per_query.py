@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.judgments import (
-    Ints,
     Judgments,
     divide,
     map_gains,
@@ -30,8 +30,6 @@ from permed_measures.engine.rankings import JudgedRankings, Relevant
 LEVEL, WEIGHTS, DENOMINATOR, PER_HIT, TIED = "level", "weights", "denominator", "per_hit", "tied"
 GAIN, DISCOUNT, IDEAL, NEGATIVE = "gain", "discount", "ideal", "negative"
 PRECISION, RECALL, RANKS, SUCCESS = "precision", "recall", "ranks", "success"
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats, Ints
 from permed_measures.conventions.aggregate import QueryFacts, QuerySets, groups_of
 from permed_measures.conventions.evaluate import is_computable, is_defined, is_micro, is_possible, means_of
 from permed_measures.conventions.options import (
@@ -36,7 +37,7 @@ from permed_measures.conventions.records import (
     SELF_MATCH,
     TIES,
 )
-from permed_measures.engine.judgments import Ints, Judgments, concat_ranges
+from permed_measures.engine.judgments import Judgments, concat_ranges
 from permed_measures.engine.matching import scores_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak
@@ -45,9 +46,6 @@ from permed_measures.errors import warnings_about
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _ORDERS, _MANY_LISTS, _ORDERS_OF_MANY = 10, 50, 2
 """In how many other orders a run is looked at; of many lists some differ in a few."""

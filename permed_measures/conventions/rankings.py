@@ -11,14 +11,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Ints
 from permed_measures.conventions.per_query import LabelPolicy, TieRankRange
-from permed_measures.engine.judgments import Ints, Judgments, position_in_query
+from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, tie_rank_ranges
 
-Bools = NDArray[np.bool_]
 QueryScores = Mapping[str, float]
 Lists = Mapping[str, QueryScores]
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.conventions.describe import measure_string
 from permed_measures.conventions.named import NamedConvention
 from permed_measures.conventions.options import (
@@ -31,8 +32,6 @@ from permed_measures.conventions.ranking_variants import RunVariants, options_fo
 from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET
 from permed_measures.measures.parameters import Cutoff
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Codes = NDArray[np.int64]
 """Conventions: a row for each, a column for each option of each measure, in it the number of a value."""
 

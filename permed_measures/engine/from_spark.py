@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.judgments import Ints, Judgments
+from permed_measures.arrays import Ints
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.matching import SOME, MatchedDocs
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import location, missing_value, not_a_number, text_series

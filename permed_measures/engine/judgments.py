@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.tables import (
     Nested,
     Rows,
@@ -27,8 +28,6 @@ from permed_measures.engine.tables import (
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Gains = Mapping[float, float]
 
 USUAL_GRADES = frozenset(range(-2, 11))

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from permed_measures.engine.judgments import (
-    USUAL_GRADES,
-    Floats,
-    Ints,
-    Judgments,
-    check_numbers,
-    write_doubles,
-)
+from permed_measures.arrays import Floats, Ints
+from permed_measures.engine.judgments import USUAL_GRADES, Judgments, check_numbers, write_doubles
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
 from permed_measures.engine.tables import Nested, Table, first_repeated, no_dict, with_string_ids
 from permed_measures.frames import pl

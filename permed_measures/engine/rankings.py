@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints, Judgments, offsets_of, position_in_query, sums
+from permed_measures.arrays import Ints
+from permed_measures.engine.judgments import Judgments, offsets_of, position_in_query, sums
 from permed_measures.engine.matching import MatchedDocs, find_in_table, match_dict
 from permed_measures.engine.query_ids import suggestion
 from permed_measures.engine.ranks import TieBreak

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints, Judgments, concat_ranges
+from permed_measures.arrays import Ints
+from permed_measures.engine.judgments import Judgments, concat_ranges
 from permed_measures.engine.tables import string_id
 
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Floats, Ints, Judgments, concat_ranges, running_sum
+from permed_measures.arrays import Floats, Ints
+from permed_measures.engine.judgments import Judgments, concat_ranges, running_sum
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import Rows

@@ -10,6 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels import EXPECTED
@@ -20,8 +21,6 @@ from permed_measures.engine.tables import Rows
 from permed_measures.engine.tied_rankings import TiedRankings
 from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
-
-Floats = NDArray[np.float64]
 
 _OTHERWISE = {"GradedAP", "Judged", "infAP"}
 """Measures that may fall where neighbours of a ranking are exchanged so that the better one is first."""

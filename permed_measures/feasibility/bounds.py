@@ -19,13 +19,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Ints
+from permed_measures.arrays import Floats, Ints
 from permed_measures.feasibility.formulas import Formula, PrefixCounts, QueryClasses
 from permed_measures.tolerances import NEAREST_POINT, PROGRAMME
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 500_000
 """How many documents may be placed, over all ranks and states: more takes too long."""

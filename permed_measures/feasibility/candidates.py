@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats
 from permed_measures.conventions.aggregate import QueryFacts
 from permed_measures.conventions.describe import GAIN_OF_DCG
 from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
@@ -56,9 +56,6 @@ from permed_measures.feasibility.formulas import Formula, QueryClasses
 from permed_measures.measures.parameters import Cutoff, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.published_tables.claims import Claim
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # --- what has a formula ----------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import By, clusters_of
@@ -24,8 +24,6 @@ from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
 from permed_measures.tolerances import BOUND
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.05
 SURELY, UNDECIDED = "surely significant", "not decided"

@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.conventions.per_query import Discount, Factor
-from permed_measures.engine.judgments import Ints, Judgments
-
-Floats = NDArray[np.float64]
+from permed_measures.engine.judgments import Judgments
 
 
 @dataclass(frozen=True, eq=False)

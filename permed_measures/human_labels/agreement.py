@@ -8,14 +8,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.escaping import pluralize
 from permed_measures.intervals import zero_rounding_noise
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

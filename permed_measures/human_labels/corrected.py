@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Bools, Floats
 from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
@@ -24,9 +24,6 @@ from permed_measures.human_labels.agreement import Agreement, grades_by, relabel
 from permed_measures.intervals import critical_of, difference_range, range_of, sums_of
 from permed_measures.measures.parameters import values_of
 from permed_measures.tolerances import SUM_NOISE
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _MIN_UNITS = 3
 """Of fewer units in the sample there is no interval."""

@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.conventions.aggregate import HALVES, ROUNDED_DIGITS, rounded
 from permed_measures.conventions.evaluate import sees_unjudged
 from permed_measures.conventions.named import NamedConvention
@@ -62,8 +62,6 @@ from permed_measures.identification.user_function import (
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import tracked
 from permed_measures.tolerances import NUMBER_OF_FUNCTION, SINGLE_PRECISION, SUM_NOISE
-
-Floats = NDArray[np.float64]
 
 
 class Claimed(NamedTuple):

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from permed_measures import __version__
+from permed_measures.arrays import Floats
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.options import CONVENTION_MEASURES
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identification.cases import FRACTIONS, Case, cases, described
-from permed_measures.identification.elimination import GRADES, Claimed, Floats, convention_value
+from permed_measures.identification.elimination import GRADES, Claimed, convention_value
 from permed_measures.identification.forms import SIGNATURES, USUAL
 from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.inputs.write import write_whole

@@ -234,7 +234,7 @@ def likeness(text: str, name: str) -> int:
     return 2 if cutoffs[0] == cutoff else int(None in cutoffs)
 
 
-_ASKED_AS = {
+_MEANT_BY_NAME = {
     **dict.fromkeys(("dcg", "discountedcumulativegain"), "nDCG"),
     **dict.fromkeys(("map@r", "ap@r", "meanaverageprecisionatr"), "AP"),
 }
@@ -242,7 +242,7 @@ _ASKED_AS = {
 
 
 def _is_variant(name: str) -> bool:
-    return split(strip_heading(name)[0])[0] in _ASKED_AS
+    return split(strip_heading(name)[0])[0] in _MEANT_BY_NAME
 
 
 def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
@@ -258,9 +258,9 @@ def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     """
     name = strip_heading(name)[0]
     word, cutoff = split(name)
-    if word not in _ASKED_AS:
+    if word not in _MEANT_BY_NAME:
         return meaning_of(name)
-    return meaning_of(f"{_ASKED_AS[word]}@{cutoff}" if cutoff else _ASKED_AS[word])
+    return meaning_of(f"{_MEANT_BY_NAME[word]}@{cutoff}" if cutoff else _MEANT_BY_NAME[word])
 
 
 def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:

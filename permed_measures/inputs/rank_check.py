@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.engine.judgments import Floats, Ints
+from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.tables import location
 from permed_measures.escaping import pluralize
 from permed_measures.frames import pl

@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from permed_measures.measures.parameters import values_of
 
 
-class Formula(NamedTuple):
+class LatexFormula(NamedTuple):
     """What a measure is for a query.
 
     Attributes
@@ -57,16 +57,16 @@ NOTATION = {
 """The symbols, as patterns, and what they stand for, in the order in which that is said."""
 
 
-def formula_of(measure: Measure) -> Formula:
+def latex_formula(measure: Measure) -> LatexFormula:
     r"""Write the formula of a measure.
 
     Examples
     --------
     >>> from ir_measures import AP
     >>> from permed_measures.measures.definitions import GradedAP
-    >>> formula_of(AP @ 10).latex
+    >>> latex_formula(AP @ 10).latex
     '\\frac{1}{R} \\sum_{i=1}^{k} r_i\\, P(i)'
-    >>> for clause in formula_of(GradedAP(norm="min") @ 10).where:
+    >>> for clause in latex_formula(GradedAP(norm="min") @ 10).where:
     ...     print(clause)
     $w(g) = g / 2$ is the weight of a relevant document of grade $g$
     the denominator $N = \min(R, k)$ is the number of relevant documents, or the cutoff if that is smaller
@@ -90,7 +90,7 @@ def number(value: float) -> str:
     return rf"{digits} \cdot 10^{{{int(exponent)}}}" if exponent else digits
 
 
-def _denominators(formula: Formula) -> list[str]:
+def _denominators(formula: LatexFormula) -> list[str]:
     """Return the denominators of the fractions, also of those in clauses."""
     written = " ".join([formula.latex, *formula.where])
     found = []
@@ -135,13 +135,13 @@ def _cases(gains: Mapping[float, float], other: str = "") -> str:
 # --- average precision and its relatives -----------------------------------------------------------------
 
 
-def _graded_ap(given: Mapping[str, Any]) -> Formula:
+def _graded_ap(given: Mapping[str, Any]) -> LatexFormula:
     scale = "g" if given["max_rel"] == 1 else f"g / {number(given['max_rel'])}"
     weight = scale if given["gains"] is None else _cases(given["gains"])
     where = [f"$w(g) = {weight}$ is the weight of a relevant document of grade $g$"]
     norm = given["norm"]
     if norm == "none":
-        return Formula(rf"\sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where))
+        return LatexFormula(rf"\sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where))
     or_cutoff = "" if given["cutoff"] is None else ", or the cutoff if that is smaller"
     denominators = {
         "num_rel": ("R", "the number of relevant documents"),
@@ -155,14 +155,14 @@ def _graded_ap(given: Mapping[str, Any]) -> Formula:
     if norm in ("gain", "ideal"):
         where += [r"$w^*_1 \ge w^*_2 \ge \dots$ are the weights of the relevant documents in the qrels"]
     cited = ("sakai2008modelling",) if norm == "gain" else ()
-    return Formula(rf"\frac{{1}}{{N}} \sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where), cited)
+    return LatexFormula(rf"\frac{{1}}{{N}} \sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where), cited)
 
 
-def _ap(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\frac{{1}}{{R}} \sum{_within(given)} r_i\, P(i)", cited=("harman1992evaluation",))
+def _ap(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\frac{{1}}{{R}} \sum{_within(given)} r_i\, P(i)", cited=("harman1992evaluation",))
 
 
-def _gap(given: Mapping[str, Any]) -> Formula:
+def _gap(given: Mapping[str, Any]) -> LatexFormula:
     levels = given["g"] or dict.fromkeys(range(1, given["max_rel"] + 1))
     first, last = min(levels), max(levels)
     every = given["g"] is None and last > 3  # then they are not written out
@@ -181,10 +181,10 @@ def _gap(given: Mapping[str, Any]) -> Formula:
         "$R_t$ is the number of documents in the qrels with grade $t$ and above",
     )
     latex = rf"\frac{{\sum_{{t}} q(t) {above}}}{{\sum_{{t}} q(t)\, R_t}}"
-    return Formula(latex, where, ("robertson2010extending",))
+    return LatexFormula(latex, where, ("robertson2010extending",))
 
 
-def _q_measure(given: Mapping[str, Any]) -> Formula:
+def _q_measure(given: Mapping[str, Any]) -> LatexFormula:
     gain = "g" if given["gains"] is None else _cases(given["gains"])
     where = (
         r"$C(i) = \sum_{j=1}^{i} r_j$ is the number of relevant documents down to rank $i$",
@@ -197,10 +197,10 @@ def _q_measure(given: Mapping[str, Any]) -> Formula:
     )
     blended = r"\frac{C(i) + \beta\, c(i)}{i + \beta\, c^*(i)}"
     latex = rf"\frac{{1}}{{N}} \sum{_within(given)} r_i\, {blended}"
-    return Formula(latex, where, ("sakai2004new",))
+    return LatexFormula(latex, where, ("sakai2004new",))
 
 
-def _inferred_ap(given: Mapping[str, Any]) -> Formula:  # noqa: ARG001 - it has a level alone
+def _inferred_ap(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - it has a level alone
     where = (
         "of the documents above rank $i$, $p_i$ have a label, $a_i$ a grade of at least 0, and $c_i$ are "
         "relevant",
@@ -208,22 +208,22 @@ def _inferred_ap(given: Mapping[str, Any]) -> Formula:  # noqa: ARG001 - it has 
     )
     expected = r"\frac{1}{i} + \frac{p_i}{i} \cdot \frac{c_i + \epsilon}{a_i + 2 \epsilon}"
     latex = rf"\frac{{1}}{{R}} \sum_{{i \ge 1}} r_i \left( {expected} \right)"
-    return Formula(latex, where, ("yilmaz2006estimating",))
+    return LatexFormula(latex, where, ("yilmaz2006estimating",))
 
 
-def _bpref(given: Mapping[str, Any]) -> Formula:  # noqa: ARG001 - it has a level alone
+def _bpref(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - it has a level alone
     where = (
         "$b_i$ is the number of documents above rank $i$ with a label of at least 0 that are not relevant",
         "$B$ is the number of such documents in the qrels",
     )
     share = r"\frac{\min(b_i, R)}{\min(B, R)}"
     latex = rf"\frac{{1}}{{R}} \sum_{{i \ge 1}} r_i \left( 1 - {share} \right)"
-    return Formula(latex, where, ("buckley2004retrieval",))
+    return LatexFormula(latex, where, ("buckley2004retrieval",))
 
 
 # --- cumulated gain --------------------------------------------------------------------------------------
 
-_GAINS = {"exp": "2^{g} - 1", "linear": "g"}
+_GAIN_TEXTS = {"exp": "2^{g} - 1", "linear": "g"}
 
 _DISCOUNTS = {
     "log2": r"1 / \log_2(i + 1)",
@@ -232,18 +232,20 @@ _DISCOUNTS = {
 }
 
 
-def _variant_ndcg(given: Mapping[str, Any]) -> Formula:
+def _variant_ndcg(given: Mapping[str, Any]) -> LatexFormula:
     counted = "0 of unjudged documents"
     counted += " and negative grades" if given["negative"] == "zero" else ", a loss of negative grades"
     ranked = "judged documents retrieved" if given["judged_only"] else "documents retrieved"
     first = f"all {ranked}" if given["cutoff"] is None else f"the first $k$ {ranked}"
     ideal = {"qrels": "all judged documents", "run": f"all {ranked}", "cutoff": first}[given["ideal"]]
-    return _ndcg_of(_GAINS[given["gain"]], counted, given["discount"], ideal, given, given["gain"] == "exp")
+    return _ndcg_of(
+        _GAIN_TEXTS[given["gain"]], counted, given["discount"], ideal, given, given["gain"] == "exp"
+    )
 
 
-def _ndcg(given: Mapping[str, Any]) -> Formula:
+def _ndcg(given: Mapping[str, Any]) -> LatexFormula:
     is_exp = given["dcg"] == "exp-log2"
-    gain, counted = _GAINS["exp" if is_exp else "linear"], "0 of unjudged documents and negative grades"
+    gain, counted = _GAIN_TEXTS["exp" if is_exp else "linear"], "0 of unjudged documents and negative grades"
     if given["gains"] is not None:
         gain = _cases(given["gains"], gain)
         counted = "0 of unjudged documents, and where that is negative"
@@ -254,7 +256,7 @@ def _ndcg(given: Mapping[str, Any]) -> Formula:
 
 def _ndcg_of(
     gain: str, counted: str, discount: str, ideal: str, given: Mapping[str, Any], is_exp: bool
-) -> Formula:
+) -> LatexFormula:
     """Write nDCG by its parts."""
     where = (
         f"$G(g) = {gain}$ is the gain of grade $g$ ({counted})",
@@ -264,28 +266,28 @@ def _ndcg_of(
     )
     within = _within(given)
     latex = rf"\frac{{\sum{within} G(g_i)\, D(i)}}{{\sum{within} G(g^*_i)\, D(i)}}"
-    return Formula(latex, where, ("jarvelin2002cumulated", *["burges2005learning"] * is_exp))
+    return LatexFormula(latex, where, ("jarvelin2002cumulated", *["burges2005learning"] * is_exp))
 
 
-def _err(given: Mapping[str, Any]) -> Formula:
+def _err(given: Mapping[str, Any]) -> LatexFormula:
     where = (
         r"$s(g) = (2^{g} - 1) / 16$ is the probability that a document of grade $g$ satisfies the user (0 of "
         "unjudged documents and negative grades), with 4 as the highest grade",
     )
     latex = rf"\sum{_within(given)} \frac{{s(g_i)}}{{i}} \prod_{{j=1}}^{{i - 1}} (1 - s(g_j))"
-    return Formula(latex, where, ("chapelle2009expected",))
+    return LatexFormula(latex, where, ("chapelle2009expected",))
 
 
-def _rbp(given: Mapping[str, Any]) -> Formula:
+def _rbp(given: Mapping[str, Any]) -> LatexFormula:
     where = (f"$p = {number(given['p'])}$ is the probability that the user goes on to the next rank",)
-    return Formula(rf"(1 - p) \sum{_within(given)} r_i\, p^{{i - 1}}", where, ("moffat2008rank",))
+    return LatexFormula(rf"(1 - p) \sum{_within(given)} r_i\, p^{{i - 1}}", where, ("moffat2008rank",))
 
 
 # --- binary measures -------------------------------------------------------------------------------------
 
 
-def _success(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\max{_largest(given)} r_i")
+def _success(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\max{_largest(given)} r_i")
 
 
 def _largest(given: Mapping[str, Any]) -> str:
@@ -293,52 +295,52 @@ def _largest(given: Mapping[str, Any]) -> str:
     return r"_{i \ge 1}" if given["cutoff"] is None else r"_{1 \le i \le k}"
 
 
-def _rr(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\max{_largest(given)} \frac{{r_i}}{{i}}", cited=("kantor2000trec",))
+def _rr(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\max{_largest(given)} \frac{{r_i}}{{i}}", cited=("kantor2000trec",))
 
 
-def _precision(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\frac{{1}}{{k}} {_found(given)}", cited=("vanrijsbergen1979",))
+def _precision(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\frac{{1}}{{k}} {_found(given)}", cited=("vanrijsbergen1979",))
 
 
-def _recall(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\frac{{1}}{{R}} {_found(given)}", cited=("vanrijsbergen1979",))
+def _recall(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\frac{{1}}{{R}} {_found(given)}", cited=("vanrijsbergen1979",))
 
 
-def _f1(given: Mapping[str, Any]) -> Formula:
-    return Formula(rf"\frac{{2 {_found(given)}}}{{k + R}}", cited=("vanrijsbergen1979",))
+def _f1(given: Mapping[str, Any]) -> LatexFormula:
+    return LatexFormula(rf"\frac{{2 {_found(given)}}}{{k + R}}", cited=("vanrijsbergen1979",))
 
 
-def _judged(given: Mapping[str, Any]) -> Formula:
+def _judged(given: Mapping[str, Any]) -> LatexFormula:
     where = ("$a_i$ is 1 if the document at rank $i$ has a label, and 0 otherwise",)
-    return Formula(rf"\frac{{1}}{{{_at_most('n', given)}}} \sum{_within(given)} a_i", where)
+    return LatexFormula(rf"\frac{{1}}{{{_at_most('n', given)}}} \sum{_within(given)} a_i", where)
 
 
-def _r_precision(given: Mapping[str, Any]) -> Formula:  # noqa: ARG001 - its cutoff is that of the query
-    return Formula(r"\frac{1}{R} \sum_{i=1}^{R} r_i", cited=("buckley2005retrieval",))
+def _r_precision(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - its cutoff is that of the query
+    return LatexFormula(r"\frac{1}{R} \sum_{i=1}^{R} r_i", cited=("buckley2005retrieval",))
 
 
-def _interpolated(given: Mapping[str, Any]) -> Formula:
+def _interpolated(given: Mapping[str, Any]) -> LatexFormula:
     reached = rf"\lfloor {number(given['recall'])} R + 0.9 \rfloor"
     where = (r"$c_i = \sum_{j=1}^{i} r_j$ is the number of relevant documents down to rank $i$",)
-    return Formula(rf"\max_{{i \ge 1,\ c_i \ge {reached}}} P(i)", where)
+    return LatexFormula(rf"\max_{{i \ge 1,\ c_i \ge {reached}}} P(i)", where)
 
 
-def _set_precision(given: Mapping[str, Any]) -> Formula:
+def _set_precision(given: Mapping[str, Any]) -> LatexFormula:
     limit = r"\min(n, R)" if given["relative"] else "n"
-    return Formula(rf"\frac{{1}}{{{limit}}} {_found({})}")
+    return LatexFormula(rf"\frac{{1}}{{{limit}}} {_found({})}")
 
 
-def _set_f(given: Mapping[str, Any]) -> Formula:
+def _set_f(given: Mapping[str, Any]) -> LatexFormula:
     where = (rf"$\beta = {number(given['beta'])}$ is the weight of recall, which is not squared",)
-    return Formula(rf"\frac{{(1 + \beta) {_found({})}}}{{\beta\, R + n}}", where)
+    return LatexFormula(rf"\frac{{(1 + \beta) {_found({})}}}{{\beta\, R + n}}", where)
 
 
-def _constant(latex: str) -> Callable[[Mapping[str, Any]], Formula]:
-    return lambda _: Formula(latex)
+def _constant(latex: str) -> Callable[[Mapping[str, Any]], LatexFormula]:
+    return lambda _: LatexFormula(latex)
 
 
-FORMULAS: dict[str, Callable[[Mapping[str, Any]], Formula]] = {
+FORMULAS: dict[str, Callable[[Mapping[str, Any]], LatexFormula]] = {
     "GradedAP": _graded_ap,
     "Coverage": _success,
     "VariantNDCG": _variant_ndcg,
@@ -363,7 +365,7 @@ FORMULAS: dict[str, Callable[[Mapping[str, Any]], Formula]] = {
     "SetF": _set_f,
     "SetAP": _constant(r"\frac{(\sum_{i \ge 1} r_i)^2}{n R}"),
     "NumQ": _constant("1"),
-    "NumRet": lambda given: Formula("n" if given["rel"] is None else _found({})),
+    "NumRet": lambda given: LatexFormula("n" if given["rel"] is None else _found({})),
     "NumRel": _constant("R"),
 }
 """The formula of each measure by its name, from the values of its parameters."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_measures.measures import Measure
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
@@ -15,7 +16,7 @@ from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
-from permed_measures.intervals import Floats, Ints, check_level, measure_intervals, no_variance, percent
+from permed_measures.intervals import check_level, measure_intervals, no_variance, percent
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.arrays import Ints
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.tables import dataset_of
@@ -20,7 +21,6 @@ from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
-from permed_measures.intervals import Ints
 from permed_measures.measures.headings import alias_notes, name_of
 from permed_measures.measures.parsing import deduplicate, parse_named_measure
 from permed_measures.provenance import Origin, provenance

@@ -262,7 +262,7 @@ def rank_ranges(n_runs: int, better: NDArray[np.int64]) -> list[tuple[int, int]]
 
 _STATISTICS = 1_000_000_000
 """So many statistics are drawn where no number of sign patterns is named: a few seconds' work."""
-_RESAMPLES, _FEWEST = 50_000, 1_000
+_MOST_SIGN_PATTERNS, _FEWEST = 50_000, 1_000
 """How many sign patterns there are for few runs, and the fewest for many."""
 
 
@@ -277,7 +277,7 @@ def resamples_of(n_runs: int) -> int:
     (50000, 8016, 1000)
     """
     pairs = max(n_runs * (n_runs - 1) // 2, 1)
-    return min(max(_STATISTICS // pairs, _FEWEST), _RESAMPLES)
+    return min(max(_STATISTICS // pairs, _FEWEST), _MOST_SIGN_PATTERNS)
 
 
 def leaderboard(
@@ -359,12 +359,12 @@ def leaderboard(
 
 def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
     """Say that there are fewer sign patterns than for few runs, and how to have more."""
-    if resamples == _RESAMPLES or n_patterns(paired.n_clusters, resamples):
+    if resamples == _MOST_SIGN_PATTERNS or n_patterns(paired.n_clusters, resamples):
         return []
     return [
         f"p: of {pluralize(len(paired.pairs), 'pair')} of runs each is tested with {resamples:,} random sign "
-        f"patterns; for more, which take longer, add --resamples {_RESAMPLES}, or resamples={_RESAMPLES} in "
-        "Python"
+        f"patterns; for more, which take longer, add --resamples {_MOST_SIGN_PATTERNS}, or "
+        f"resamples={_MOST_SIGN_PATTERNS} in Python"
     ]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ir_measures.measures import Measure, SumAgg
 
 from permed_measures import __version__
+from permed_measures.arrays import Floats, Ints
 from permed_measures.comparison.tests import (
     critical_t,
     min_attainable_p,
@@ -27,8 +28,6 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     Estimate,
-    Floats,
-    Ints,
     LowHigh,
     critical_of,
     difference_range,

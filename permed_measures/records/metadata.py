@@ -104,7 +104,7 @@ def trec_name(measure: Measure) -> str:
 # --- the head of a run ---------------------------------------------------------------------------------
 
 
-def described(comments: Sequence[str], found: Mapping[str, Any], where: str = "") -> Metadata:
+def fields_of_evaluation(comments: Sequence[str], found: Mapping[str, Any], where: str = "") -> Metadata:
     """Return the metadata at the head of a run, with what it does not say from `found`.
 
     Raises

@@ -10,10 +10,10 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import check_choice
 from permed_measures.escaping import grouped, join_names, pluralize
-from permed_measures.measures.formulas import Formula, formula_of, number
+from permed_measures.measures.formulas import LatexFormula, latex_formula, number
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain
+from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain_text
 
 _MOST_RUNS = 10
 """So many runs are named; of more there is the number."""
@@ -67,7 +67,7 @@ def methods_of(
     """
     known = provenance(measures, origin._replace(runs={}) if origin else None, None, packages)
     paragraphs = [
-        Paragraph("Data", [*_data(known, runs, n_queries), *map(plain, known["conventions"])]),
+        Paragraph("Data", [*_data(known, runs, n_queries), *map(plain_text, known["conventions"])]),
         Paragraph("Measures", [*_measures(measures), *means]),
         Paragraph("Statistics", [*statistics]),
         Paragraph("Software", [_software(known["versions"])]),
@@ -81,7 +81,7 @@ def methods_of(
 def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterator[str]:
     """Say which judgments and runs there are."""
     for each in known.get("inputs", []):
-        yield f"{_ROLES.get(each['role'], plain(each['role']))} are those of {_source(each)}."
+        yield f"{_ROLES.get(each['role'], plain_text(each['role']))} are those of {_source(each)}."
     yield f"The qrels have {pluralize(n_queries, 'query')}."
     if len(runs) > _MOST_RUNS:
         yield f"There are {len(runs):,} runs."
@@ -135,7 +135,7 @@ def measure_methods(measures: Sequence[Measure]) -> Methods:
 def _measures(measures: Sequence[Measure]) -> Iterator[str]:
     """Define the measures: what they share, then one after the other."""
     names = [_name(*each) for each in zip(headings_of(measures), map(str, measures), strict=True)]
-    formulas = [formula_of(measure) for measure in measures]
+    formulas = [latex_formula(measure) for measure in measures]
     yield f"The {'measures are' if len(names) > 1 else 'measure is'} {join_names(names)}."
     headings = [*map(literal, headings_of(measures))]
     yield from _levels(headings, formulas)
@@ -151,7 +151,7 @@ def _name(heading: str, whole: str) -> str:
     return literal(heading) if heading == whole else f"{literal(heading)} ({literal(whole)})"
 
 
-def _levels(headings: Sequence[str], formulas: Sequence[Formula]) -> Iterator[str]:
+def _levels(headings: Sequence[str], formulas: Sequence[LatexFormula]) -> Iterator[str]:
     """Say from which grade on a document is relevant, and for which measures, where they differ."""
     known = grouped((each.level, heading) for heading, each in zip(headings, formulas, strict=True))
     known.pop(None, None)
@@ -171,7 +171,7 @@ def _clauses(parts: Sequence[str]) -> str:
     return ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _definition(names: Sequence[str], formula: Formula) -> str:
+def _definition(names: Sequence[str], formula: LatexFormula) -> str:
     """Define measures by their formula, and the symbols of that."""
     cited = f" [{'; '.join(f'@{key}' for key in formula.cited)}]" if formula.cited else ""
     of = f"The {'values' if len(names) > 1 else 'value'} of {join_names(names)}{cited}"

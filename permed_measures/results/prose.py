@@ -2,7 +2,7 @@ r"""Sentences with formulas, names and citations, as plain text, Markdown or LaT
 
 A sentence is written with ``$a / b$`` for a formula in LaTeX, ``$$a / b$$`` for one on a line of its own,
 ``[@key]`` or ``[@key; @key]`` for works of ``references.toml``. Text of others, such as the names of files,
-goes into it by `literal` or `plain` alone, so that none of it means anything.
+goes into it by `literal` or `plain_text` alone, so that none of it means anything.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def literal(text: str) -> str:
     return "`" + re.sub(r"([`\\])", r"\\\1", one_line(text)) + "`"
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     r"""Put text into a sentence: nothing in it is a formula, a name or a citation.
 
-    >>> print(plain("[@x] $5"))
+    >>> print(plain_text("[@x] $5"))
     \[@x] \$5
     """
     return re.sub(r"([`\\$\[])", r"\\\1", one_line(text))

@@ -13,6 +13,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.evaluator import gains_of
 from permed_measures.engine.judgments import Judgments, position_in_query
 from permed_measures.engine.kernels import CHECKS, KERNELS
@@ -22,8 +23,6 @@ from permed_measures.engine.ties import best_first_is_most
 from permed_measures.errors import InputError, MeasureError, short_repr
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.progress import tracked
-
-Floats = NDArray[np.float64]
 
 _HIGHEST = 100
 """The highest grade of a scale of whole numbers that is not given."""

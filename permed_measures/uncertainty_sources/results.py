@@ -11,6 +11,7 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, NO_CLOSED_FORM
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.human_labels.agreement import Agreement
@@ -24,7 +25,7 @@ from permed_measures.results.methods import Methods, independent_units, means_ov
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
 from permed_measures.tolerances import SUM_NOISE
-from permed_measures.uncertainty_sources.labels import Floats, LabelErrors
+from permed_measures.uncertainty_sources.labels import LabelErrors
 
 MaybeLowHigh = tuple[float, float] | None
 
@@ -269,14 +270,14 @@ def _table(result: Uncertainty, digits: int) -> Table:
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.clusters)
     sources = [SOURCES[name] for name in result.sources]
     if expected:
-        sources.insert(sources.index("ties") + 1, _EXPECTED)
+        sources.insert(sources.index("ties") + 1, _EXPECTED_HEADING)
     return Table.of(
         [*(["run"] if several else []), *headings, *sources],
         rows,
         1 + several,
         caption=f"Means over {units}",
         notes=list(_explanations(result, expected)),
-        spare=["judged", _EXPECTED],
+        spare=["judged", _EXPECTED_HEADING],
         label="uncertainty",
     )
 
@@ -298,7 +299,7 @@ def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
     return Cell(text, mark="" if row.exact.get(name, True) else "*", value=found[0])
 
 
-_EXPECTED = "expected"
+_EXPECTED_HEADING = "expected"
 
 
 def _some_order_counts(result: Uncertainty, digits: int) -> bool:
@@ -336,7 +337,7 @@ def _explanations(result: Uncertainty, expected: bool) -> Iterator[str]:
         yield "Judged: Judged@k, over queries with an answer"
     reasons = {(SOURCES[name], why) for row in result.rows for name, why in row.reasons.items()}
     if expected and any(row.ties_expected is None for row in result.rows):
-        reasons.add((_EXPECTED, NO_CLOSED_FORM))
+        reasons.add((_EXPECTED_HEADING, NO_CLOSED_FORM))
     yield from (f"{NONE} in {heading}: {why}" for heading, why in sorted(reasons))
 
 

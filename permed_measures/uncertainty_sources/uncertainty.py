@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.evaluator import PermedEvaluator, evaluated
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments
@@ -34,13 +35,7 @@ from permed_measures.run_notes import (
     mean_judged,
     notes_of,
 )
-from permed_measures.uncertainty_sources.labels import (
-    Floats,
-    LabelErrors,
-    check_scale,
-    over_gradings,
-    scale_of,
-)
+from permed_measures.uncertainty_sources.labels import LabelErrors, check_scale, over_gradings, scale_of
 from permed_measures.uncertainty_sources.results import MaybeLowHigh, Uncertainty, UncertaintyRow
 
 

@@ -9,7 +9,7 @@ from latex_formulas import value_by_text
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.formulas import FORMULAS, formula_of
+from permed_measures.measures.formulas import FORMULAS, latex_formula
 from permed_measures.provenance import ranking_conventions
 from permed_measures.results.methods import measure_methods
 
@@ -77,5 +77,5 @@ def test_a_changed_formula_has_other_numbers():
     ],
 )
 def test_parts_are_written_by_the_parameters(text, written):
-    formula = formula_of(pm.parse_measure(text))
+    formula = latex_formula(pm.parse_measure(text))
     assert written in " ".join([formula.latex, *formula.where])

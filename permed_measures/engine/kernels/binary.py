@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from permed_measures.engine.judgments import Floats, divide, position_in_query, running_sum, sums
+from permed_measures.arrays import Floats
+from permed_measures.engine.judgments import divide, position_in_query, running_sum, sums
 from permed_measures.engine.rankings import JudgedRankings
 
 _INFAP_EPSILON = 1e-5

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.judgments import (
-    Floats,
     Gains,
-    Ints,
     concat_ranges,
     divide,
     map_gains,
@@ -30,7 +29,7 @@ from permed_measures.engine.judgments import (
 from permed_measures.engine.kernels import graded
 from permed_measures.engine.tied_rankings import TiedRankings, TieRanks
 
-Weight = Callable[[Ints], Floats]
+WeightOfRank = Callable[[Ints], Floats]
 """Returns the weight of ranks."""
 
 
@@ -45,7 +44,7 @@ def _is_relevant(ties: TiedRankings, rel: float) -> Floats:
 # --- gains with a weight for the rank --------------------------------------------------------------
 
 
-def _weighted(ties: TiedRankings, gain: Floats, cutoff: int | Ints | None, weight: Weight) -> Floats:
+def _weighted(ties: TiedRankings, gain: Floats, cutoff: int | Ints | None, weight: WeightOfRank) -> Floats:
     """Add up what the documents gain: of each its gain times the mean weight of the ranks of its tie."""
     at = ties.ranks(cutoff)
     mean = np.bincount(at.tie, weight(at.rank), minlength=len(ties.size)) / ties.size
@@ -229,7 +228,7 @@ def binary_preference(ties: TiedRankings, *, rel: float) -> Floats:
 # --- a user who stops ------------------------------------------------------------------------------
 
 
-def _stopped(ties: TiedRankings, stop: Floats, cutoff: int | None, weight: Weight) -> Floats:
+def _stopped(ties: TiedRankings, stop: Floats, cutoff: int | None, weight: WeightOfRank) -> Floats:
     """Add up the probability that the user stops at each rank within the cutoff, by the weight of the rank.
 
     The user stops at each judged document with its own probability, and goes on otherwise. To be still there

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from permed_measures.arrays import Floats
 from permed_measures.engine.judgments import (
-    Floats,
     Gains,
     Judgments,
     divide,
