@@ -37,71 +37,67 @@ def terminal(monkeypatch):
     return begin
 
 
-def work(*, long=True):
+@pytest.fixture
+def long(monkeypatch):
+    """Let all work be long."""
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+
+
+def work():
     streams = sys.stdout, sys.stderr
     with progress.step("reading a.run", 10) as advance:
         advance(4)
-        if long:
-            progress._DISPLAY.get().draw()
+        for _ in progress.tracked(["x", "y"], "queries"):
             assert (sys.stdout, sys.stderr) == streams
-        for number, _ in enumerate(progress.tracked(["x", "y"], "queries")):
-            display = progress._DISPLAY.get()
-            assert display is None or display.steps[-1].done == number
-        if long:
-            assert [each.description for each in progress._DISPLAY.get()._drawn.tasks] == ["reading a.run"]
         advance(6)
-        if long:
-            assert progress._DISPLAY.get()._drawn.tasks[0].completed == 10
 
 
+@pytest.mark.usefixtures("long")
 def test_a_terminal_shows_what_is_done_and_how_far_it_is(terminal):
     stderr = terminal()
     before = sys.stderr, sys.stdout
     work()
     shown = " ".join(stderr.lines())
-    assert "reading a.run" in shown
-    assert "queries" in shown
-    assert "40%" in shown
-    assert "\x1b[2K" in stderr.getvalue().rpartition("%")[2]  # the lines are empty again
+    for text in ("reading a.run:  40%", "queries:  50%"):
+        assert text in shown
+    assert stderr.lines()[-1].strip() == ""  # the line is empty again
     assert (sys.stderr, sys.stdout) == before
-    assert progress._DISPLAY.get().is_over
-    assert not progress._DRAWING_LOCK.locked()
+
+
+@pytest.mark.usefixtures("long")
+def test_work_without_a_total_shows_what_is_done(terminal):
+    stderr = terminal()
+    with progress.step("reading") as advance:
+        advance(3)
+    assert "reading" in stderr.getvalue()
 
 
 def test_short_work_shows_nothing(terminal):
     stderr = terminal()
-    work(long=False)
-    with progress.step("reading"):
+    work()
+    with progress.step("reading") as advance:
+        advance(1)
         print_message("note: odd")  # which draws nothing that was not drawn
-        timer = progress._DISPLAY.get()._timer
-        assert (progress._DISPLAY.get()._drawn, timer.interval, timer.daemon) == (None, 2, True)
-    assert timer.finished.is_set()
     assert stderr.getvalue() == "note: odd\n"
 
 
-def test_what_is_done_is_no_markup(terminal):
-    stderr = terminal()
-    with progress.step("reading a[bold]b"):
-        progress._DISPLAY.get().draw()
-    assert "a[bold]b" in stderr.getvalue()
+@pytest.mark.parametrize(("seconds", "is_shown"), [(1.9, False), (2.0, True)])
+def test_work_is_long_after_two_seconds(terminal, monkeypatch, seconds, is_shown):
+    stderr, times = terminal(), iter([100.0, 100.0 + seconds])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
+    with progress.step("reading", 2) as advance:
+        advance(1)
+    assert ("reading" in stderr.getvalue()) == is_shown
 
 
-def test_work_is_long_after_some_time(terminal, monkeypatch):
-    terminal()
-    monkeypatch.setattr(progress, "DELAY", 0.01)
-    drawn = threading.Event()
-    monkeypatch.setattr(progress._Display, "draw", lambda _: drawn.set())
-    with progress.step("reading"):
-        assert drawn.wait(20)
-
-
+@pytest.mark.usefixtures("long")
 def test_nothing_is_shown_in_a_pipe_or_where_one_says_so(terminal, monkeypatch):
-    def shows():
-        with progress.step("reading"):
-            display = progress._DISPLAY.get()
-            return display is not None and not display.is_over
+    def shows(stream=None):
+        stderr = terminal(stream)
+        with progress.step("reading") as advance:
+            advance(1)
+        return bool(stderr.getvalue())
 
-    terminal()
     assert shows()
     with progress.quiet():
         assert not shows()
@@ -109,72 +105,55 @@ def test_nothing_is_shown_in_a_pipe_or_where_one_says_so(terminal, monkeypatch):
     monkeypatch.setenv(progress.ENV_VAR, "0")
     assert not shows()
     monkeypatch.delenv(progress.ENV_VAR)
-    terminal(io.StringIO())
-    assert not shows()
+    assert not shows(io.StringIO())
     monkeypatch.setattr(sys, "stderr", None)
-    assert not shows()
+    with progress.step("reading") as advance:
+        advance(1)
 
 
+@pytest.mark.usefixtures("long")
 def test_an_error_takes_progress_away(terminal):
     def fail():
-        with progress.step("reading"):
-            progress._DISPLAY.get().draw()
+        with progress.step("reading", 2) as advance:
+            advance(1)
             raise KeyError
 
-    terminal()
+    stderr = terminal()
     with pytest.raises(KeyError):
         fail()
-    assert progress._DISPLAY.get().is_over
-    assert not progress._DRAWING_LOCK.locked()
+    assert "reading" in stderr.getvalue()
+    assert stderr.lines()[-1].strip() == ""
 
 
+@pytest.mark.usefixtures("long")
 def test_a_warning_stands_on_lines_of_its_own(terminal, monkeypatch):
-    seen = []
-    terminal()
-    with progress.step("reading"):
-        display = progress._DISPLAY.get()
-        display.draw()
-        monkeypatch.setattr(warnings, "warn", lambda *_, **__: seen.append(display._drawn))
+    stderr, seen = terminal(), []
+    with progress.step("reading", 2) as advance:
+        advance(1)
+        monkeypatch.setattr(warnings, "warn", lambda *_, **__: seen.append(stderr.lines()[-1]))
         warn("odd")
         print_message("note: odd")
-        seen.append(display._drawn)
-    assert seen[0] is None
-    assert seen[1] is not None
+        assert "reading:  50%" in stderr.lines()[-1]  # drawn again
+    assert [line.strip() for line in seen] == [""]
+    assert "note: odd" in stderr.lines()
 
 
-def test_work_that_ends_out_of_order_or_in_another_thread_is_over(terminal):
-    terminal()
-    first, second = (progress.tracked([1, 2], about) for about in ("first", "second"))
-    assert (next(first), next(second)) == (1, 1)
-    display = progress._DISPLAY.get()
+@pytest.mark.usefixtures("long")
+def test_work_may_end_out_of_order_or_in_another_thread(terminal):
+    stderr = terminal()
+    first, second = (progress.tracked([1, 2, 3], about) for about in ("first", "second"))
+    assert [next(first), next(second), next(first), next(second)] == [1, 1, 2, 2]
     first.close()
-    assert [each.about for each in display.steps] == ["second"]
     thread = threading.Thread(target=second.close)
     thread.start()
     thread.join()
-    assert display.is_over
-    with progress.step("third"):
-        assert progress._DISPLAY.get() is not display
+    shown = stderr.getvalue()
+    assert "first" in shown
+    assert "second" in shown
+    assert stderr.lines()[-1].strip() == ""
 
 
-def test_one_thread_draws(terminal):
-    terminal()
-    seen = []
-
-    def other():
-        with progress.step("another thread"):
-            progress._DISPLAY.get().draw()
-            seen.append(progress._DISPLAY.get()._drawn)
-
-    with progress.step("reading"):
-        progress._DISPLAY.get().draw()
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
-    assert seen == [None]
-
-
-def test_rich_is_loaded_only_where_progress_is_drawn():
+def test_tqdm_is_loaded_only_where_progress_is_drawn():
     code = "import sys\nfrom permed_measures import progress\nwith progress.step('reading'): pass\n"
-    code += "print('rich' in sys.modules)"
+    code += "print('tqdm' in sys.modules)"
     assert run_python(code).strip() == "False"
