@@ -143,7 +143,8 @@ def _width(stream: TextIO) -> int:
     if columns.isdigit() and int(columns) and (stream.isatty() or not isinstance(stream, io.StringIO)):
         return int(columns)
     try:
-        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else _NO_LIMIT
+        # A terminal that a program opens for another one may have 0 columns.
+        return (os.get_terminal_size(stream.fileno()).columns or 80) if stream.isatty() else _NO_LIMIT
     except OSError:
         return 80
 

@@ -1,14 +1,16 @@
 """Tables for a terminal: by display width, and the same with every version of rich."""
 
 import io
+import os
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from reporting import STYLES, Terminal
 from rich.cells import cell_len
 
-from permed_measures.terminal import Styled, paragraph, section, terminal_table
+from permed_measures.terminal import Styled, _width, paragraph, section, terminal_table
 
 NAMES = ["bm25", "查询重写检索", "e\u0301te\u0301", "👩\u200d🔬"]
 ROWS = [[name, f"{0.7917 + number:.4f}", "1,048,576"] for number, name in enumerate(NAMES)]
@@ -245,3 +247,10 @@ def test_a_table_of_many_blocks_takes_little_longer_than_one_block_of_the_same_r
 
     assert seconds(range(10_000)) / seconds([]) < 2
     assert seconds(list(range(10_000))) / seconds([]) < 2  # 4, were each row looked for in the list
+
+
+def test_a_terminal_without_a_width_is_80_columns_wide(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((0, 0)))
+    stream = SimpleNamespace(isatty=lambda: True, fileno=lambda: 1)
+    assert _width(stream) == 80
