@@ -156,7 +156,7 @@ def test_agreement_needs_a_query_that_both_computed(qrels, run, measure):
 
 
 def test_equal_values_agree_however_little_is_tolerated(monkeypatch):
-    monkeypatch.setattr(crosschecks, "TOLERANCE", 0.0)
+    monkeypatch.setattr(crosschecks, "AGREEMENT", 0.0)
     assert row_of("P@1").verdict == "agrees"
 
 
