@@ -18,8 +18,8 @@ try:
     from importlib import import_module
     from typing import TYPE_CHECKING, Any
 
-    # Before our own modules: an ir_measures that finds providers by entry points imports them while it is
-    # itself imported, and a module of ours that waits for ir_measures would be half loaded then.
+    # ir_measures comes before our own modules: a version that finds providers by entry points imports ours
+    # during its own import, and a module of ours that waits for ir_measures would be half loaded then.
     import ir_measures  # noqa: F401
 
     from permed_measures.datasets import register_when_imported
@@ -53,7 +53,7 @@ try:
     )
     from permed_measures.measures.parsing import parse_measure
 except KeyboardInterrupt:
-    # The import takes the first second of each command, which Ctrl-C ends without a traceback.
+    # The import takes the first second of each command; Ctrl-C ends it without a traceback too.
     program = "".join(sys.argv[:1]).removesuffix(".exe")
     if program.endswith("permed-measures") or (program == "-m" and "permed_measures" in sys.orig_argv):
         exec("")  # as in the command line
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 GradedMAP = GradedAP
-"""The name that the PerMed papers' MAP goes by; ``str`` gives GradedAP."""
+"""Another name for GradedAP, after the PerMed papers' MAP; ``str`` gives GradedAP."""
 
 _LAZY = {
     "assert_no_regression": "records.gate",
@@ -113,7 +113,7 @@ _LAZY = {
     "write_qrels": "inputs.write",
     "write_run": "inputs.write",
 }
-"""Functions that need numpy, and their modules: loaded on first use, so that the import stays cheap."""
+"""Functions that need numpy, and their modules; loaded on first use, so that the import stays fast."""
 
 __all__ = [
     "F1",

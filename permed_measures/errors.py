@@ -1,4 +1,4 @@
-"""The exceptions and warnings that a user can meet; their messages."""
+"""The exceptions and warnings of the package, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from permed_measures.progress import hidden
 
 
 class PermedError(ValueError):
-    """Something that permed-measures refuses: what is wrong, where, and what to do.
+    """An error with three parts: what is wrong, where, and what to do.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ class PermedError(ValueError):
 
 
 class MeasureError(PermedError):
-    """A measure that does not exist, or a parameter that it cannot have with these qrels."""
+    """The measure does not exist, or these qrels do not allow one of its parameters."""
 
 
 class InputError(PermedError):
-    """Qrels, a run or a file that cannot be read without losing or changing something."""
+    """The package cannot read qrels, a run or a file without losing or changing something."""
 
 
 class PermedWarning(UserWarning):
-    """The numbers are defined, but the data look as if something else was meant.
+    """The values are defined, but the data look like a mistake.
 
     Attributes
     ----------
     where : str
-        The file that it is about, with which the message begins; empty if it is about no file.
+        The file that the warning is about; the message begins with it. Empty if there is no file.
     """
 
     where = ""
@@ -71,14 +71,15 @@ class NoSharedQueryWarning(PermedWarning):
 
 _CURRENT_RUN: ContextVar[str | None] = ContextVar("run", default="")
 _SHOW: ContextVar[Callable[[PermedWarning], None] | None] = ContextVar("show", default=None)
-"""Of this call alone: Python's filters of warnings are those of the whole process, with all its threads."""
+"""Both belong to one call; Python's warning filters would change the whole process and all its threads."""
 
 
 @contextmanager
 def warnings_about(run: str | None) -> Iterator[None]:
-    """Have warnings name this run, unless they name its file; with None there are none.
+    """Name this run in warnings that do not name its file; None hides all warnings.
 
-    The engine, which warns, does not know what the user calls a run, nor whether it was evaluated before.
+    The engine issues the warnings, but does not know the user's name for a run, nor whether the same run was
+    evaluated before.
     """
     token = _CURRENT_RUN.set(None if _CURRENT_RUN.get() is None else run)
     try:
@@ -89,7 +90,7 @@ def warnings_about(run: str | None) -> Iterator[None]:
 
 @contextmanager
 def warnings_shown_by(show: Callable[[PermedWarning], None]) -> Iterator[None]:
-    """Give warnings to a function, in place of Python's."""
+    """Pass warnings to a function instead of Python's `warnings`."""
     token = _SHOW.set(show)
     try:
         yield
@@ -98,7 +99,7 @@ def warnings_shown_by(show: Callable[[PermedWarning], None]) -> Iterator[None]:
 
 
 def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object = None) -> None:
-    """Warn of the line by which a user called the package; of a file if the message begins with its path."""
+    """Issue a warning attributed to the user's line (or to a file, if `path` is given)."""
     run = _CURRENT_RUN.get()
     if run is None:
         return
@@ -108,40 +109,40 @@ def warn(message: str, kind: type[PermedWarning] = PermedWarning, path: object =
         show(warning)
         return
     frame: FrameType | None = sys._getframe()
-    level = number = 1
+    level = depth = 1
     while frame:
-        number += 1
+        depth += 1
         if frame.f_code.co_filename.startswith(PACKAGE) or _is_ir_measures(frame):
-            level = number
+            level = depth
         frame = frame.f_back
     with hidden():
         warnings.warn(warning, stacklevel=level)
 
 
 def _is_ir_measures(frame: FrameType) -> bool:
-    """Return whether code of ir_measures runs in a frame, which calls the provider."""
+    """Check whether a stack frame runs code of ir_measures, which calls the provider."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ir_measures"
 
 
 PACKAGE = str(Path(__file__).parent / "_")[:-1]
-"""How the paths of the package's files begin; with the separator, since a neighbour may begin alike."""
+"""Prefix of the package's files. It ends with the separator: another package's name may begin the same."""
 
 
 def did_you_mean(name: str, options: Iterable[str], least: float = 0.5) -> str:
-    """Return ``"Did you mean 'x'?"`` for the option spelled most like `name`, or an empty string.
+    """Suggest the option spelled most like `name`, as ``"Did you mean 'x'?"``; empty without one.
 
-    What is less alike than `least`, by the ratio of difflib, is not meant.
+    Options with a similarity (difflib's ratio) below `least` are not suggested.
 
     Examples
     --------
     >>> did_you_mean("GradedPA", ["GradedAP", "Coverage"])
     "Did you mean 'GradedAP'?"
     """
-    import difflib  # which only a wrong name needs
+    import difflib  # here, since only a wrong name needs it
 
     by_lower = {option.lower(): option for option in options}
-    found = difflib.get_close_matches(name.lower(), by_lower, cutoff=least)
-    return f"Did you mean {by_lower[found[0]]!r}?" if found else ""
+    matches = difflib.get_close_matches(name.lower(), by_lower, cutoff=least)
+    return f"Did you mean {by_lower[matches[0]]!r}?" if matches else ""
 
 
 def check_choice(name: str, value: object, options: Collection[str]) -> None:
@@ -154,14 +155,14 @@ def check_choice(name: str, value: object, options: Collection[str]) -> None:
 
 
 def check_int(name: str, value: object, least: int) -> int:
-    """Return an integer, also one of numpy; raise InputError unless it is at least `least`."""
+    """Convert an integer (numpy's too) to int; raise InputError unless it is at least `least`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least} (found {short_repr(value)})")
     return int(value)
 
 
 def siblings(path: Path) -> list[str]:
-    """Return the files and folders where a file was looked for: one of them may have been meant."""
+    """List the files and folders beside a path, to suggest one for a mistyped name."""
     try:
         return sorted(map(str, path.parent.iterdir()))
     except OSError:
@@ -169,7 +170,7 @@ def siblings(path: Path) -> list[str]:
 
 
 def short_repr(value: object) -> str:
-    """Return a value as messages show it: as in Python, cut to 80 characters (one may be megabytes long).
+    """Format a value for a message: its repr, cut to 80 characters (a value may be megabytes long).
 
     Examples
     --------
@@ -184,7 +185,7 @@ def short_repr(value: object) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Say why a download or a data set of ir_datasets failed: the cause that other errors wrap, cut short."""
+    """Describe why a download or a data set of ir_datasets failed: the innermost cause, cut short."""
     text = ""
     cause: Any = error
     while isinstance(cause, BaseException):
@@ -195,9 +196,9 @@ def reason_of(error: BaseException) -> str:
             str(cause.args[0] if isinstance(cause, RuntimeError) and cause.args else cause)
             or type(cause).__name__
         )
-        failed = cause.args[1] if len(cause.args) > 1 else None
-        if isinstance(failed, list) and failed:  # ir_datasets' pairs of source and error
-            cause = failed[0][-1]
+        sources = cause.args[1] if len(cause.args) > 1 else None
+        if isinstance(sources, list) and sources:  # ir_datasets' pairs of source and error
+            cause = sources[0][-1]
         else:
             cause = getattr(cause, "reason", None) or next(iter(cause.args), None)
     text = re.sub(_CONNECTION, "", text)
@@ -205,11 +206,11 @@ def reason_of(error: BaseException) -> str:
 
 
 _CONNECTION = r"(<[^>]*>|\w+\(host=[^)]*\)): "
-"""How urllib3 begins a message: with the connection, which is known."""
+"""The connection at the beginning of urllib3's messages; the user knows it already."""
 
 
 def dataset_load_error(dataset: str, error: BaseException) -> InputError:
-    """Return the error for a data set whose qrels ir_datasets cannot load."""
+    """Build the error for a data set whose qrels ir_datasets cannot load."""
     return InputError(
         f"the qrels of {short_repr(dataset)} cannot be loaded by ir_datasets ({reason_of(error)})",
         hint="Check the network, or name a file of qrels",
@@ -217,6 +218,6 @@ def dataset_load_error(dataset: str, error: BaseException) -> InputError:
 
 
 def cache_dir_error(error: BaseException) -> InputError:
-    """Return the error where ir_datasets has no folder that it can write into, such as a read-only home."""
-    hint = "Let the environment variable IR_DATASETS_HOME name a folder in which files can be written"
+    """Build the error for a folder of ir_datasets that is not writable, such as in a read-only home."""
+    hint = "Set the environment variable IR_DATASETS_HOME to a folder in which files can be written"
     return InputError(f"ir_datasets cannot write into its folder ({error})", hint=hint)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-# What moves the cursor, ends a line or turns the direction of writing.
+# Characters that move the cursor, end a line or change the writing direction.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 _CONTROL_IN_JSON = r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are the wide forms
@@ -26,7 +26,7 @@ _LATEX_ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         '"': r"{\char34}",
         **{character: f"\\{character}" for character in "{}$&#_%"},
-        **{character: f"{{{character}}}" for character in "[]*"},  # which mean something after \\
+        **{character: f"{{{character}}}" for character in "[]*"},  # after \\ they would be its arguments
         "†": r"$^{\dagger}$",
         "‡": r"$^{\ddagger}$",
         "—": r"\textemdash{}",
@@ -38,7 +38,7 @@ _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'
 
 
 class Styled(NamedTuple):
-    """A cell with a style, such as ``bold``, and what follows in the cell without the style."""
+    """The text of a cell with its style, such as ``bold``, and unstyled text after it."""
 
     text: str
     style: str
@@ -46,7 +46,7 @@ class Styled(NamedTuple):
 
 
 def shortened(text: str, n: int) -> str:
-    """Return a text, cut to n characters.
+    """Cut a text to n characters.
 
     >>> shortened("benefit in old age", 10), shortened("老年患者的获益是否相同", 6)
     ('benefit i…', '老年患者的…')
@@ -57,15 +57,15 @@ def shortened(text: str, n: int) -> str:
 def one_line(text: str) -> str:
     """Replace line breaks, terminal controls and changes of writing direction by blanks.
 
-    Bytes of a file name that are not text become escapes.
+    Bytes of a file name that cannot be decoded become escapes.
     """
     return _CONTROL.sub(" ", text).encode(errors="backslashreplace").decode()
 
 
 def as_cell(text: str) -> str:
-    """Escape a cell of a CSV or TSV table: a spreadsheet must not run it as a formula.
+    """Escape a cell of a CSV or TSV table, so that a spreadsheet does not run it as a formula.
 
-    As OWASP recommends, an apostrophe goes before what begins like a formula; numbers stay as they are.
+    A cell that begins like a formula gets an apostrophe in front, as OWASP recommends; numbers do not change.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def as_json(content: Any, **options: Any) -> str:
 
 
 def nonfinite_to_str(value: Any) -> Any:
-    """Replace infinities and NaN, which JSON does not have, by texts."""
+    """Replace infinities and NaN, which JSON does not have, by strings."""
     if isinstance(value, dict):
         return {key: nonfinite_to_str(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -101,7 +101,7 @@ def nonfinite_to_str(value: Any) -> Any:
 
 
 def plural(noun: str) -> str:
-    """Put a noun into the plural.
+    """Form the plural of a noun.
 
     Examples
     --------
@@ -125,17 +125,17 @@ def pluralize(n: int, noun: str) -> str:
 
 
 def join_names(names: Iterable[str], most: int | None = None) -> str:
-    """List names in a sentence; of more than `most` and one, the first are named and the others counted.
+    """Join names for a sentence; with more than `most` + 1 names, show the first `most` and count the rest.
 
     Examples
     --------
     >>> join_names(["a", "b", "c"]), join_names("abcde", 3), join_names("abcd", 3)
     ('a, b and c', 'a, b, c and 2 more', 'a, b, c and d')
     """
-    known = list(names)
-    if most is not None and len(known) > most + 1:
-        known = [*known[:most], f"{len(known) - most:,} more"]
-    return " and ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
+    items = list(names)
+    if most is not None and len(items) > most + 1:
+        items = [*items[:most], f"{len(items) - most:,} more"]
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
 def as_markdown(text: str) -> str:
@@ -177,7 +177,7 @@ _V = TypeVar("_V")
 
 
 def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
-    """Collect what has the same key."""
+    """Collect the values of each key in a list."""
     groups: dict[_K, list[_V]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

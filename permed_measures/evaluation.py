@@ -1,4 +1,7 @@
-"""The two entrances: calc_aggregate and its like, and the provider for ir_measures. They load no numpy."""
+"""The two ways to evaluate: `calc_aggregate` and its relatives, and the provider for ir_measures.
+
+This module does not import numpy, so that importing the package stays fast.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None) -> PermedEvaluator:
-    """Return an evaluator, which scores any number of runs by the same measures and qrels.
+    """Create an evaluator, which scores any number of runs with the same measures and qrels.
 
     It has ``calc_aggregate(run)``, ``iter_calc(run)`` and ``calc(run)``. Parameters, errors and conventions
     are those of `calc_aggregate`.
@@ -44,22 +47,21 @@ def evaluator(measures: MeasuresLike, qrels: QrelsLike, rel: float | None = None
 def calc_aggregate(
     measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
 ) -> dict[Any, float]:
-    """Return the mean of each measure over all queries of the qrels.
+    """Compute the mean of each measure over all queries of the qrels.
 
     Parameters
     ----------
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
-        The names that a dict gives, such as ``{"MAP@10": GradedAP @ 10}``, stand for the measures in the
-        result.
+        The names of a dict, such as ``{"MAP@10": GradedAP @ 10}``, replace the measures in the result.
     qrels : QrelsLike
     run : RunLike
         ``{query_id: {doc_id: number}}``; rows in any order with query_id, doc_id, and relevance or score; the
         path of a file; for qrels also the id of a data set. A query that is absent from the run, or has no
-        relevant document, scores 0 and counts; a query without judgments is ignored. `RunLike` says which ids
-        of a dict are looked at.
+        relevant document, scores 0 and counts; a query without judgments is ignored. `RunLike` describes
+        which ids of a dict are checked.
     rel : number, optional
-        The lowest relevant grade, for each measure that takes one and does not name its own; not for NumRet,
-        which counts all documents retrieved unless it names one.
+        The lowest relevant grade, for each measure that takes one and does not set its own. NumRet counts all
+        retrieved documents unless it sets its own.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def calc_aggregate(
 def iter_calc(
     measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None
 ) -> Iterator[Metric]:
-    """Return an iterator over the value of each measure for each query of the qrels, by query id.
+    """Iterate over the value of each measure for each query of the qrels, sorted by query id.
 
     Parameters, errors and conventions are those of `calc_aggregate`.
 
@@ -108,7 +110,7 @@ def iter_calc(
 
 
 def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None = None) -> CalcResults:
-    """Return both: the means as ``aggregated``, and a list of the metrics as ``per_query``.
+    """Compute both the means (``aggregated``) and the list of values per query (``per_query``).
 
     Parameters, errors and conventions are those of `calc_aggregate`.
 
@@ -125,9 +127,9 @@ def calc(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | No
 def _scorer_and_run(
     measures: MeasuresLike, qrels: QrelsLike, run: RunLike, rel: float | None
 ) -> tuple[PermedEvaluator, RunLike]:
-    """Return the evaluator, and the run; a file that is both qrels and run is read once."""
+    """Create the evaluator and return the run too; read a file that is both qrels and run once."""
     if isinstance(qrels, (str, os.PathLike)) and isinstance(run, (str, os.PathLike)):
-        measures = measures_of(measures, rel)  # before anything is read
+        measures = measures_of(measures, rel)  # a wrong measure is reported before a long file is read
         if os.fspath(qrels) == os.fspath(run):
             qrels = read(qrels, "relevance")
             run = read(run, "score", labels=qrels)
@@ -135,7 +137,7 @@ def _scorer_and_run(
 
 
 def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
-    """Return the highest value of a measure that a run can have on these qrels.
+    """Compute the highest value of a measure that any run can reach on these qrels.
 
     Parameters
     ----------
@@ -145,10 +147,11 @@ def ceiling(measure: MeasureLike, qrels: QrelsLike) -> float:
     Returns
     -------
     float
-        The mean over all queries (of counts, the sum) of the best ranking: for most measures all judged
-        documents, best grade first; for set precision the relevant ones alone. It is below 1 where queries
-        have no relevant document, where a measure divides by more than there is to find, and for GradedAP
-        where partly relevant documents exist; above 1 where weights are, and with ``negative='keep'``.
+        The mean over all queries (for counts, the sum) of the best ranking. For most measures the best
+        ranking has all judged documents, best grade first; for set precision only the relevant ones. The
+        ceiling is below 1 where queries have no relevant document, where a measure divides by more than can
+        be found, and for GradedAP where partly relevant documents exist. It is above 1 with weights above 1,
+        and may be with ``negative='keep'``.
 
     Raises
     ------
@@ -175,7 +178,7 @@ def evaluate_by(
     rel: float | None = None,
     macro: bool = False,
 ) -> dict[Any, Any]:
-    """Return the means of the measures for each group of queries, or the mean of these means.
+    """Compute the means of the measures for each group of queries, or the mean of these means.
 
     Parameters
     ----------
@@ -184,18 +187,18 @@ def evaluate_by(
     qrels, run : any form of qrels and of a run
         The qrels may be a data set of ir_datasets, whose queries have fields.
     by : str, mapping or callable
-        What the groups are: a field of the data set's queries (``turn_number``, ``conversation_id``,
-        ``specificity``), or a regular expression with one group that is searched for in the query ids
-        (``'_([0-9]+)$'``); or ``{query_id: group}``; or what returns the group of a query id. A query of
-        group None is in none.
+        How to group the queries: a field of the data set's queries (``turn_number``, ``conversation_id``,
+        ``specificity``); a regular expression with one group, which is searched for in the query ids
+        (``'_([0-9]+)$'``); ``{query_id: group}``; or a function that returns the group of a query id. A query
+        whose group is None belongs to no group.
     macro : bool
-        Whether to average over the groups, so that a conversation counts once, however many turns it has.
+        Average over the groups, so that each conversation counts once, whatever its number of turns.
 
     Returns
     -------
     dict of group to dict of Measure (or name) to float
-        Groups in ascending order. Each judged query counts in its group, as `calc_aggregate` counts it.
-        With `macro` a dict of Measure to float: the mean of the groups' means (of counts, of their sums).
+        Groups in ascending order. Each judged query counts in its group, as in `calc_aggregate`. With
+        `macro`, a dict of Measure to float: the mean of the groups' means (for counts, of their sums).
 
     Raises
     ------
@@ -206,7 +209,8 @@ def evaluate_by(
     Warns
     -----
     PermedWarning
-        If a group has no judged query (it is left out: it has no mean), or a judged query is in no group.
+        If a group has no judged query (it is left out, as it has no mean), or a judged query belongs to no
+        group.
 
     Examples
     --------
@@ -231,7 +235,7 @@ def evaluate_by(
 
 
 def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
-    r"""Return the run with query ids as the qrels have them.
+    r"""Rewrite the query ids of a run to match those of the qrels.
 
     Parameters
     ----------
@@ -239,21 +243,21 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
     qrels : QrelsLike
     rewriting : str
         ``permed``: ``topic_001_turn_1`` and ``topic_001_1`` are one query (PerMed's baselines write the
-        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. Which side has which
-        does not matter. Or ``s/PATTERN/TEXT/``: in the ids of the run what the regular expression finds
-        becomes the text, in which ``\1`` is its first group.
+        former, MedCorpus has the latter). ``litsearch``: ``litsearch_000`` is ``1``. Either form may be in
+        the run or in the qrels. Or ``s/PATTERN/TEXT/``: in the ids of the run, the text replaces each match
+        of the regular expression; ``\1`` in the text is its first group.
 
     Returns
     -------
     mapping or Table
-        A run for the functions of this package. Ids that meet no query of the qrels stay as they are. Those
-        of a run in frames are rewritten, and checked, while it is evaluated.
+        A run for the functions of this package. Ids that match no query of the qrels do not change. The ids
+        of a run in frames are rewritten, and checked, during evaluation.
 
     Raises
     ------
     InputError
-        If no id meets the qrels, two ids of one side become the same, or `rewriting` is neither a name nor a
-        substitution.
+        If no id matches the qrels, two ids of one side become the same, or `rewriting` is neither a name nor
+        a substitution.
 
     Examples
     --------
@@ -270,10 +274,10 @@ def match_query_ids(run: RunLike, qrels: QrelsLike, rewriting: str) -> Any:
 
 
 class PermedProvider(Provider):
-    """Our measures and the standard ones, in one pass over a run in any form.
+    """Compute the package's measures and the standard ones in one pass over a run in any form.
 
-    An ir_measures that finds providers by entry points imports this class while it is itself imported, and
-    sorts by `PRIORITY`. So what this module imports may take names from ir_measures' submodules only.
+    Versions of ir_measures that find providers by entry points import this class during their own import, and
+    sort by `PRIORITY`. So this module, and all it imports, may use names of ir_measures' submodules only.
     """
 
     NAME = "permed"
@@ -282,16 +286,16 @@ class PermedProvider(Provider):
 
     @property
     def SUPPORTED_MEASURES(self) -> list[Measure]:  # type: ignore[override]  # noqa: N802 - ir_measures' name
-        """Return the measures of the kernels, which load numpy."""
+        """The measures that have a kernel; the first use imports numpy."""
         from permed_measures.engine.kernels import SUPPORTED
 
-        return [each.measure for each in SUPPORTED]
+        return [supported.measure for supported in SUPPORTED]
 
     def supports(self, measure: Measure) -> bool:
-        """Return whether a pipeline should give this measure to us.
+        """Check whether a pipeline of ir_measures should use this provider for a measure.
 
-        ERR is computed when asked of this provider, but left to gdeval in a pipeline where Perl is, so that
-        importing the package changes no number.
+        This provider computes ERR if called directly. In a pipeline it leaves ERR to gdeval where Perl is
+        installed, so that importing the package changes no number.
         """
         if measure.NAME == "ERR" and ir_measures.gdeval.is_available():
             return bool(not ir_measures.gdeval.supports(measure))
@@ -307,22 +311,22 @@ provider = PermedProvider()  # type: ignore[no-untyped-call]
 
 
 def register() -> None:
-    """Make measures and provider known to ir_measures; calling it again changes nothing.
+    """Register the measures and the provider with ir_measures; a second call changes nothing.
 
-    The provider stands directly before gdeval in ``ir_measures.DefaultPipeline``. So every measure that
-    pytrec_eval and the other providers computed stays with them, and only exp-gain nDCG moves: gdeval rounds
-    it to five digits and takes numeric query ids only. Where ir_measures imports us by our entry point it has
-    no pipeline yet, and puts the provider there itself.
+    The provider stands directly before gdeval in ``ir_measures.DefaultPipeline``. So pytrec_eval and the
+    other providers keep every measure that they compute; only exp-gain nDCG moves here, since gdeval rounds
+    it to five digits and accepts numeric query ids only. If ir_measures imports this module by its entry
+    point, the pipeline does not exist yet, and ir_measures adds the provider itself.
     """
     ir_measures.measures.registry.update(MEASURES)
     registry[provider.NAME] = provider
     if not hasattr(ir_measures, "DefaultPipeline"):
         return
     pipeline = ir_measures.DefaultPipeline.providers
-    others = [each for each in pipeline if each.NAME != provider.NAME]
-    names = [each.NAME for each in others]
+    others = [other for other in pipeline if other.NAME != provider.NAME]
+    names = [other.NAME for other in others]
     index = names.index("gdeval") if "gdeval" in names else len(names)
     pipeline[:] = [*others[:index], provider, *others[index:]]
     if "pyterrier.measures" in sys.modules:
-        # PyTerrier copies the registry when it is imported; this is the case where it came first.
+        # PyTerrier copies the registry on import; here it was imported before this package.
         vars(sys.modules["pyterrier.measures"]).update(MEASURES)

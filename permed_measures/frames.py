@@ -1,4 +1,4 @@
-"""Polars, which is loaded when it is first used, and never where it would hang; results as frames."""
+"""Load polars on first use, and refuse it where it would hang; turn results into frames."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from permed_measures.errors import InputError
 __all__ = ["Tabular", "check_not_forked", "pl"]
 
 _POLARS_THREAD = re.compile(r"polars-[0-9]|tokio-r")
-"""Those of the second name read files. Importing polars starts neither."""
+"""Names of polars' threads; tokio's read files. Importing polars starts neither."""
 _users: list[int] = []
-"""The processes above this one in which polars had threads when they forked."""
+"""Ids of the parent processes that forked while polars had threads in them."""
 
 
 def _before_fork() -> None:
-    names: list[str] = []  # none where there is no /proc
+    names: list[str] = []  # stays empty on systems without /proc
     for path in Path("/proc/self/task").glob("*/comm"):
-        with suppress(OSError):  # that thread has ended
+        with suppress(OSError):  # the thread has ended meanwhile
             names.append(path.read_text())
     if "polars" in sys.modules and (not names or any(map(_POLARS_THREAD.match, names))):
         _users.append(os.getpid())
@@ -35,9 +35,9 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def check_not_forked() -> None:
-    """Raise InputError in a process forked from one that has used polars.
+    """Raise InputError in a process that was forked from one that has used polars.
 
-    There polars would wait for ever for its threads, which a fork does not copy.
+    Polars would hang there: it waits for its threads, which a fork does not copy.
     """
     if any(process != os.getpid() for process in _users):
         raise InputError(
@@ -47,7 +47,7 @@ def check_not_forked() -> None:
 
 
 class _Polars:
-    """The module polars: importing it takes longer than many an evaluation."""
+    """The module polars, imported on first use: the import takes longer than a small evaluation."""
 
     def __getattr__(self, name: str) -> Any:
         check_not_forked()
@@ -62,18 +62,18 @@ else:
 
 
 class Tabular(ABC):
-    """A result that can be had as a frame, a row for each of its records."""
+    """A result that converts to a frame, with one row for each record."""
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
         """Return the rows; all have the same columns."""
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the result as a frame of polars."""
+        """Convert the result to a polars frame."""
         return pl.DataFrame(self._records(), infer_schema_length=None)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the result as a frame of pandas.
+        """Convert the result to a pandas frame.
 
         Raises
         ------

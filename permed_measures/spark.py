@@ -1,4 +1,4 @@
-"""Values per query as a PySpark frame. To all functions that evaluate, a PySpark frame is a form of run."""
+"""Values per query as a PySpark frame. All functions that evaluate also accept a PySpark frame as a run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from permed_measures.measures.parsing import MeasuresLike, measures_of
 
 
 def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = None) -> Any:
-    """Return the value of each measure for each query, as a PySpark frame.
+    """Compute the value of each measure for each query, as a PySpark frame.
 
     Parameters
     ----------
     measures, rel
         As in `calc_aggregate`.
     qrels : pyspark.sql.DataFrame, or any other form of qrels
-        They are collected: judgments must fit into memory.
+        Qrels are collected: the judgments must fit into memory.
     run : pyspark.sql.DataFrame
-        With the columns query_id, doc_id and score, or PyTerrier's names of these. Its rows stay where they
-        are.
+        With the columns query_id, doc_id and score, or PyTerrier's names for them. Spark neither collects nor
+        shuffles its rows.
 
     Returns
     -------
@@ -33,8 +33,8 @@ def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = N
     Raises
     ------
     MeasureError, InputError
-        As for any qrels and run. A document that is listed twice is refused if it is judged; to find the
-        others, Spark would have to shuffle the run.
+        As for any qrels and run. A document that is listed twice is an error only if it is judged: to find
+        unjudged duplicates, Spark would have to shuffle the run.
     """
     import pyarrow as pa
 
@@ -42,9 +42,9 @@ def evaluate(measures: MeasuresLike, qrels: Any, run: Any, rel: float | None = N
 
     if not is_spark_frame(run):
         raise InputError(f"expected a PySpark frame (found {type(run).__name__} {short_repr(run)})")
-    asked = measures_of(measures, rel)
-    check_headings(["query_id"], asked)
-    evaluator = PermedEvaluator(asked, qrels, read=read)
+    parsed = measures_of(measures, rel)
+    check_headings(["query_id"], parsed)
+    evaluator = PermedEvaluator(parsed, qrels, read=read)
     evaluation = evaluator.evaluate(run)
     columns = {"query_id": pa.array(evaluation.rankings.judgments.query_ids, pa.string())}
     for measure, values in zip(evaluator.measures, evaluation.values, strict=True):

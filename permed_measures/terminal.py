@@ -1,4 +1,4 @@
-"""Tables and texts that fit the terminal, or are as wide as they need to be where there is none."""
+"""Lay out tables and texts to fit the terminal; without a terminal, lines have no limit."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import TextIO
 
 from permed_measures.escaping import Styled, one_line
 
-_WIDTH = 100  # the largest, of lines of text
-_NO_LIMIT = sys.maxsize  # the width where there is no terminal
-_NARROWEST = 12  # the smallest width that labels are folded to
-_COLUMN_GAP = "  "  # between columns
+_WIDTH = 100  # the maximum for lines of text
+_NO_LIMIT = sys.maxsize  # the width without a terminal
+_NARROWEST = 12  # the minimum width of a folded label
+_COLUMN_GAP = "  "
 _CODES = {"bold": "1", "dim": "2", "underline": "4"}
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of the terminal a text takes: two for a Chinese character."""
+    """Count the terminal columns that a text takes: two for a Chinese character."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len  # which has a table of Unicode
+    from rich.cells import cell_len  # it has the widths of Unicode characters
 
     return cell_len(text)
 
@@ -39,19 +39,19 @@ class _Column:
 
     @property
     def natural(self) -> int:
-        """The width without any folding."""
+        """The width without folding."""
         return max(display_width(self.heading), self.widest_cell)
 
     @cached_property
-    def least(self) -> int:
-        """The width with a folded heading."""
+    def minimum(self) -> int:
+        """The width with a folded heading and whole cells."""
         return max(*(display_width(piece.strip()) for piece in _pieces(self.heading)), self.widest_cell)
 
-    def narrowest(self, most: int) -> int:
-        """Return the width down to which a label is folded: its parts of words are whole, up to `most`."""
+    def minimum_of_label(self, limit: int) -> int:
+        """Return the width of a folded label: its widest part of a word, but at most `limit`."""
         texts = (piece for cell in self.cells for piece in _parts_of_words(cell.text + cell.after))
         widest = max((display_width(text.strip()) for text in texts), default=0)
-        return min(self.least, max(_NARROWEST, min(widest, most)))
+        return min(self.minimum, max(_NARROWEST, min(widest, limit)))
 
 
 def terminal_table(
@@ -63,9 +63,9 @@ def terminal_table(
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
-    Where the terminal is too narrow, headings are folded first, but not within words;
-    then columns that can be spared are left out, and the last line says which;
-    then the table goes on below, beside the same labels; then labels are folded, between parts of words.
+    If the terminal is too narrow, the table changes in this order: headings are folded between words; spare
+    columns are left out, and the last line names them; further columns go into a second table below, beside
+    the same labels; labels are folded between parts of words.
 
     Parameters
     ----------
@@ -74,56 +74,56 @@ def terminal_table(
     n_labels : int
         The number of columns at the left that hold text; the others hold numbers.
     starts : collection of int
-        The rows that an empty line stands before.
+        Indices of the rows that follow an empty line.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
     """
     width = _width(sys.stdout)
     columns = [
-        _Column(one_line(heading), [_cell(row[number]) for row in rows], number < n_labels)
-        for number, heading in enumerate(headings)
+        _Column(one_line(heading), [_cell(row[index]) for row in rows], index < n_labels)
+        for index, heading in enumerate(headings)
     ]
-    kept = _kept(columns, spare, width)
+    kept = _drop_spare(columns, spare, width)
     lines: list[str] = []
-    for part in _parts(kept, width):
+    for part in _split_columns(kept, width):
         lines += [""] if lines else []
-        lines += _laid_out(part, starts, width)
-    gone = ", ".join(column.heading for column in columns if column not in kept)
-    note = f"\n{paragraph(f'hidden (terminal too narrow): {gone}')}\n" if gone else ""
+        lines += _table_lines(part, starts, width)
+    dropped = ", ".join(column.heading for column in columns if column not in kept)
+    note = f"\n{paragraph(f'hidden (terminal too narrow): {dropped}')}\n" if dropped else ""
     return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 
-def _laid_out(columns: Sequence[_Column], starts: Collection[int], available: int) -> Iterator[str]:
+def _table_lines(columns: Sequence[_Column], starts: Collection[int], available: int) -> Iterator[str]:
     """Yield the lines of a table."""
     widths = _widths(columns, available)
-    left = [column.is_label for column in columns]
-    yield from _lines([Styled(column.heading, "bold") for column in columns], widths, left)
+    is_left = [column.is_label for column in columns]
+    yield from _row_lines([Styled(column.heading, "bold") for column in columns], widths, is_left)
     yield _rule() * _total(widths)
     with_space = {*starts} - {0}
-    for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        if number in with_space:
+    for index, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        if index in with_space:
             yield ""
-        yield from _lines(row, widths, left)
+        yield from _row_lines(row, widths, is_left)
 
 
 def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
-    """Break a text into lines that fit the terminal; all but the first are indented by `hang` blanks."""
+    """Break a text into lines that fit the terminal; indent all but the first by `hang` blanks."""
     start, rest = one_line(text)[:hang], one_line(text)[hang:]
     width = max(min(_width(stream or sys.stdout), _WIDTH) - hang, 1)
-    return start + f"\n{' ' * hang}".join(_folded(re.split("(?<= )", rest), width))
+    return start + f"\n{' ' * hang}".join(_fold(re.split("(?<= )", rest), width))
 
 
 def section(heading: str, texts: Iterable[str]) -> str:
-    """Lay out a heading in bold and paragraphs below it, indented by two blanks and hanging by two more."""
+    """Lay out a bold heading and the paragraphs below it, indented by two blanks, later lines by four."""
     width = _width(sys.stdout)
     width = width if width == _NO_LIMIT else min(width, _WIDTH)
-    lines = [_styled(line, "bold") for line in _folded(re.split("(?<= )", one_line(heading)), width)]
+    lines = [_styled(line, "bold") for line in _fold(re.split("(?<= )", one_line(heading)), width)]
     lines += [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _rule() -> str:
-    """Return the character of a line, which not every encoding has."""
+    """Return the character for a horizontal line: a hyphen if stdout's encoding has no ``─``."""
     try:
         "─".encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -138,7 +138,7 @@ def _cell(cell: str | Styled) -> Styled:
 
 
 def _width(stream: TextIO) -> int:
-    """Return how many characters a line has: what is written to memory or a file has no limit."""
+    """Return the width of a line in characters; in memory or in a file there is no limit."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdigit() and int(columns) and (stream.isatty() or not isinstance(stream, io.StringIO)):
         return int(columns)
@@ -150,49 +150,49 @@ def _width(stream: TextIO) -> int:
 
 
 def _styled(text: str, style: str) -> str:
-    """Return a text with the codes of the terminal for its style, if there is a terminal that has them."""
+    """Add the terminal codes of a style to a text, if stdout is a terminal that understands them."""
     if not style or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     if os.environ.get("TERM") in ("dumb", "unknown"):
         return text
-    return f"\x1b[{';'.join(_CODES[each] for each in style.split())}m{text}\x1b[0m"
+    return f"\x1b[{';'.join(_CODES[name] for name in style.split())}m{text}\x1b[0m"
 
 
-def _lines(cells: Sequence[Styled], widths: Sequence[int], left: Sequence[bool]) -> Iterator[str]:
-    """Yield the lines of a row; a cell that is too wide for its column is folded."""
-    columns = [_fitted(*each) for each in zip(cells, widths, left, strict=True)]
+def _row_lines(cells: Sequence[Styled], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
+    """Yield the lines of a row; fold a cell that is too wide for its column."""
+    columns = [_cell_lines(*aligned) for aligned in zip(cells, widths, is_left, strict=True)]
     blanks = [" " * width for width in widths]
     for parts in zip_longest(*columns):
         yield _COLUMN_GAP.join(part or blank for part, blank in zip(parts, blanks, strict=True))
 
 
-def _fitted(cell: Styled, width: int, at_left: bool) -> list[str]:
-    """Return the lines of a cell, as wide as its column."""
+def _cell_lines(cell: Styled, width: int, is_left: bool) -> list[str]:
+    """Return the lines of a cell, each padded to the width of its column."""
     whole = cell.text + cell.after
     if display_width(whole) <= width:
         parts = [(cell.text, cell.after)]
     else:
-        parts = [(line, "") for line in _folded(_parts_of_words(whole), width)]
+        parts = [(line, "") for line in _fold(_parts_of_words(whole), width)]
     lines = []
     for text, after in parts:
         blanks = " " * (width - display_width(text + after))
-        shown = _styled(text, cell.style) + after
-        lines.append(shown + blanks if at_left else blanks + shown)
+        styled = _styled(text, cell.style) + after
+        lines.append(styled + blanks if is_left else blanks + styled)
     return lines
 
 
 def _pieces(heading: str) -> list[str]:
-    """Divide a heading where it may be folded."""
+    """Split a heading at the places where it may be folded."""
     return re.split(r"(?=[ @(])|(?<=[-,])", heading)
 
 
 def _parts_of_words(text: str) -> list[str]:
-    """Divide a text that is wider than its column, such as ``neural_embedding_v2``, but not a number."""
+    """Split a wide text between words and within names such as ``neural_embedding_v2``, not in numbers."""
     return re.split(r"(?=[ @(])|(?<=[-,])|(?<=[_/])(?=\w)|(?<=\D\.)(?=\w)|(?<=\.)(?=[^\W\d])", text)
 
 
-def _folded(pieces: Iterable[str], width: int) -> list[str]:
-    """Put pieces of a text into lines; a piece that is wider than a line is cut."""
+def _fold(pieces: Iterable[str], width: int) -> list[str]:
+    """Join pieces of a text into lines; cut a piece that is wider than a line."""
     lines = [""]
     for piece in pieces:
         if display_width((lines[-1] + piece).rstrip()) > width:
@@ -215,51 +215,52 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_COLUMN_GAP) * (len(widths) - 1)
 
 
-def _folded_labels(columns: Sequence[_Column], available: int) -> list[int]:
-    """Return the least widths, labels folded as far as they may be."""
-    most = available // (1 + sum(column.is_label for column in columns))
-    return [column.narrowest(most) if column.is_label else column.least for column in columns]
+def _minimum_widths(columns: Sequence[_Column], available: int) -> list[int]:
+    """Return the minimum width of each column, with labels folded."""
+    limit = available // (1 + sum(column.is_label for column in columns))
+    return [column.minimum_of_label(limit) if column.is_label else column.minimum for column in columns]
 
 
-def _kept(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
-    """Leave out columns that can be spared until the others fit, labels folded to a third of the width."""
+def _drop_spare(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
+    """Drop spare columns until the others fit; labels may be folded to a third of the available width."""
     for name in spare:
-        folded = zip(columns, _folded_labels(columns, available), strict=True)
-        least = [min(column.least, max(width, available // 3)) for column, width in folded]
-        if _total(least) <= available:
+        folded = zip(columns, _minimum_widths(columns, available), strict=True)
+        minimum = [min(column.minimum, max(width, available // 3)) for column, width in folded]
+        if _total(minimum) <= available:
             break
         columns = [column for column in columns if column.is_label or column.heading != name]
     return columns
 
 
-def _parts(columns: list[_Column], available: int) -> list[list[_Column]]:
-    """Divide the columns of numbers into tables that fit; the labels, folded if they must be, are in each."""
+def _split_columns(columns: list[_Column], available: int) -> list[list[_Column]]:
+    """Split the columns of numbers into tables that fit, each with the labels, folded if necessary."""
     labels = [column for column in columns if column.is_label]
     numbers = [column for column in columns if not column.is_label]
-    widest = max((column.least for column in numbers), default=0)
-    for beside in ([column.least for column in labels], _folded_labels(labels, available)):
-        if _total([*beside, widest]) <= available:
+    widest = max((column.minimum for column in numbers), default=0)
+    for label_widths in ([column.minimum for column in labels], _minimum_widths(labels, available)):
+        if _total([*label_widths, widest]) <= available:
             break
     parts: list[list[_Column]] = [[]]
     for column in numbers:
-        if parts[-1] and _total([*beside, *(each.least for each in parts[-1]), column.least]) > available:
+        part_widths = [previous.minimum for previous in parts[-1]]
+        if parts[-1] and _total([*label_widths, *part_widths, column.minimum]) > available:
             parts.append([])
         parts[-1].append(column)
     return [[*labels, *part] for part in parts]
 
 
 def _widths(columns: Sequence[_Column], available: int) -> list[int]:
-    """Return the width of each column: headings are folded between words, then labels, then words."""
+    """Compute the column widths: fold headings between words, then labels, then headings within words."""
     widths = [column.natural for column in columns]
-    between_words = [column.least for column in columns]
-    labels = _folded_labels(columns, available)
+    between_words = [column.minimum for column in columns]
+    labels = _minimum_widths(columns, available)
     words = [
         min(max(column.widest_cell, _NARROWEST // 2), width)
         for column, width in zip(columns, labels, strict=True)
     ]
-    for least in (between_words, labels, words):
+    for minimum in (between_words, labels, words):
         while _total(widths) > available:
-            reducible = [width if width > floor else 0 for width, floor in zip(widths, least, strict=True)]
+            reducible = [width if width > floor else 0 for width, floor in zip(widths, minimum, strict=True)]
             if not any(reducible):
                 break
             widths[reducible.index(max(reducible))] -= 1

@@ -1,1 +1,1 @@
-"""From qrels and a run to the values of measures: judgments, ranks, kernels, evaluation."""
+"""Compute the values of measures from qrels and a run: judgments, ranks, kernels, evaluation."""

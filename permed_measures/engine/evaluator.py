@@ -1,4 +1,4 @@
-"""From judged rankings to values: which kernel computes which measure, and the means over the queries."""
+"""Compute the values of measures from judged rankings, and their means over the queries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
     values : ndarray of float64, shape (n_measures, n_queries)
         Queries in the order of ``rankings.judgments.query_ids``.
     rankings : JudgedRankings
-        What they were computed from.
+        The rankings that the values were computed from.
     """
 
     measures: list[Measure]
@@ -47,7 +47,7 @@ class Evaluation(NamedTuple):
 
     @property
     def aggregated(self) -> dict[Measure, float]:
-        """The mean of each measure over all queries of the qrels (NaN without any); of counts, the sum."""
+        """The mean of each measure over all queries of the qrels (NaN without any); for counts, the sum."""
         return aggregated(self.measures, self.values)
 
     def per_query(self) -> Iterator[tuple[str, list[float]]]:
@@ -63,12 +63,12 @@ class Evaluation(NamedTuple):
 
 
 def aggregated(measures: list[Measure], values: NDArray[np.float64]) -> dict[Measure, float]:
-    """Return the mean of each measure over the queries (the columns of `values`); of counts, the sum."""
+    """Average each measure over the queries (the columns of `values`); sum up counts."""
     return dict(zip(measures, _means(values, list(map(_computation, measures))), strict=True))
 
 
 class _Computation(NamedTuple):
-    """How a measure is computed from rankings, and whether its values are counts."""
+    """The kernel of a measure with its parameters, and whether its values are counts."""
 
     kernel: Callable[[JudgedRankings], NDArray[np.float64]]
     is_count: bool
@@ -80,24 +80,25 @@ def _computation(measure: Measure) -> _Computation:
 
 
 def _means(values: NDArray[np.float64], computations: list[_Computation]) -> list[float]:
-    """Return the same as `aggregated` in a list: a dict of measures hashes their texts."""
+    """Average like `aggregated`, but return a list: a dict of measures would hash their names."""
     n_queries, totals = values.shape[1] or math.nan, values.sum(axis=1).tolist()
-    of_measures = zip(totals, computations, strict=True)
-    return [total if is_count else total / n_queries for total, (_, is_count) in of_measures]
+    pairs = zip(totals, computations, strict=True)
+    return [total if is_count else total / n_queries for total, (_, is_count) in pairs]
 
 
 class PermedEvaluator(Evaluator):
-    """Scores any number of runs by the same measures and qrels; raises as `calc_aggregate` does.
+    """Score any number of runs with the same measures and qrels; raise the errors of `calc_aggregate`.
 
     Parameters
     ----------
     measures : iterable of Measure or str, or one of these, or a dict of name to measure
-    qrels : Judgments, nested dicts or Table; what `read` takes
+    qrels : Judgments, nested dicts or Table; with `read`, all that it accepts
     ties : TieBreak, default TieBreak.TREC
     rel : number, optional
         As in `calc_aggregate`.
     read : callable, optional
-        Takes qrels or a run that is no dict, and ``relevance`` or ``score``; returns nested dicts or a table.
+        Converts qrels or a run that is not a dict to nested dicts or a table; the second argument is
+        ``relevance`` or ``score``.
 
     Attributes
     ----------
@@ -129,46 +130,47 @@ class PermedEvaluator(Evaluator):
         super().__init__(checked, self.judgments.query_ids)
 
     def notes(self) -> list[str]:
-        """Say what the measures do on these qrels that one may not expect.
+        """Describe what may surprise a user about the measures on these qrels.
 
-        No warning: PyTerrier evaluates in batches, and the labels of a batch may be binary by chance.
+        These notes are not warnings: PyTerrier evaluates in batches, and the labels of a batch may be binary
+        by chance.
         """
         return notes_on(list(self.measures), self.judgments)
 
     def evaluate(self, run: Any, depth: int | None = None) -> Evaluation:
-        """Return the values of all measures on a run, as arrays; its rankings may be cut at a depth."""
+        """Compute all measures on a run, as arrays; `depth` cuts its rankings."""
         if self._read and not isinstance(run, dict):
             run = self._read(run, "score")
         rankings = JudgedRankings.of(self.judgments, run, self.ties, depth)
         return evaluated(list(self.measures), rankings, self._computations)
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
-        """Return an iterator over the metrics of each query of the qrels."""
+        """Iterate over the values of each query of the qrels."""
         return self.evaluate(run, self._depth).metrics()
 
     def calc_aggregate(self, run: Any) -> dict[Any, float]:
-        """Return the mean of each measure over all queries of the qrels."""
+        """Compute the mean of each measure over all queries of the qrels."""
         return self.named(_means(self.evaluate(run, self._depth).values, self._computations))
 
     def calc(self, run: Any) -> CalcResults:
-        """Return the means, and the metrics of each query."""
+        """Compute the means, and the values of each query."""
         evaluation = self.evaluate(run, self._depth)
         means = self.named(_means(evaluation.values, self._computations))
         return CalcResults(means, list(evaluation.metrics()))
 
     def named(self, means: Iterable[float]) -> dict[Any, float]:
-        """Return the means by the names that the user gave."""
+        """Key the means by the names that the user gave; warn if the qrels have no query."""
         if not self.judgments.n_queries:
             warn("the qrels have no query; every mean is NaN")
         return dict(zip(self.names, means, strict=True))
 
 
 _NEAREST = {"SDCG": "nDCG@10", **dict.fromkeys(("NERR8", "NERR9", "NERR10", "NERR11"), "ERR@10")}
-"""For measures of ir_measures that are not computed here, the one of the same family that is."""
+"""For measures of ir_measures that are not supported here: a supported measure of the same family."""
 
 
 def supported(measure: Measure) -> Measure:
-    """Return the measure, or raise MeasureError if it is not supported in this form."""
+    """Raise MeasureError unless the measure is supported with its parameters; return it."""
     name = str(measure.NAME)
     if name not in KERNELS or (name in MEASURES and not isinstance(measure, CheckedMeasure)):
         near = f"The nearest is {_NEAREST[name]}; " if name in _NEAREST else ""
@@ -185,20 +187,20 @@ def supported(measure: Measure) -> Measure:
 
 
 def _depth_of(measure: Measure) -> int | None:
-    """Return the rank below which a measure does not look for judged documents; None if it may look at all.
+    """Return the largest rank that a measure needs; None if it needs all ranks.
 
-    That is its cutoff, unless it counts only judged documents or sorts the whole list.
+    This is the cutoff, unless the measure removes unjudged documents or sorts the whole list.
     """
-    given = measure.params
-    anywhere = given.get("judged_only") or given.get("ideal") == "run"
-    cutoff: int | None = None if anywhere else given.get("cutoff")
+    parameters = measure.params
+    needs_all = parameters.get("judged_only") or parameters.get("ideal") == "run"
+    cutoff: int | None = None if needs_all else parameters.get("cutoff")
     return cutoff
 
 
 def evaluated(
     measures: list[Measure], rankings: JudgedRankings, computations: list[_Computation] | None = None
 ) -> Evaluation:
-    """Return the values of measures that were checked on the judgments of these rankings."""
+    """Compute measures, which must be checked on the judgments of these rankings."""
     values = np.empty((len(measures), rankings.n_queries))
     with np.errstate(over="ignore", invalid="ignore"):
         for row, (kernel, _) in enumerate(computations or map(_computation, measures)):
@@ -214,12 +216,12 @@ def evaluated(
 
 
 def ideal_evaluation(measure: MeasureLike, qrels: Rows | Judgments) -> Evaluation:
-    """Return the highest value of a measure that a run can have, query by query.
+    """Compute the highest value of a measure that any run can reach, query by query.
 
     Raises
     ------
     MeasureError
-        For NumRet, which has none; and as for an evaluation.
+        For NumRet, which has no highest value; and as for an evaluation.
     """
     evaluator = PermedEvaluator([measure], qrels)
     [checked] = evaluator.measures
@@ -230,32 +232,33 @@ def ideal_evaluation(measure: MeasureLike, qrels: Rows | Judgments) -> Evaluatio
 
 
 def has_ceiling(measure: Measure) -> bool:
-    """Return whether there is a highest value of this measure."""
+    """Check whether the measure has a highest value."""
     return measure.NAME != "NumRet" or "rel" in measure.params
 
 
 def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
-    """Return rankings with the highest value: what helps, by its gain descending.
+    """Build rankings that reach the highest value: the useful documents, by gain descending.
 
-    Precision, gain and discount only fall where a document that gains less stands higher. Set measures and
-    `num_rel_ret` divide by what was retrieved, and ``negative='keep'`` subtracts what a negative grade gains:
-    documents that lower the value so are not retrieved.
+    The value can only fall if a document with a smaller gain stands above one with a larger gain. Set
+    measures and ``norm='num_rel_ret'`` divide by the number of retrieved documents, and ``negative='keep'``
+    adds negative gains: the best rankings leave out the documents that would lower the value in these ways.
     """
-    given = values_of(measure)
+    parameters = values_of(measure)
     best = JudgedRankings.ideal(judgments, gains_of(measure, judgments.grade))
-    if given.get("norm") == "num_rel_ret":  # a mean over what was found: highest for the best alone
+    if parameters.get("norm") == "num_rel_ret":  # a mean over the retrieved ones: highest for the best alone
         return best.keep(best.rank == 1)
-    if given.get("negative") == "keep":
+    if parameters.get("negative") == "keep":
         return best.keep(best.grade >= 0)
     if measure.NAME in ("SetP", "SetF", "SetAP"):
-        return replace(best.keep(best.grade >= given["rel"]), retrieved=judgments.num_rel(given["rel"]))
+        rel = parameters["rel"]
+        return replace(best.keep(best.grade >= rel), retrieved=judgments.num_rel(rel))
     return best
 
 
 def gains_of(measure: Measure, grade: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers by which the grades rank, as the measure has it; what is not relevant is last."""
-    given = values_of(measure)
-    if not given.get("gains"):
+    """Return the gains by which a measure orders the grades; with `gains`, -inf for grades not relevant."""
+    parameters = values_of(measure)
+    if not parameters.get("gains"):
         return grade
-    relevant = grade >= given.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
-    return np.where(relevant, map_gains(grade, given["gains"]), -np.inf)
+    relevant = grade >= parameters.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
+    return np.where(relevant, map_gains(grade, parameters["gains"]), -np.inf)

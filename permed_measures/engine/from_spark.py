@@ -1,8 +1,9 @@
-"""The judged documents of a PySpark frame, found and counted by Spark itself: no row of it comes to Python.
+"""Match and rank the judged documents of a PySpark frame within Spark: no unjudged row comes to Python.
 
-The first scan joins the rows with the judgments, which gives the hits. The second compares each row with the
-hits of its query, and counts. Both tables go to all machines, and what is summed over partitions are counts:
-one for each hit and query. The rows of the run are neither shuffled nor sorted.
+The first scan joins the rows with the judgments, and finds the matched documents ("hits"). The second
+compares each row with the hits of its query, and counts the rows between them. Both small tables are
+broadcast to all machines; only counts, one for each hit and query, are summed over partitions. The rows of
+the run are neither shuffled nor sorted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from permed_measures.frames import pl
 
 
 def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> MatchedDocs:
-    """Find the judged documents of a PySpark frame, in two scans.
+    """Match and rank the judged documents of a PySpark frame, in two scans.
 
     Parameters
     ----------
@@ -29,13 +30,13 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> MatchedDocs
     run : pyspark.sql.DataFrame
         With the columns query_id, doc_id (strings) and score (doubles).
     ties : TieBreak
-        Only `TieBreak.TREC` is known to it.
+        Only `TieBreak.TREC` is supported.
 
     Raises
     ------
     InputError
-        As for any run, but an unjudged document that is listed twice is not seen; for other rules of ties;
-        and if the second scan finds other rows than the first.
+        As for any run, except that an unjudged document listed twice is not noticed; for other tie rules; and
+        if the second scan finds other rows than the first.
     """
     if ties is not TieBreak.TREC:
         raise InputError(
@@ -46,25 +47,25 @@ def find_in_spark(judgments: Judgments, run: Any, ties: TieBreak) -> MatchedDocs
     first = _collected(judged_rows(judgments, rows))
     if first["n_wrong"].sum():
         _raise_for_wrong(rows)
-    found = first.filter(first["row"] >= 0)
-    row = found["row"].to_numpy()
-    if len(again := row[found["n_rows"].to_numpy() > 1]):
-        where = judgments.location(int(again.min()))
+    matched = first.filter(first["row"] >= 0)
+    row = matched["row"].to_numpy()
+    if len(duplicates := row[matched["n_rows"].to_numpy() > 1]):
+        where = judgments.location(int(duplicates.min()))
         raise InputError("the document is listed twice", where=where, hint="Remove all rows but one")
-    hits = _ranked(judgments, row, found["score"])
+    hits = _ranked(judgments, row, matched["score"])
     second = _collected(counted_rows(rows, hits))
     _check_same_rows(first, second)
-    return _of_run(judgments, rows, hits, second)
+    return _matched_docs(judgments, rows, hits, second)
 
 
 _CHECKSUMS = "count(1) AS n_rows", "sum(shiftright(xxhash64(query_hash, doc_hash, score), 32)) AS hash"
-"""Of all rows of a scan; half of each hash, for the sum of so many must fit into 64 bits."""
+"""Checksums over the rows of a scan; only half of each hash is used, so that the sum fits into 64 bits."""
 
 _WRONG = "query_id IS NULL OR doc_id IS NULL OR score IS NULL OR isnan(score)"
 
 
 def _sums(rows: Any, keys: list[str], *more: str) -> Any:
-    """Sum over the rows with equal keys, which are not null: for these Spark's code is quicker."""
+    """Aggregate the rows by key; keys must not be null, since Spark's code is faster then."""
     from pyspark.sql.functions import expr
 
     return rows.groupBy(*keys).agg(*map(expr, (*_CHECKSUMS, *more)))
@@ -73,8 +74,8 @@ def _sums(rows: Any, keys: list[str], *more: str) -> Any:
 def _joined(rows: Any, table: pl.DataFrame, condition: str) -> Any:
     """Join the rows with a small table.
 
-    Conditions compare hashes first: Spark finds a number several times as fast as strings. It would look for
-    strings too if these were compared with ``=``, hence BETWEEN.
+    Conditions compare hashes first: Spark looks up a number several times as fast as strings. Strings are
+    compared with BETWEEN, since Spark would look them up too if they were compared with ``=``.
     """
     from pyspark.sql.functions import broadcast, expr
 
@@ -83,7 +84,7 @@ def _joined(rows: Any, table: pl.DataFrame, condition: str) -> Any:
 
 
 def judged_rows(judgments: Judgments, rows: Any) -> Any:
-    """Return a PySpark frame of the hits with their scores; under row -1 are the sums of all other rows."""
+    """Build a PySpark frame of the hits with their scores; row -1 has the sums of all other rows."""
     table = judgments.frame.select(
         pl.col("query_id").alias("of_query"), pl.col("doc_id").alias("judged"), "row"
     )
@@ -98,14 +99,15 @@ def judged_rows(judgments: Judgments, rows: Any) -> Any:
 
 
 class _SparkRanking(NamedTuple):
-    """The hits by query and in the order of their ranks.
+    """The hits, by query and in the order of their ranks.
 
     Attributes
     ----------
     row : ndarray of int64, shape (n_hits,)
+        The row of each hit in the judgments.
     table : polars.DataFrame, n_queries rows
-        of_query, the `scores` and `ids` of its hits, and its `first` slot. A query has one slot more than
-        hits: that of a row is the number of hits which are not after it.
+        The query id `of_query`, the `scores` and `ids` of its hits, and its `first` slot. A row's slot is the
+        number of hits ranked at or above it, so a query with n hits has n + 1 slots.
     """
 
     row: Ints
@@ -113,20 +115,20 @@ class _SparkRanking(NamedTuple):
 
 
 def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _SparkRanking:
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, as it is in Spark
+    with np.errstate(over="ignore"):  # a score beyond float32 becomes infinite, as in Spark
         value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
     ids = text_series("ids", judgments.ids(row) if len(row) else [])
     hits = pl.DataFrame(columns).with_columns(ids)
     hits = hits.sort("query", "scores", "ids", descending=[False, True, True])
-    of_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
+    by_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
     queries = pl.DataFrame(
         [
             text_series("query_id", judgments.query_ids),
             pl.Series("query", np.arange(judgments.n_queries, dtype=np.int32)),
         ]
     )
-    table = queries.join(of_query, on="query", how="left", maintain_order="left")
+    table = queries.join(by_query, on="query", how="left", maintain_order="left")
     lists = [pl.col(name).fill_null([]) for name in ("scores", "ids")]
     table = table.select(pl.col("query_id").alias("of_query"), *lists)
     slots = table["scores"].list.len().cast(pl.Int64) + 1
@@ -134,28 +136,29 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _SparkRanking:
 
 
 def counted_rows(rows: Any, hits: _SparkRanking) -> Any:
-    """Return a PySpark frame of the sums of the rows with each slot, and of those of each other query."""
+    """Build a PySpark frame with the number of rows in each slot, and in each query that is not judged."""
     from pyspark.sql.functions import expr
 
     same = "query_hash = xxhash64(of_query) AND query_id BETWEEN of_query AND of_query"
     joined = _joined(rows, hits.table, same).selectExpr("*", "float(score) AS value", "0 AS slot")
     n_steps = int(hits.table["scores"].list.len().to_numpy().max(initial=0)).bit_length()
     for step in (1 << power for power in reversed(range(n_steps))):
-        at = f"slot + {step - 1}"  # if this hit is not after the row, so are those before it
-        not_after = f"get(scores, {at}) > value OR get(scores, {at}) = value AND get(ids, {at}) >= doc_id"
+        index = f"slot + {step - 1}"  # if this hit is not after the row, nor are the hits before it
+        score, hit_id = f"get(scores, {index})", f"get(ids, {index})"
+        not_after = f"{score} > value OR {score} = value AND {hit_id} >= doc_id"
         joined = joined.withColumn("slot", expr(f"CASE WHEN {not_after} THEN slot + {step} ELSE slot END"))
     keys = "coalesce(first + slot, -1L) AS slot", "IF(of_query IS NULL, query_id, '') AS name"
     return _sums(joined.selectExpr(*keys, "query_hash", "doc_hash", "score"), ["slot", "name"])
 
 
-def _of_run(judgments: Judgments, rows: Any, hits: _SparkRanking, scan: pl.DataFrame) -> MatchedDocs:
-    """Add up the rows of each slot."""
+def _matched_docs(judgments: Judgments, rows: Any, hits: _SparkRanking, scan: pl.DataFrame) -> MatchedDocs:
+    """Compute the ranks of the hits by adding up the rows of the slots."""
     judged = scan.filter(pl.col("slot") >= 0)
     first, lengths = hits.table["first"].to_numpy(), hits.table["scores"].list.len().to_numpy()
     n_rows = np.zeros(len(first) + len(hits.row), np.int64)
     n_rows[judged["slot"].to_numpy()] = judged["n_rows"].to_numpy()
     until = np.cumsum(n_rows)
-    earlier = until[first] - n_rows[first]  # the rows of the queries before
+    earlier = until[first] - n_rows[first]  # rows of the previous queries
     retrieved = until[first + lengths] - earlier
     slot = np.arange(len(hits.row)) + np.repeat(np.arange(len(first)), lengths)
     rank = until[slot] - np.repeat(earlier, lengths) + 1
@@ -191,6 +194,6 @@ def _check_same_rows(*scans: pl.DataFrame) -> None:
     if sums[0] != sums[1]:
         counts = " and then ".join(f"{n_rows:,} rows" for n_rows, _ in sums)
         raise InputError(
-            f"the run is not the same each time that it is computed (two scans: {counts}, not the same ones)",
+            f"Spark computes a different run each time (two scans: {counts}, not the same ones)",
             hint="Write it to a table first, and evaluate that",
         )

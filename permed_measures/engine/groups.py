@@ -1,4 +1,4 @@
-"""Means by group of queries: by a field of a data set's queries, or by what a pattern finds in their ids."""
+"""Group queries by a field of a data set or by a pattern in their ids; compute means per group."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ By = str | Mapping[str, Any] | Callable[[str], Any]
 
 
 class Groups(NamedTuple):
-    """Which judged query belongs to which group.
+    """The assignment of judged queries to groups.
 
     Attributes
     ----------
     name : str
-        What the groups are, such as ``turn_number``.
+        The name of the grouping, such as ``turn_number``.
     values, empty : list
-        The groups, ascending, that have judged queries; and those that have none.
+        The groups with judged queries, and the groups without, ascending.
     group : ndarray of int64, shape (n_queries,)
-        The group of each query of the qrels, as an index into `values`; -1 if it is in none.
+        The group of each query of the qrels, as an index into `values`; -1 if it belongs to none.
     """
 
     name: str
@@ -39,63 +39,67 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, query_ids: list[str], by: By, dataset: Any = None) -> Groups:
-        """Divide judged queries, whose fields a data set may know; see `evaluate_by`."""
-        found = _groups(query_ids, by, dataset)
-        for query_id, value in found.items():
+        """Group judged queries by `by`, which may be a field of the data set's queries; see `evaluate_by`."""
+        group_of = _groups(query_ids, by, dataset)
+        for query_id, value in group_of.items():
             if not isinstance(value, Hashable):
                 where = f"query {short_repr(query_id)}"
                 raise InputError(
                     f"a group must be a string or a number (found {short_repr(value)})", where=where
                 )
-        found = {each: value for each, value in found.items() if value is not None and _is_group(value)}
-        here = dict.fromkeys(found[query_id] for query_id in query_ids if query_id in found)
-        values = sorted(here, key=_sort_key)  # of equal keys the first stays first
+        group_of = {
+            query_id: value for query_id, value in group_of.items() if value is not None and _is_group(value)
+        }
+        judged = dict.fromkeys(group_of[query_id] for query_id in query_ids if query_id in group_of)
+        values = sorted(judged, key=_sort_key)  # the sort is stable: groups of equal keys keep their order
         index_of = {value: index for index, value in enumerate(values)}
-        group = np.array([index_of.get(found.get(query_id), -1) for query_id in query_ids], np.int64)
-        empty = sorted(dict.fromkeys(each for each in found.values() if each not in here), key=_sort_key)
+        group = np.array([index_of.get(group_of.get(query_id), -1) for query_id in query_ids], np.int64)
+        not_judged = dict.fromkeys(value for value in group_of.values() if value not in judged)
+        empty = sorted(not_judged, key=_sort_key)
         return cls(by if isinstance(by, str) else "group", values, group, empty)
 
     @property
     def sizes(self) -> list[int]:
-        """How many judged queries each group has."""
+        """The number of judged queries in each group."""
         sizes: list[int] = np.bincount(self.group[self.group >= 0], minlength=len(self.values)).tolist()
         return sizes
 
     @property
     def n_outside(self) -> int:
-        """How many judged queries are in no group."""
+        """The number of judged queries that belong to no group."""
         return int((self.group < 0).sum())
 
     def notes(self) -> list[str]:
         """Describe groups without judged queries, and queries without a group."""
         notes = []
         if self.empty:
+            have, are = ("has", "is") if len(self.empty) == 1 else ("have", "are")
             empty, names = pluralize(len(self.empty), "group"), join_names(map(str, self.empty), 5)
-            notes.append(f"{self.name}: no query of {empty} is judged ({names}); left out")
+            notes.append(f"{self.name}: {empty} {have} no judged query and {are} left out: {names}")
         if self.n_outside:
-            are, count = ("is", "counts") if self.n_outside == 1 else ("are", "count")
+            belong, are = ("belongs", "is") if self.n_outside == 1 else ("belong", "are")
             outside = pluralize(self.n_outside, "judged query")
-            notes.append(f"{self.name}: {outside} {are} in no group, and {count} in none")
+            notes.append(f"{self.name}: {outside} {belong} to no group and {are} left out")
         return notes
 
     def means(self, evaluation: Evaluation) -> dict[Any, dict[Measure, float]]:
-        """Return the means of each group: to the last bit those of an evaluation of its queries alone."""
+        """Compute the means of each group, bit by bit as in an evaluation of its queries alone."""
         by_group = np.take(evaluation.values, np.argsort(self.group, kind="stable"), axis=1)
-        ends = self.n_outside + np.cumsum(self.sizes, dtype=np.int64)  # those in no group come first
+        ends = self.n_outside + np.cumsum(self.sizes, dtype=np.int64)  # queries without a group come first
         return {
             value: aggregated(evaluation.measures, by_group[:, end - size : end])
             for value, size, end in zip(self.values, self.sizes, ends.tolist(), strict=True)
         }
 
     def macro(self, evaluation: Evaluation) -> dict[Measure, float]:
-        """Return the mean of the groups' means, each group counting once; NaN without groups."""
-        means = np.array([list(each.values()) for each in self.means(evaluation).values()])
+        """Average the groups' means, each group counting once; NaN without groups."""
+        means = np.array([list(row.values()) for row in self.means(evaluation).values()])
         values = means.mean(axis=0) if len(means) else np.full(len(evaluation.measures), np.nan)
         return dict(zip(evaluation.measures, values.tolist(), strict=True))
 
 
 def _is_group(value: Any) -> bool:
-    """Return whether this is a value: NaN, and NA of pandas, are no group."""
+    """Check whether a value names a group: NaN, and pandas' NA, do not."""
     try:
         return bool(value == value)
     except (TypeError, ValueError):
@@ -103,7 +107,7 @@ def _is_group(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> tuple[Any, ...]:
-    """Put strings before numbers, and numbers within strings in the order of their size."""
+    """Build a sort key: strings before numbers, and numerals within strings by size."""
     if isinstance(value, Real):
         return (1, value)
     parts = enumerate(_DIGITS.split(str(value)))
@@ -115,8 +119,8 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 def _groups(query_ids: list[str], by: Any, dataset: Any) -> dict[str, Any]:
-    """Return the group of each query; of a data set, also of queries that are not judged."""
-    if isinstance(by, Mapping) or hasattr(by, "to_dict"):  # or a pandas Series
+    """Assign a group to each query; with a data set, also to queries that are not judged."""
+    if isinstance(by, Mapping) or hasattr(by, "to_dict"):  # pandas' Series has to_dict
         return _by_pairs(by.items())
     if isinstance(by, str):
         return _by_text(query_ids, by, dataset)
@@ -126,50 +130,50 @@ def _groups(query_ids: list[str], by: Any, dataset: Any) -> dict[str, Any]:
 
 
 def _by_pairs(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """Return groups by query id; a query may stand several times in one group."""
-    found: dict[str, Any] = {}
+    """Collect the groups by query id; a query may occur several times with the same group."""
+    groups: dict[str, Any] = {}
     for query_id, value in pairs:
-        first = found.setdefault(string_id(query_id), value)
+        first = groups.setdefault(string_id(query_id), value)
         if _is_group(first) and _is_group(value) and first != value:
-            problem = f"a query is in one group (found {short_repr(first)} and {short_repr(value)})"
+            problem = f"a query can be in one group only (found {short_repr(first)} and {short_repr(value)})"
             raise InputError(problem, where=f"query {short_repr(query_id)}")
-    return found
+    return groups
 
 
 def _by_text(query_ids: list[str], by: str, dataset: Any) -> dict[str, Any]:
     fields = [name for name in _fields_of(dataset) if name not in ("query_id", "text", "history")]
     if by not in fields:
-        return _found_in_ids(query_ids, by, fields)
+        return _by_pattern(query_ids, by, fields)
     complete = hasattr(dataset, "queries_complete")
     queries = dataset.queries_complete() if complete else dataset.queries_iter()
     return {query.query_id: getattr(query, by) for query in queries}
 
 
 def _fields_of(dataset: Any) -> tuple[str, ...]:
-    """Return the fields of the queries of a data set, if it has any."""
+    """List the fields of a data set's queries; empty if it has none."""
     names: tuple[str, ...] = dataset.queries_cls()._fields if hasattr(dataset, "queries_cls") else ()
     return names
 
 
-def _found_in_ids(query_ids: list[str], pattern: str, fields: list[str]) -> dict[str, Any]:
+def _by_pattern(query_ids: list[str], pattern: str, fields: list[str]) -> dict[str, Any]:
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise _no_group(pattern, f"not a pattern: {error}", fields) from None
+        raise _grouping_error(pattern, f"not a pattern: {error}", fields) from None
     if compiled.groups != 1:
-        raise _no_group(pattern, f"a pattern with {compiled.groups} groups", fields)
+        raise _grouping_error(pattern, f"a pattern with {compiled.groups} groups", fields)
     matches = {query_id: compiled.search(query_id) for query_id in query_ids}
-    found = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
-    if query_ids and not found:
+    groups = {query_id: match[1] for query_id, match in matches.items() if match and match[1] is not None}
+    if query_ids and not groups:
         problem = f"the pattern {short_repr(pattern)} finds nothing in any query id"
         raise InputError(f"{problem} (such as {short_repr(query_ids[0])})")
-    return found
+    return groups
 
 
-def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
-    known = f"one of {', '.join(fields)}, or " if fields else ""
+def _grouping_error(by: str, reason: str, fields: list[str]) -> InputError:
+    choices = f"one of {', '.join(fields)}, or " if fields else ""
     return InputError(
-        f"queries can be grouped by {known}a pattern with one group for the query ids, such as "
+        f"queries can be grouped by {choices}a pattern with one group for the query ids, such as "
         f"'_([0-9]+)$' (found {short_repr(by)}, {reason})",
         hint=did_you_mean(by, fields) if fields else "Fields such as turn_number need a data set as qrels",
     )
@@ -181,7 +185,7 @@ def _no_group(by: str, reason: str, fields: list[str]) -> InputError:
 def clusters_of(
     query_ids: list[str], by: By | None, dataset: Any
 ) -> tuple[str, NDArray[np.int64], list[str]]:
-    """Return the name of the clusters, the cluster of each query, and notes."""
+    """Assign a cluster to each query; return the clusters' name, the assignment, and notes."""
     n = len(query_ids)
     if by is None:
         if "conversation_id" not in _fields_of(dataset):
@@ -196,7 +200,7 @@ def clusters_of(
         outside = (
             f"{groups.n_outside:,} of {pluralize(n, 'query')} {'is' if groups.n_outside == 1 else 'are'}"
         )
-        notes.append(f"{name}: {outside} in no cluster; each counts as its own")
+        notes.append(f"{name}: {outside} in no cluster; each forms its own cluster")
     cluster = factorized(np.where(groups.group < 0, len(groups.values) + np.arange(n), groups.group))
     if cluster.max() + 1 == n:
         notes.append(f"{name}: no cluster has two queries; queries are treated as independent")
@@ -208,7 +212,7 @@ _NUMBERED_TURN = r"(.+)_[0-9]+$"
 
 
 def _notes_on_turns(query_ids: list[str]) -> list[str]:
-    """Say so where ids of independent queries look like turns, as those of MedCorpus and TREC CAsT do."""
+    """Note that ids of queries treated as independent look like turns, as in MedCorpus and TREC CAsT."""
     conversations: dict[str, list[str]] = {}
     for query_id in query_ids:
         match = re.match(_NUMBERED_TURN, query_id)
@@ -217,13 +221,10 @@ def _notes_on_turns(query_ids: list[str]) -> list[str]:
         return []
     first, second = next(turns for turns in conversations.values() if len(turns) > 1)[:2]
     turns = f"if {short_repr(first)} and {short_repr(second)} are turns of one conversation"
-    return [
-        f"queries are treated as independent; {turns}, take conversations as a whole by clusters "
-        f"'{_NUMBERED_TURN}'"
-    ]
+    return [f"queries are treated as independent; {turns}, set clusters to '{_NUMBERED_TURN}'"]
 
 
 def factorized(label: NDArray[np.int64]) -> NDArray[np.int64]:
     """Renumber the labels from 0 by first appearance, so that clusters of one are in query order."""
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(each, len(numbers)) for each in label.tolist()], np.int64)
+    codes: dict[int, int] = {}
+    return np.array([codes.setdefault(old, len(codes)) for old in label.tolist()], np.int64)

@@ -1,4 +1,4 @@
-"""Relevance judgments as arrays: built once, they serve any number of runs and measures."""
+"""Store relevance judgments as arrays, built once for any number of runs and measures."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from permed_measures.frames import pl
 Gains = Mapping[float, float]
 
 USUAL_GRADES = frozenset(range(-2, 11))
-"""Scores are seldom all among these, and grades seldom others."""
+"""Common grades. The scores of a run are seldom all among these; grades seldom lie outside."""
 
 
 def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
-    """Raise InputError for the first document of a query whose relevance or score is no number."""
+    """Raise InputError for the first document of a query whose relevance or score is not a number."""
     for doc_id, value in docs.items():
         check_number(value, column, where=location(query_id, doc_id))
 
 
 def doubles(values: Collection[Any]) -> Floats:
-    """Return numbers as an array, with a NaN if one is not a number; integers, as grades are, sooner."""
+    """Pack numbers as float64, with a NaN if any is not a number; try integers first, which is faster."""
     integers, array = np.empty(len(values), np.int64), np.empty(len(values))
     try:
         _packer(len(values), "q")(integers, 0, *values)
@@ -52,9 +52,9 @@ def doubles(values: Collection[Any]) -> Floats:
 
 
 def write_doubles(array: Floats, first: int, values: Collection[Any]) -> None:
-    """Write numbers into an array from the place `first` on, or a NaN there if one is not a number.
+    """Write numbers into an array from index `first` on; write one NaN there if any is not a number.
 
-    The text of a number is not a number to struct, as it is to numpy; and struct is faster.
+    Unlike numpy, struct rejects numeric strings, and it is faster.
     """
     try:
         _packer(len(values), "d")(array, array.itemsize * first, *values)
@@ -67,43 +67,43 @@ _NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError)
 
 @cache
 def _packer(n: int, kind: str) -> Callable[..., None]:
-    """Return what writes n numbers: most queries have as many documents as others."""
+    """Build the function that writes n numbers; cached, since many queries have equally many documents."""
     return struct.Struct(f"{n}{kind}").pack_into
 
 
 def offsets_of(query: NDArray[np.int32], n_queries: int) -> Ints:
-    """Return where the rows of each query begin, and where the last end; `query` is ascending."""
+    """Find the first row of each query, and the end of the last one; `query` is ascending."""
     offsets: Ints = query.searchsorted(np.arange(n_queries + 1, dtype=query.dtype))
     return offsets
 
 
 def position_in_query(query: NDArray[np.int32], n_queries: int) -> Ints:
-    """Return the position of each row among the rows of its query, from 1; `query` is ascending."""
+    """Count the rows of a query up to each row (1 for its first); `query` is ascending."""
     return np.arange(1, len(query) + 1) - offsets_of(query, n_queries)[query]
 
 
 def concat_ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Return the indices start, start + 1, … of each segment, one segment after the other.
+    """Concatenate the ranges start, start + 1, …, of these lengths.
 
     Examples
     --------
     >>> concat_ranges(np.array([10, 20]), np.array([2, 3])).tolist()
     [10, 11, 20, 21, 22]
     """
-    before = np.cumsum(lengths) - lengths
-    indices: Ints = np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+    n_before = np.cumsum(lengths) - lengths
+    indices: Ints = np.arange(lengths.sum()) + np.repeat(starts - n_before, lengths)
     return indices
 
 
 def sums(query: NDArray[np.int32], values: NDArray[np.floating[Any]] | None, n_queries: int) -> Floats:
-    """Return the sum of the values (without values: the number of rows) per query."""
+    """Sum the values per query; without values, count the rows."""
     return np.bincount(query, values, minlength=n_queries).astype(np.float64, copy=False)
 
 
 def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
-    """Return the sum of the values within the query up to each row; `query` is ascending.
+    """Compute the cumulative sum of the values within each query; `query` is ascending.
 
-    Each query is added up by itself: what stands in another one changes no digit of it.
+    Each query is summed by itself, so that other queries cannot change the rounding.
     """
     return _running(np.cumsum, query, values, n_queries)
 
@@ -118,22 +118,22 @@ def _running(
 ) -> Floats:
     running, offsets = np.empty(len(values)), offsets_of(query, n_queries)
     lengths = np.diff(offsets)
-    for length in np.unique(lengths).tolist():  # of n rows, at most the root of 2 n
+    for length in np.unique(lengths).tolist():  # n rows have at most sqrt(2 n) different lengths
         rows = offsets[:-1][lengths == length, None] + np.arange(length)
         running[rows] = accumulate(values[rows], axis=1)
     return running
 
 
 def divide(numerator: Floats, denominator: Floats | NDArray[np.int64]) -> Floats:
-    """Return the quotient, and 0 where the denominator is not above 0."""
+    """Divide; the result is 0 where the denominator is not above 0."""
     return np.divide(numerator, denominator, np.zeros(len(numerator)), where=denominator > 0)
 
 
 def map_gains(grade: Floats, gains: Gains) -> Floats:
-    """Return the gain of each grade; a grade without one keeps its own value."""
+    """Map each grade to its gain; a grade without one keeps its own value."""
     gain = grade.copy()
-    for of_grade, value in gains.items():
-        gain[grade == of_grade] = value
+    for mapped_grade, value in gains.items():
+        gain[grade == mapped_grade] = value
     return gain
 
 
@@ -142,7 +142,7 @@ def map_gains(grade: Floats, gains: Gains) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """Qrels as arrays, sorted by query id, within a query by grade descending: the ideal order.
+    """Qrels as arrays, in the ideal order: by query id, within a query by grade descending.
 
     Attributes
     ----------
@@ -151,13 +151,13 @@ class Judgments:
     query : ndarray of int32, shape (n_judged,)
         The query of each judged document, as an index into `query_ids`.
     grade : ndarray of float64, shape (n_judged,)
-        Its grade; negative grades are kept.
+        The grade of each judged document; negative grades are kept.
     order : ndarray of int64, shape (n_judged,)
-        Its position in `given`.
+        The index of each judged document in `given`.
     given : list of str, length n_judged
         The ids of the judged documents, one query after the other, within a query in the order of the qrels.
     lowest : str
-        The lowest of these ids: whether one may be the text of an integer.
+        The lowest of these ids as a string; it shows whether any id can be a numeral.
     """
 
     query_ids: list[str]
@@ -170,13 +170,13 @@ class Judgments:
 
     @classmethod
     def of(cls, qrels: Rows | Judgments) -> Judgments:
-        """Build judgments from nested dicts or a table; judgments are returned as they are.
+        """Build judgments from nested dicts or a table; return judgments unchanged.
 
         Raises
         ------
         InputError
-            For a relevance that is no finite number, an id that is no string or integer, a document judged
-            twice for one query; the message names query and document.
+            For a relevance that is not a finite number, an id that is neither a string nor an integer, or a
+            document judged twice for one query; the message names query and document.
         """
         if isinstance(qrels, Judgments):
             return qrels
@@ -184,7 +184,7 @@ class Judgments:
 
     @cached_property
     def may_be_scores(self) -> bool:
-        """Whether the grades look like the scores of a run: not whole, below 0, or above all usual grades."""
+        """Whether the grades look like scores: some are fractions, all are below 0, or one is above 10."""
         grade = self.grade
         return bool(
             len(grade) > 3
@@ -198,7 +198,7 @@ class Judgments:
 
     @cached_property
     def offsets(self) -> Ints:
-        """Where the rows of each query begin; shape (n_queries + 1,)."""
+        """The first row of each query, and the number of rows; shape (n_queries + 1,)."""
         return offsets_of(self.query, self.n_queries)
 
     def ids(self, rows: Ints | slice) -> list[str]:
@@ -212,7 +212,7 @@ class Judgments:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The judged documents as a frame of query_id, doc_id and row, to join a run with."""
+        """The judged documents as a frame of query_id, doc_id and row, which a run is joined with."""
         documents = text_series("doc_id", self.documents)
         query_id = text_series("query_id", self.query_ids).gather(self.query)
         row = np.arange(len(self.query))
@@ -223,27 +223,27 @@ class Judgments:
         return self.frame[concat_ranges(self.offsets[query], np.diff(self.offsets)[query])]
 
     def queries_of(self, query_ids: Iterable[str]) -> Ints:
-        """Return the query that each of these ids is; -1 if it is not judged."""
-        return np.array([self._numbers.get(query_id, -1) for query_id in query_ids], np.int64)
+        """Look up the index of each query id in `query_ids`; -1 if it is not judged."""
+        return np.array([self._index_of.get(query_id, -1) for query_id in query_ids], np.int64)
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {query_id: number for number, query_id in enumerate(self.query_ids)}
+    def _index_of(self) -> dict[str, int]:
+        return {query_id: index for index, query_id in enumerate(self.query_ids)}
 
     def once(self, compute: Callable[..., Any], *options: Hashable) -> Any:
-        """Compute what depends on the judgments and some options alone, whatever is ranked."""
+        """Call ``compute(self, *options)``, and cache the result for all runs."""
         key = (compute, *options)
         if key not in self._known:
             self._known[key] = compute(self, *options)
         return self._known[key]
 
     def num_rel(self, rel: float) -> Ints:
-        """Return the number of documents with a grade of at least `rel`, per query."""
-        found: Ints = self.once(_num_rel, rel)
-        return found
+        """Count the documents with a grade of at least `rel`, per query."""
+        counts: Ints = self.once(_num_rel, rel)
+        return counts
 
     def location(self, row: int) -> str:
-        """Return query and document of a row, for an error message."""
+        """Name the query and the document of a row, for an error message."""
         return location(self.query_ids[self.query[row]], self.documents[row])
 
 
@@ -256,7 +256,7 @@ def _from_mapping(qrels: Nested) -> Judgments:
     query_ids = sorted(named)
     per_query = [named[query_id] for query_id in query_ids]
     for query_id, docs in zip(query_ids, per_query, strict=True):
-        if not isinstance(docs, (dict, Mapping)):  # a dict is seen at once
+        if not isinstance(docs, (dict, Mapping)):  # dict first: the test for Mapping is slow
             raise no_dict(query_id, docs, "relevance")
     documents = list(chain.from_iterable(per_query))
     grade = doubles(list(chain.from_iterable(docs.values() for docs in per_query)))
@@ -272,9 +272,9 @@ def _from_mapping(qrels: Nested) -> Judgments:
 
 
 def _lowest_of(ids: list[Any]) -> str | None:
-    """Return the lowest of some ids; None if not all are strings, as another type is not compared with these.
+    """Find the lowest id; return None if not all are strings (other types cannot be compared with strings).
 
-    Many ids are not in the processor's cache: to look at each once tells both.
+    One pass does both: reading many ids from memory takes most of the time.
     """
     try:
         lowest = min(ids, default="")
@@ -288,9 +288,9 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
     if len(wrong):
         query_id, doc_id, relevance = wrong.row(0)
         raise not_a_number(relevance, "relevance", where=location(query_id, doc_id))
-    if (pair := first_repeated(frame)) is not None:
+    if (duplicate := first_repeated(frame)) is not None:
         raise InputError(
-            "the document is judged twice", where=location(*pair), hint="Remove all rows but one"
+            "the document is judged twice", where=location(*duplicate), hint="Remove all rows but one"
         )
     query_ids = frame["query_id"].unique().sort()
     query = query_ids.search_sorted(frame["query_id"]).to_numpy().astype(np.int32)
@@ -307,6 +307,6 @@ def _sorted(
     documents: list[str],
     lowest: str,
 ) -> Judgments:
-    """Return the judgments in the ideal order."""
+    """Sort judgments into the ideal order."""
     ideal = np.lexsort((-grade, query))
     return Judgments(query_ids, query[ideal], grade[ideal], ideal, documents, lowest)

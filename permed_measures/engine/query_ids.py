@@ -1,4 +1,4 @@
-"""Query ids that are written in different ways: they are rewritten only if the user asks for it."""
+"""Rewrite the query ids of a run to match those of the qrels, if the user asks for it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _LITSEARCH = r"litsearch_([0-9]{1,18})"
 
 
 def _permed(query_id: str) -> str:
-    """Return ``topic_001_1`` for ``topic_001_turn_1``."""
+    """Turn ``topic_001_turn_1`` into ``topic_001_1``."""
     match = re.fullmatch(_ID_OF_TURN, query_id)
     return f"{match[1]}_{match[2]}" if match else query_id
 
 
 def _litsearch(query_id: str) -> str:
-    """Return ``1`` for ``litsearch_000``: these count from 0."""
+    """Turn ``litsearch_000`` into ``1``: the former counts from 0, the latter from 1."""
     match = re.fullmatch(_LITSEARCH, query_id)
     return str(int(match[1]) + 1) if match else query_id
 
@@ -34,16 +34,18 @@ def _litsearch(query_id: str) -> str:
 _Form = Callable[[str], str]
 
 REWRITINGS: dict[str, _Form] = {"permed": _permed, "litsearch": _litsearch}
-"""Each returns the one form of an id; ids of run and qrels with the same form are one query."""
+"""Functions that normalise an id; ids of run and qrels with the same normal form are one query."""
 
 
-def _forms(rewriting: str) -> tuple[_Form, _Form]:
-    """Return what is made of the ids of the run, and of those of the qrels: a substitution changes the run's.
+def _normalisers(rewriting: str) -> tuple[_Form, _Form]:
+    """Return the functions that normalise ids of the run and of the qrels.
+
+    A substitution changes only the ids of the run.
 
     Raises
     ------
     InputError
-        For what is neither a name nor a substitution, and for a pattern that is no regular expression.
+        If `rewriting` is neither a name nor a substitution, or its pattern is not a regular expression.
     """
     is_text = isinstance(rewriting, str)
     if is_text and rewriting in REWRITINGS:
@@ -58,8 +60,9 @@ def _forms(rewriting: str) -> tuple[_Form, _Form]:
         form = partial(re.compile(pattern).sub, re.sub(r"\\([0-9])", r"\\g<\1>", text))
         form("")
     except (re.error, IndexError) as error:
-        problem = f"{rewriting!r} is no substitution by a regular expression ({error})"
-        raise InputError(problem, hint="What is no letter or digit may need a \\ before it") from None
+        problem = f"{rewriting!r} is not a substitution by a regular expression ({error})"
+        hint = "Characters other than letters and digits may need a \\ before them"
+        raise InputError(problem, hint=hint) from None
     return form, str
 
 
@@ -67,51 +70,53 @@ _SUBSTITUTION = r"s([/|,:#!])((?:(?!\1).)+)\1((?:(?!\1).)*)\1g?"
 
 
 class _Rewriting:
-    """From the query ids of a run to those of the qrels; ids that meet none stay.
+    """Rewrite the query ids of a run to those of the qrels; ids that match none do not change.
 
     Attributes
     ----------
     before : dict of str to str
-        What the ids were that have been rewritten, and those that stayed.
+        The original id of each id of the run, rewritten or not.
     """
 
     def __init__(self, name: str, qrels_ids: list[str], path: Path | None = None) -> None:
-        (self._form, of_qrels), self._name, self._path = _forms(name), name, path
+        (self._normalise, normalise_qrels_id), self._name, self._path = _normalisers(name), name, path
         self.before: dict[str, str] = {}
-        self._known: dict[str, str] = {}
+        self._qrels_id_of: dict[str, str] = {}
         for query_id in qrels_ids:
-            if (first := self._known.setdefault(of_qrels(query_id), query_id)) != query_id:
-                raise self._same(first, query_id, "qrels")
+            if (first := self._qrels_id_of.setdefault(normalise_qrels_id(query_id), query_id)) != query_id:
+                raise self._collision(first, query_id, "qrels")
 
     def __call__(self, run_ids: Iterable[str]) -> dict[str, str]:
-        """Return what these ids become; two of a run cannot become one."""
-        renaming = {query_id: self._known.get(self._form(query_id), query_id) for query_id in run_ids}
-        for query_id, now in renaming.items():
-            if (first := self.before.setdefault(now, query_id)) != query_id:
-                raise self._same(first, query_id, "run")
+        """Map these ids to the rewritten ones; raise InputError if two of them become the same."""
+        renaming = {
+            query_id: self._qrels_id_of.get(self._normalise(query_id), query_id) for query_id in run_ids
+        }
+        for query_id, new_id in renaming.items():
+            if (first := self.before.setdefault(new_id, query_id)) != query_id:
+                raise self._collision(first, query_id, "run")
         return renaming
 
     def check(self) -> None:
-        """Refuse a run, once all of its ids were rewritten, that meets nothing or counts from 1."""
-        known = set(self._known.values())
-        if self.before and known and known.isdisjoint(self.before):
+        """Raise InputError if no rewritten id matches the qrels, or the run counts litsearch ids from 1."""
+        qrels_ids = set(self._qrels_id_of.values())
+        if self.before and qrels_ids and qrels_ids.isdisjoint(self.before):
             raise self._error(
-                f"no query id of the run meets the qrels when rewritten by {self._name!r} "
-                f"(found {short_repr(next(iter(self.before)))} in the run, {short_repr(min(known))} "
+                f"no query id of the run matches the qrels when rewritten by {self._name!r} "
+                f"(found {short_repr(next(iter(self.before)))} in the run, {short_repr(min(qrels_ids))} "
                 f"in the qrels)"
             )
         matches = [re.fullmatch(_LITSEARCH, query_id) for query_id in self.before.values()]
         numbers = [int(match[1]) for match in matches if match]
-        beyond = [f"litsearch_{n:03}" for n in numbers if str(n) in known and str(n + 1) not in known]
+        beyond = [f"litsearch_{n:03}" for n in numbers if str(n) in qrels_ids and str(n + 1) not in qrels_ids]
         if beyond and 0 not in numbers:
             raise self._error(
                 f"litsearch_000 is query 1, and {beyond[0]} would be beyond the last one",
                 "If the run counts from 1, give it the ids of the qrels",
             )
 
-    def _same(self, first: str, second: str, what: str) -> InputError:
+    def _collision(self, first: str, second: str, what: str) -> InputError:
         return self._error(
-            f"two query ids of the {what} name one query when rewritten "
+            f"two query ids of the {what} become one query when rewritten "
             f"(found {short_repr(first)} and {short_repr(second)})",
             "Remove one of the two, or leave the rewriting out",
         )
@@ -121,8 +126,8 @@ class _Rewriting:
 
 
 def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
-    """Return a hint for a message: the rewriting by which the ids would meet; empty without one."""
-    known = {*qrels_ids}
+    """Suggest a rewriting that makes the ids match; empty if none is found."""
+    judged = {*qrels_ids}
     for name in [*REWRITINGS, *_substitutions(run_ids, qrels_ids)]:
         try:
             rewriting = _Rewriting(name, qrels_ids)
@@ -130,12 +135,12 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
             rewriting.check()
         except InputError:
             continue
-        if name not in REWRITINGS and not all(theirs in known for theirs in renaming.values()):
+        if name not in REWRITINGS and not all(new_id in judged for new_id in renaming.values()):
             continue
-        for ours, theirs in renaming.items():
-            if ours != theirs:
+        for run_id, new_id in renaming.items():
+            if run_id != new_id:
                 return (
-                    f"{short_repr(ours)} is {short_repr(theirs)} if the ids are rewritten: "
+                    f"{short_repr(run_id)} is {short_repr(new_id)} if the ids are rewritten: "
                     f"--query-ids {quote(name)} "
                     f"on the command line, permed_measures.match_query_ids(run, qrels, {name!r}) in Python"
                 )
@@ -143,41 +148,41 @@ def suggestion(run_ids: list[str], qrels_ids: list[str]) -> str:
 
 
 _ALIKE = 5
-"""To how many ids of the qrels the first of the run is held."""
+"""Number of similar qrels ids that are compared with the first id of the run."""
 _SEARCHED = 1_000
-"""Among how many."""
+"""Number of qrels ids among which similar ones are searched."""
 
 
 def _substitutions(run_ids: list[str], qrels_ids: list[str]) -> Iterator[str]:
-    """Yield substitutions that make the first id of the run one of the qrels, the shortest first.
+    """Yield substitutions that turn the first id of the run into one of the qrels, the shortest first.
 
-    They replace what stands before, between or behind what both ids have.
+    They replace the part of the id outside the common prefix and suffix.
 
     >>> next(_substitutions(["q-07", "q-08"], ["7", "8"]))
     's/^q-0*//'
     >>> next(_substitutions(["a-turn2", "b-turn1"], ["a_2", "b_1"]))
     's/-turn/_/'
     """
-    if len(run_ids) < 2:  # one id is like many others
+    if len(run_ids) < 2:  # a single id is similar to many others
         return
-    ours, found = run_ids[0], []
-    for theirs in get_close_matches(ours, qrels_ids[:_SEARCHED], _ALIKE, 0):
-        n_before = _n_same(ours, theirs)
-        n_after = _n_same(ours[n_before:][::-1], theirs[n_before:][::-1])
-        old, new = (each[n_before : len(each) - n_after] for each in (ours, theirs))
+    run_id, substitutions = run_ids[0], []
+    for qrels_id in get_close_matches(run_id, qrels_ids[:_SEARCHED], _ALIKE, 0):
+        n_before = _len_common_prefix(run_id, qrels_id)
+        n_after = _len_common_prefix(run_id[n_before:][::-1], qrels_id[n_before:][::-1])
+        old, new = (query_id[n_before : len(query_id) - n_after] for query_id in (run_id, qrels_id))
         pattern = re.sub(r"[^\w\s/|,#-]", r"\\\g<0>", old)
         if not n_before:
-            pattern = "^" + re.sub("0+$", "0*", pattern)  # of numbers with leading zeros
+            pattern = "^" + re.sub("0+$", "0*", pattern)  # numbers may have leading zeros
         if not n_after:
             pattern += "$"
-        bar = next((each for each in "/|,#" if each not in old + new), "")
+        bar = next((character for character in "/|,#" if character not in old + new), "")
         if bar and n_before + n_after and pattern and "\\" not in new:
-            found.append(f"s{bar}{pattern}{bar}{new}{bar}")
-    yield from sorted(dict.fromkeys(found), key=len)
+            substitutions.append(f"s{bar}{pattern}{bar}{new}{bar}")
+    yield from sorted(dict.fromkeys(substitutions), key=len)
 
 
-def _n_same(one: str, other: str) -> int:
-    """Return how many characters are the same at the beginning of two texts."""
+def _len_common_prefix(one: str, other: str) -> int:
+    """Count the characters of the common prefix of two strings."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -187,13 +192,14 @@ def rewrite_query_ids(run: Nested | Table, qrels: Rows | Judgments, rewriting: s
     if isinstance(run, Table):
         return _renamed_table(run, rewrite)
     named = with_string_ids(run, "query ids")
-    found = NamedDict(((now, named[query_id]) for query_id, now in rewrite(named).items()), file_of(run))
+    rows = ((new_id, named[query_id]) for query_id, new_id in rewrite(named).items())
+    renamed = NamedDict(rows, file_of(run))
     rewrite.check()
-    return found
+    return renamed
 
 
 def _renamed_table(run: Table, rewrite: _Rewriting) -> Table:
-    """Return a table with other query ids; an error about a document names the id that the file has."""
+    """Rewrite the query ids of a table; errors about a document name the id in the file."""
 
     def parts() -> Iterator[pl.DataFrame]:
         rewrite.before.clear()

@@ -1,4 +1,4 @@
-"""Where the judged documents stand in a run: the only view of a run that a measure needs.
+"""Rank the judged documents of a run; a measure needs to know nothing else about the run.
 
 The rank of a judged document is one plus the number of scores above its own, plus the tied documents that
 come first. So a run is never sorted as a whole, and the ids of unjudged documents matter only within a tie.
@@ -34,7 +34,7 @@ class Relevant(NamedTuple):
     query, rank, grade : ndarray
         As in `JudgedRankings`.
     found : ndarray of int64
-        How many relevant documents the query has up to this rank.
+        The number of relevant documents of the query up to and including this rank.
     """
 
     query: NDArray[np.int32]
@@ -50,19 +50,19 @@ class JudgedRankings:
     Attributes
     ----------
     judgments : Judgments
-        What the run is judged by.
+        The judgments of the run.
     row : ndarray of int64, shape (n_rows,)
-        Which judgment each hit is: its row in the arrays of `judgments`.
+        The row of each document in the arrays of `judgments`.
     rank : ndarray of int32, shape (n_rows,)
         Its rank among all retrieved documents, from 1.
     retrieved : ndarray of int64, shape (n_queries,)
-        How many documents were retrieved for each query.
+        The number of retrieved documents for each query.
     n_run_queries, n_shared : int
-        Queries of the run, judged or not; those that run and qrels have in common.
+        The number of queries in the run, judged or not, and of queries in both run and qrels.
     scores_differ : bool
-        Whether some query has two scores that differ; True where it is not known.
+        Whether some query has two different scores; True if unknown.
     depth : int, optional
-        The rank that they are cut at, if they are.
+        The rank at which the rankings are cut.
     """
 
     judgments: Judgments
@@ -84,7 +84,7 @@ class JudgedRankings:
         ties: TieBreak = TieBreak.TREC,
         depth: int | None = None,
     ) -> JudgedRankings:
-        """Find the judged documents of a run.
+        """Find and rank the judged documents of a run.
 
         Parameters
         ----------
@@ -92,44 +92,44 @@ class JudgedRankings:
         run : nested dicts, Table, or PySpark frame
         ties : TieBreak, default TieBreak.TREC
         depth : int, optional
-            Cut the rankings at this rank: ties below it need not be sorted.
+            Cut the rankings at this rank, so that ties below it need no sorting.
 
         Returns
         -------
         JudgedRankings
-            The same arrays for every form.
+            The arrays are the same for every form of the run.
 
         Raises
         ------
         InputError
-            For a score that is no number, an id that is no string or integer, a document that is listed twice
-            in its query; the message names query and document.
+            For a score that is not a number, an id that is neither a string nor an integer, or a document
+            that is listed twice in its query; the message names query and document.
 
         Warns
         -----
         PermedWarning
             If the run is not empty, but has no query of the qrels, or no judged document; if qrels and run
-            look as if they were swapped.
+            look swapped.
         """
         if isinstance(run, Mapping):
-            found = match_dict(judgments, run, ties, depth)
+            matched = match_dict(judgments, run, ties, depth)
         elif isinstance(run, Table):
-            found = find_in_table(judgments, run, ties, depth)
+            matched = find_in_table(judgments, run, ties, depth)
         else:
             from permed_measures.engine.from_spark import find_in_spark
 
-            found = find_in_spark(judgments, run, ties)
-        n_shared = sum(map(found.query_ids.__contains__, judgments.query_ids))
-        counts = found.retrieved, len(found.query_ids), n_shared, found.scores_differ
-        row, rank = found.row, found.rank
+            matched = find_in_spark(judgments, run, ties)
+        n_shared = sum(map(matched.query_ids.__contains__, judgments.query_ids))
+        counts = matched.retrieved, len(matched.query_ids), n_shared, matched.scores_differ
+        row, rank = matched.row, matched.rank
         if depth is not None:
-            [near] = (rank <= depth).nonzero()
-            row, rank = row[near], rank[near]
+            [within] = (rank <= depth).nonzero()
+            row, rank = row[within], rank[within]
         rankings = cls.of_hits(judgments, row, rank, *counts, depth)
-        if found.may_be_grades:
+        if matched.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, file_of(run))
         if not len(rankings.row):
-            _warn_if_disjoint(rankings, found, file_of(run))
+            _warn_if_disjoint(rankings, matched, file_of(run))
         return rankings
 
     @classmethod
@@ -144,16 +144,16 @@ class JudgedRankings:
         scores_differ: bool = True,
         depth: int | None = None,
     ) -> JudgedRankings:
-        """Sort hits that have ranks already."""
+        """Sort matched documents, whose ranks are known, by query and rank."""
         order = ((judgments.query[row].astype(np.int64) << 32) | rank).argsort()
         counts = n_run_queries, n_shared, scores_differ, depth
         return cls(judgments, row[order], rank[order].astype(np.int32), retrieved, *counts)
 
     @classmethod
     def ideal(cls, judgments: Judgments, gain: NDArray[np.float64]) -> JudgedRankings:
-        """Return the rankings that retrieve all judged documents, by their gain descending."""
+        """Rank all judged documents of each query by gain descending."""
         n, query = judgments.n_queries, judgments.query
-        rises = (gain[1:] > gain[:-1]) & (query[1:] == query[:-1])  # seldom: they are sorted by grade
+        rises = (gain[1:] > gain[:-1]) & (query[1:] == query[:-1])  # seldom: the rows are sorted by grade
         row = np.lexsort((-gain, query)) if rises.any() else np.arange(len(gain))
         rank = position_in_query(query, n).astype(np.int32)
         return cls(judgments, row, rank, np.diff(judgments.offsets), n, n)
@@ -165,32 +165,32 @@ class JudgedRankings:
 
     @cached_property
     def query(self) -> NDArray[np.int32]:
-        """The query of each hit, as an index into ``judgments.query_ids``; shape (n_rows,)."""
+        """The query of each row, as an index into ``judgments.query_ids``; shape (n_rows,)."""
         return self.judgments.query[self.row]
 
     @cached_property
     def grade(self) -> NDArray[np.float64]:
-        """The grade of each hit; shape (n_rows,)."""
+        """The grade of each row; shape (n_rows,)."""
         return self.judgments.grade[self.row]
 
     @cached_property
     def offsets(self) -> Ints:
-        """Where the rows of each query begin; shape (n_queries + 1,)."""
+        """The first row of each query, and the number of rows; shape (n_queries + 1,)."""
         return offsets_of(self.query, self.n_queries)
 
     @cached_property
     def condensed(self) -> JudgedRankings:
         """The rankings without unjudged documents.
 
-        A negative grade counts as unjudged here: trec_eval's ``-J`` takes these documents out as well
-        (seen with pytrec-eval-terrier 0.5.11).
+        A negative grade counts as unjudged here: trec_eval's ``-J`` removes these documents too (tested with
+        pytrec-eval-terrier 0.5.11).
         """
         kept = self.keep(self.grade >= 0)
         rank = position_in_query(kept.query, self.n_queries).astype(np.int32)
         return replace(kept, rank=rank, retrieved=np.diff(kept.offsets))
 
     def relevant(self, rel: float, cutoff: int | None = None, judged_only: bool = False) -> Relevant:
-        """Return the documents within the cutoff with a grade of at least `rel`; many measures share them."""
+        """Select the documents within the cutoff with a grade of at least `rel`; cached for all measures."""
         if judged_only:
             return self.condensed.relevant(rel, cutoff)
         cutoff = None if cutoff == self.depth else cutoff
@@ -198,8 +198,8 @@ class JudgedRankings:
             if cutoff is None:
                 [rows] = (self.grade >= rel).nonzero()
                 query = self.query[rows]
-                found = position_in_query(query, self.n_queries)
-                hits = Relevant(query, self.rank[rows], self.grade[rows], found)
+                n_relevant = position_in_query(query, self.n_queries)
+                hits = Relevant(query, self.rank[rows], self.grade[rows], n_relevant)
             else:
                 whole = self.relevant(rel)
                 [rows] = (whole.rank <= cutoff).nonzero()
@@ -210,13 +210,13 @@ class JudgedRankings:
     def num_rel_ret(
         self, rel: float, cutoff: int | None = None, judged_only: bool = False
     ) -> NDArray[np.float64]:
-        """Return how many documents with a grade of at least `rel` each query has within the cutoff."""
+        """Count the documents with a grade of at least `rel` within the cutoff, per query."""
         hits = self.relevant(rel, None, judged_only)
         query = hits.query if cutoff is None else hits.query[hits.rank <= cutoff]
         return sums(query, None, self.n_queries)
 
     def within(self, cutoff: int | None) -> JudgedRankings:
-        """Return the rankings cut at rank k; many measures share them."""
+        """Cut the rankings at a rank; cached for all measures."""
         if cutoff in (None, self.depth):
             return self
         if cutoff not in self._within:
@@ -224,7 +224,7 @@ class JudgedRankings:
         return self._within[cutoff]
 
     def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
-        """Return the rankings with only these rows, ranks unchanged."""
+        """Keep only these rows; their ranks do not change."""
         counts = self.retrieved, self.n_run_queries, self.n_shared
         return JudgedRankings(self.judgments, self.row[rows], self.rank[rows], *counts)
 
@@ -232,21 +232,21 @@ class JudgedRankings:
 SWAPPED = "the qrels look like a run, and the run looks like qrels"
 
 
-def _warn_if_disjoint(rankings: JudgedRankings, found: MatchedDocs, path: Path | None) -> None:
-    judgments, some_ids = rankings.judgments, found.some_ids
+def _warn_if_disjoint(rankings: JudgedRankings, matched: MatchedDocs, path: Path | None) -> None:
+    judgments, in_run = rankings.judgments, _first_two(matched.some_ids)
     if not rankings.n_run_queries or not len(judgments.query):
         return
     kind, hint, every = PermedWarning, "", "every value"
     if not rankings.n_shared:
-        kind, theirs = NoSharedQueryWarning, _two(judgments.query_ids)
-        problem = f"the run and the qrels share no query: the run has {_two(some_ids)}, the qrels {theirs}"
-        run_ids = found.query_ids
+        kind, in_qrels = NoSharedQueryWarning, _first_two(judgments.query_ids)
+        problem = f"the run and the qrels share no query: the run has {in_run}, the qrels {in_qrels}"
+        run_ids = matched.query_ids
         hint = suggestion(sorted(run_ids) if isinstance(run_ids, set) else list(run_ids), judgments.query_ids)
-    elif not len(found.row) and rankings.retrieved.any():
-        theirs = _two(judgments.documents)
-        problem = f"no retrieved document is judged: the run has {_two(some_ids)}, the qrels judge {theirs}"
+    elif not len(matched.row) and rankings.retrieved.any():
+        in_qrels = _first_two(judgments.documents)
+        problem = f"no retrieved document is judged: the run has {in_run}, the qrels judge {in_qrels}"
         every = "every value but NumRet"
-        hint = _prefixed(some_ids, judgments.documents)
+        hint = _prefix_hint(matched.some_ids, judgments.documents)
     else:
         return
     _warn(f"{problem}; {every} is that of an empty run", hint, path, kind)
@@ -257,20 +257,20 @@ def _warn(problem: str, hint: str, path: Path | None, kind: type[PermedWarning] 
     warn(f"{prefix}{problem}{advice}", kind, path)
 
 
-def _prefixed(run_ids: Iterable[str], judged: Iterable[str]) -> str:
-    """Return a hint for ids that meet without what stands before their digits; empty if they do not."""
-    ours, theirs = set(run_ids), set(judged)
-    for ids, others in ((ours, theirs), (theirs, ours)):
-        for each in sorted(ids):
-            bare = re.sub(r"^[^0-9]+", "", each)
-            if bare not in ("", each) and bare in others:
-                first, second = (each, bare) if ids is ours else (bare, each)
+def _prefix_hint(run_ids: Iterable[str], judged_ids: Iterable[str]) -> str:
+    """Suggest that the ids of one side have a prefix before their digits; empty if that is not so."""
+    in_run, in_qrels = set(run_ids), set(judged_ids)
+    for ids, others in ((in_run, in_qrels), (in_qrels, in_run)):
+        for doc_id in sorted(ids):
+            bare = re.sub(r"^[^0-9]+", "", doc_id)
+            if bare not in ("", doc_id) and bare in others:
+                run_id, judged_id = (doc_id, bare) if ids is in_run else (bare, doc_id)
                 return (
-                    f"{short_repr(first)} of the run may be {short_repr(second)} of the qrels: give both "
+                    f"{short_repr(run_id)} of the run may be {short_repr(judged_id)} of the qrels: give both "
                     f"the same ids"
                 )
     return ""
 
 
-def _two(ids: Iterable[str]) -> str:
+def _first_two(ids: Iterable[str]) -> str:
     return ", ".join(map(short_repr, islice(ids, 2)))

@@ -1,4 +1,4 @@
-"""From scores to ranks, without building rankings: how many scores are above, which rule breaks a tie."""
+"""Compute ranks from scores without sorting whole rankings: count the scores above, break ties by a rule."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from permed_measures.engine.tables import string_id
 
 
 class TieBreak(Enum):
-    """Which document comes first where scores are equal.
+    """The rule for the order of documents with equal scores.
 
-    Scores are compared as float32, but for ``TREC10``.
+    Scores are compared as float32, except with ``TREC10``.
     """
 
     TREC = "trec"
@@ -55,23 +55,25 @@ _ORDERED: dict[TieBreak, Callable[[list[str], GradesOfDocs], list[str]]] = {
     TieBreak.OPTIMISTIC: partial(_by_grade, sign=-1),
     TieBreak.PESSIMISTIC: partial(_by_grade, sign=1),
 }
-"""The documents of a tie in order: each takes them in the order of the rows, and the grades of its hits."""
+"""For each rule, order the documents of a tie, given in row order with the grades of the judged ones."""
 
 
 class ScoredHits(NamedTuple):
-    """The scores of a run, or of some of its queries, and its hits: the judged documents among them.
+    """The scores of a run, or of some of its queries, and the scores of its matched (judged) documents.
 
     Attributes
     ----------
     score : ndarray of float64, shape (n_rows,)
-        The rows of a query stand together.
+        All scores; the rows of a query stand together.
     start, end : ndarray of int64, shape (n_queries,)
-        Where the rows of each query of the judgments begin and end; there may be rows of other queries.
+        The first row of each query of the judgments, and the row after its last; other rows belong to queries
+        that are not judged.
     ids : callable
-        Returns the document ids of the rows at these positions.
+        Returns the document ids at given row positions.
     row : ndarray of int64, shape (n_hits,)
-        Which judgment each hit is.
+        The row of each matched document in the judgments.
     hit_score : ndarray of float64, shape (n_hits,)
+        The score of each matched document.
     """
 
     score: NDArray[np.float64]
@@ -84,18 +86,18 @@ class ScoredHits(NamedTuple):
 
 @np.errstate(over="ignore")
 def scores_differ(rows: ScoredHits) -> bool:
-    """Return whether some query has two scores that differ as float32."""
+    """Check whether some query has two scores that differ as float32."""
     n_rows = rows.end - rows.start
     start = rows.start[n_rows > 0]
-    ends = rows.score[rows.end[n_rows > 0] - 1]
+    last = rows.score[rows.end[n_rows > 0] - 1]
     first = rows.score[start].astype(np.float32)
-    if (first != ends.astype(np.float32)).any():  # in nearly every run the last score is another
+    if (first != last.astype(np.float32)).any():  # fast, and true of nearly every run
         return True
     score = rows.score[concat_ranges(start, n_rows[n_rows > 0])].astype(np.float32)
     return not np.array_equal(score, np.repeat(first, n_rows[n_rows > 0]))
 
 
-@np.errstate(over="ignore")  # beyond float32 is infinite, as it is in C
+@np.errstate(over="ignore")  # a score beyond float32 becomes infinite, as in C
 def ranks_of(
     rows: ScoredHits,
     judgments: Judgments,
@@ -103,17 +105,17 @@ def ranks_of(
     depth: int | None = None,
     mixed: NDArray[np.bool_] | None = None,
 ) -> Ints:
-    """Return the rank of each hit: one plus the scores above its own, plus the tied rows before it.
+    """Rank each matched document: one, plus the scores above its own, plus the tied rows before it.
 
-    If there is a `depth`, a rank beyond it is any such rank. If only some hits are in `mixed` ties, the
-    others stand first in theirs, whatever the rule.
+    With `depth`, ranks beyond it are not exact, only beyond it. With `mixed` (a mask), matched documents not
+    in the mask are placed first in their tie, whatever the rule.
     """
     kind: Any = np.float64 if ties is TieBreak.TREC10 else np.float32
     score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
     query = judgments.query[rows.row]
     low, high = rows.start[query], rows.end[query]
     unsorted = _sort_queries(score, rows, query)
-    if judgments.n_queries == 1:  # numpy searches in one list sooner
+    if judgments.n_queries == 1:  # numpy's own search is faster in a single list
         first = low + score[rows.start[0] : rows.end[0]].searchsorted(wanted)
     else:
         last = high if depth is None else np.minimum(high, low + depth)
@@ -122,16 +124,17 @@ def ranks_of(
     rank: Ints = second - low
     tied = (second < high) & (score.take(second, mode="clip") == wanted)
     if mixed is not None:
-        alike = np.flatnonzero(tied & ~mixed)
-        alike = alike[np.argsort(first[alike], kind="stable")]
-        _, start, which = np.unique(first[alike], return_index=True, return_inverse=True)
-        rank[alike] += np.arange(len(alike)) - start[which]
+        unmixed = np.flatnonzero(tied & ~mixed)
+        unmixed = unmixed[np.argsort(first[unmixed], kind="stable")]
+        _, start, which = np.unique(first[unmixed], return_index=True, return_inverse=True)
+        rank[unmixed] += np.arange(len(unmixed)) - start[which]
         tied &= mixed
     if not np.count_nonzero(tied):
         return rank
-    near = np.flatnonzero(tied if depth is None else tied & (rank <= depth))
-    if len(near):
-        rank[near] += _before_in_ties(rows, score, unsorted, first[near], rows.row[near], judgments, ties)
+    ambiguous = np.flatnonzero(tied if depth is None else tied & (rank <= depth))
+    if len(ambiguous):
+        tie, row = first[ambiguous], rows.row[ambiguous]
+        rank[ambiguous] += _n_before_in_ties(rows, score, unsorted, tie, row, judgments, ties)
     return rank
 
 
@@ -139,7 +142,7 @@ def ranks_of(
 def tie_rank_ranges(
     rows: ScoredHits, judgments: Judgments, kind: type[np.floating[Any]]
 ) -> tuple[Ints, Ints]:
-    """Return the first and the last rank that each hit could have among the rows with its score."""
+    """Return the first and the last rank that each matched document can have within its tie."""
     score, wanted = -rows.score.astype(kind), -rows.hit_score.astype(kind)
     query = judgments.query[rows.row]
     low, high = rows.start[query], rows.end[query]
@@ -154,12 +157,12 @@ _NO_ROWS_TIED = np.zeros(0, np.int64)
 def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32]) -> Ints:
     """Sort the scores of each of these queries in place; return the queries that were not sorted.
 
-    Most runs are sorted as they are written. To sort a query's scores takes numpy about as long as to compare
-    them all with one or two of them, and then it does not matter how many are judged.
+    Most runs are sorted already. Sorting a query's scores takes numpy about as long as comparing them all
+    with one or two scores, and makes the time independent of the number of judged documents.
     """
     falls = np.zeros(len(score) + 1, np.bool_)
     np.less(score[1:], score[:-1], out=falls[1 : len(score)])
-    falls[rows.start] = False  # the row before is of another query
+    falls[rows.start] = False  # the row before belongs to another query
     if not np.count_nonzero(falls):
         return _NO_ROWS_TIED
     queries, n_falls = np.unique(query), np.cumsum(falls)
@@ -170,23 +173,23 @@ def _sort_queries(score: NDArray[Any], rows: ScoredHits, query: NDArray[np.int32
 
 
 def _bisect(score: NDArray[Any], low: Ints, high: Ints, wanted: NDArray[Any], before: np.ufunc) -> Ints:
-    """Return, for each hit, the first position between `low` and `high` whose score is not before its own."""
+    """Find, for each wanted score, the first position from `low` to `high` whose score is not before it."""
     one = _STEPS[0]
     last_before: Ints = low - one
     end = high - one
     n_steps = int(np.maximum.reduce(high - low, initial=0)).bit_length()
     for step in reversed(_STEPS[:n_steps]):
-        last = np.minimum(last_before + step, end)  # of the next rows: if it is before, all of them are
+        last = np.minimum(last_before + step, end)  # if this row is before, so are all rows up to it
         np.copyto(last_before, last, where=before(score[last], wanted))
     last_before += one
     return last_before
 
 
 _STEPS = [np.array(1 << power) for power in range(63)]
-"""As arrays: to add Python's integers to a few numbers takes numpy twice as long."""
+"""Powers of 2 as arrays: adding Python integers takes numpy twice as long for a few numbers."""
 
 
-def _before_in_ties(
+def _n_before_in_ties(
     rows: ScoredHits,
     score: NDArray[Any],
     unsorted: Ints,
@@ -195,31 +198,31 @@ def _before_in_ties(
     judgments: Judgments,
     ties: TieBreak,
 ) -> Ints:
-    """Count, for each hit, the rows of its tie that the rule puts before it.
+    """Count, for each matched document, the rows of its tie that the rule puts before it.
 
-    Its tie begins at the position `first` in the sorted scores, and `row` is its judgment.
+    Its tie begins at the position `first` in the sorted scores; `row` is its row in the judgments.
     """
     by_tie = np.argsort(first, kind="stable")
     row, query = row[by_tie], judgments.query[row[by_tie]]
     start, one, n_hits = np.unique(first[by_tie], return_index=True, return_counts=True)
     n_rows = _bisect(score, start, rows.end[query[one]], score[start], np.less_equal) - start
     position = np.arange(len(score))
-    for each in np.intersect1d(query, unsorted).tolist():
-        here = slice(rows.start[each], rows.end[each])
-        position[here] = position[here][np.argsort(-rows.score[here].astype(score.dtype), kind="stable")]
+    for index in np.intersect1d(query, unsorted).tolist():
+        block = slice(rows.start[index], rows.end[index])
+        position[block] = position[block][np.argsort(-rows.score[block].astype(score.dtype), kind="stable")]
     ids = iter(rows.ids(position[concat_ranges(start, n_rows)]))
     hits = zip(judgments.ids(row), judgments.grade[row].tolist(), strict=True)
-    before: list[int] = []
+    n_before: list[int] = []
     for rows_of_tie, hits_of_tie in zip(n_rows.tolist(), n_hits.tolist(), strict=True):
-        before += _before(list(islice(ids, rows_of_tie)), dict(islice(hits, hits_of_tie)), ties)
+        n_before += _n_before(list(islice(ids, rows_of_tie)), dict(islice(hits, hits_of_tie)), ties)
     counts = np.empty(len(first), np.int64)
-    counts[by_tie] = before
+    counts[by_tie] = n_before
     return counts
 
 
-def _before(ids: list[str], grades: GradesOfDocs, ties: TieBreak) -> list[int]:
-    """Count the documents of a tie that are before each of its hits."""
-    if {*map(type, ids)} - {str}:  # those of a dict whose first id is a string
+def _n_before(ids: list[str], grades: GradesOfDocs, ties: TieBreak) -> list[int]:
+    """Count the documents of a tie that stand before each of its judged documents."""
+    if {*map(type, ids)} - {str}:  # a dict whose sampled ids were strings may hold others
         ids = list(map(string_id, ids))
     ordered = _ORDERED[ties](ids, grades)
     position = dict(zip(ordered, range(len(ordered)), strict=True))

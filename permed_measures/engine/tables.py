@@ -1,4 +1,4 @@
-"""Qrels and runs as the engine takes them, nested dicts or a table; what must hold of ids and numbers."""
+"""The engine's input: qrels and runs as nested dicts or tables, and the checks of their ids and numbers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ QRELS_FIRST = "The qrels come first, then the run"
 
 
 class NamedDict(dict[str, Any]):
-    """Qrels or a run as nested dicts, of a file or of a data set.
+    """Qrels or a run as nested dicts, with the file or the data set that they come from.
 
     Parameters
     ----------
     rows : mapping, or iterable of pairs
         ``{query_id: {doc_id: number}}``.
     name : Path, optional
-        The file, which warnings about the whole name.
+        The file, for warnings about all of it.
     dataset : optional
-        The data set of ir_datasets that qrels are of: its queries have texts and fields.
+        The data set of ir_datasets that the qrels belong to; its queries have texts and fields.
     """
 
     def __init__(self, rows: Any = (), name: Path | None = None, dataset: Any = None) -> None:
@@ -36,22 +36,22 @@ class NamedDict(dict[str, Any]):
 
 
 class Table:
-    """Qrels or a run as frames of query_id, doc_id (strings) and relevance or score (Float64), its parts.
+    """Qrels or a run as frames (parts) of query_id, doc_id (strings) and relevance or score (Float64).
 
-    They need not be in memory together; what is wrong in a row is raised when it is read. A document that is
-    listed twice in a query, judged or not, is an error when they are evaluated. If a query has rows in two
-    parts, all of them are put together in memory.
+    The parts need not be in memory together; an error in a row is raised when the row is read. A document
+    that is listed twice in a query, judged or not, is an error during evaluation. If a query has rows in two
+    parts, evaluation puts all parts together in memory.
 
     Parameters
     ----------
     parts : iterable of polars.DataFrame, or callable
-        Can be gone through again; a callable returns an iterator each time.
+        The parts, which can be iterated several times; a callable returns an iterator each time.
     column : {'relevance', 'score'}
-        The column of numbers: that of qrels, or that of a run.
+        The column of numbers: relevance for qrels, score for a run.
     name : Path, optional
-        The file, which warnings about the whole name.
+        The file, for warnings about all of it.
     twice : callable, optional
-        Returns the error for a query and a document that is listed twice.
+        Builds the error for a document that is listed twice, from query id and document id.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Table:
         return self._parts() if callable(self._parts) else iter(self._parts)
 
     def whole(self) -> pl.DataFrame:
-        """Return all rows as one frame."""
+        """Concatenate all parts to one frame."""
         schema = {"query_id": pl.String, "doc_id": pl.String, self.column: pl.Float64}
         parts = [part.cast({self.column: pl.Float64}) for part in self]
         return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
     def nested(self) -> NamedDict:
-        """Return all rows as nested dicts."""
+        """Convert all rows to nested dicts."""
         nested = NamedDict(name=self.name)
         for part in self:
             for query_id, doc_id, value in zip(*(column.to_list() for column in part), strict=True):
@@ -94,7 +94,7 @@ def _twice(query_id: str, doc_id: str) -> InputError:
 
 
 Rows = Nested | Table | Any
-"""What the engine takes: nested dicts, a table, or a run in a PySpark frame with the columns of a table."""
+"""The engine's input: nested dicts, a table, or a run in a PySpark frame with the columns of a table."""
 
 
 def file_of(rows: object) -> Path | None:
@@ -103,12 +103,12 @@ def file_of(rows: object) -> Path | None:
 
 
 def dataset_of(qrels: object) -> Any:
-    """Return the data set that qrels are of; None if there is none."""
+    """Return the data set that qrels belong to; None if there is none."""
     return qrels.dataset if isinstance(qrels, NamedDict) else None
 
 
 def location(query_id: object, doc_id: object) -> str:
-    """Return where a row is, for an error message."""
+    """Name the query and the document of a row, for an error message."""
     return f"query {short_repr(query_id)}, document {short_repr(doc_id)}"
 
 
@@ -116,7 +116,7 @@ def location(query_id: object, doc_id: object) -> str:
 
 
 def string_id(value: object, *, where: str = "") -> str:
-    """Return an id as a string; anything but a string or an integer is an error."""
+    """Convert an id to a string; raise InputError unless it is a string or an integer."""
     if isinstance(value, str):
         return value
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
@@ -131,7 +131,7 @@ def string_id(value: object, *, where: str = "") -> str:
 def with_string_ids(
     mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
 ) -> Mapping[str, Any]:
-    """Return the mapping with ids that are strings; two that become one are an error, which names `ids`."""
+    """Convert the keys of a mapping to strings; if two become equal, raise InputError, which names `ids`."""
     if not {*map(type, mapping)} - {str}:
         return mapping
     where = "" if query_id is None else f"query {short_repr(query_id)}"
@@ -146,15 +146,16 @@ def with_string_ids(
 
 
 def text_series(name: str, ids: list[str]) -> pl.Series:
-    """Return ids as a series; one with half of a character, which no frame can hold, is missing in it."""
+    """Convert ids to a series; an id with an unpaired surrogate, which polars cannot hold, becomes null."""
     try:
         return pl.Series(name, ids, dtype=pl.String)
     except UnicodeEncodeError:
-        return pl.Series(name, [each if is_encodable(each) else None for each in ids], dtype=pl.String)
+        encodable = [text if is_encodable(text) else None for text in ids]
+        return pl.Series(name, encodable, dtype=pl.String)
 
 
 def is_encodable(value: str) -> bool:
-    """Return whether this has no half of a Unicode character."""
+    """Check that a string has no unpaired surrogate (half of a Unicode character)."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -166,23 +167,23 @@ def is_encodable(value: str) -> bool:
 
 
 def check_number(value: Any, column: str, *, where: str) -> float | int:
-    """Return a finite relevance, or a score that is not NaN; anything else is an error."""
+    """Return the value if it is a finite relevance, or a score that is not NaN; else raise InputError."""
     try:
         if math.isfinite(value) or (column == "score" and not math.isnan(value)):
             return value  # type: ignore[no-any-return]
-    except (TypeError, ValueError, OverflowError):  # no number, or an integer beyond all floats
+    except (TypeError, ValueError, OverflowError):  # not a number, or an integer beyond all floats
         pass
     raise not_a_number(value, column, where=where)
 
 
 def not_a_number(value: object, column: str, *, where: str) -> InputError:
-    """Return the error for a score or relevance that is no number."""
+    """Build the error for a score or relevance that is not a number."""
     problem = f"a {column} must be a number (found {short_repr(value)})"
     return InputError(problem, where=where, hint="Correct or remove this row")
 
 
 def missing_value(column: str, *, where: str) -> InputError:
-    """Return the error for a row that lacks an id or a number."""
+    """Build the error for a row that lacks an id or a number."""
     return InputError(f"missing value in column {column}", where=where, hint="Correct or remove this row")
 
 
@@ -190,26 +191,26 @@ def missing_value(column: str, *, where: str) -> InputError:
 
 
 def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
-    """Return query and document of the first row whose query and document have stood before."""
-    import numpy as np  # not where this is imported: by the package itself
+    """Find the first row that repeats an earlier pair of query and document; return the pair, or None."""
+    import numpy as np  # here, since the package itself imports this module and must load fast
 
     hashes = np.sort(frame.select("query_id", "doc_id").hash_rows().to_numpy())
     if not (hashes[1:] == hashes[:-1]).any():
         return None
-    again = repeated_rows(frame.select("query_id", "doc_id"))
-    return again.row(0) if len(again) else None
+    repeated = repeated_rows(frame.select("query_id", "doc_id"))
+    return repeated.row(0) if len(repeated) else None
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose query and document have stood before."""
+    """Select the rows that repeat an earlier pair of query and document."""
     return frame.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
 
 
 def no_dict(query_id: str, docs: Any, column: str) -> InputError:
-    """Return the error for a query whose documents are no dict; of a list it says how to write one."""
-    what, hint = "results", "Of a ranked list write {doc: -rank for rank, doc in enumerate(documents, 1)}"
+    """Build the error for a query whose documents are not a dict; the hint shows how to convert a list."""
+    what, hint = "results", "For a ranked list write {doc: -rank for rank, doc in enumerate(documents, 1)}"
     if column == "relevance":
-        what, hint = "judgments", "Of relevant documents write dict.fromkeys(documents, 1)"
+        what, hint = "judgments", "For relevant documents write dict.fromkeys(documents, 1)"
     problem = f"the {what} of a query must be a dict {{doc_id: {column}}} (found {type(docs).__name__})"
     return InputError(
         problem,

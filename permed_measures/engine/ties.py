@@ -1,4 +1,4 @@
-"""What the order of equal scores can make of a value."""
+"""Bound the values of measures over the orders of documents with equal scores."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
 
 _OTHERWISE = {"GradedAP", "Judged", "infAP"}
-"""Measures that may fall where neighbours of a ranking are exchanged so that the better one is first."""
+"""Measures that may fall when two neighbours of a ranking are swapped so that the better one comes first."""
 
 _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 
 
 class OverTies(NamedTuple):
-    """What the orders of equal scores make of the values of some measures, query by query.
+    """The values of some measures over the orders of documents with equal scores, query by query.
 
     Attributes
     ----------
     least, most : ndarray of float64, shape (n_measures, n_queries)
-        Over the order that evaluations have, the lowest and the highest grade first, and for GradedAP those
-        of its weights: some order gives these values.
+        The minimum and the maximum over these orders: the standard one, the lowest and the highest grade
+        first, and for GradedAP two by its weights. So some order reaches each value.
     exact : list of bool
-        Of each measure, whether no order gives others beyond them.
+        Whether the bounds are exact, for each measure: no other order gives a value beyond them.
     expected : list of (ndarray of float64, shape (n_queries,), or None)
-        Of each measure the mean over all orders, each as likely; None where it has no closed form.
+        The mean over all orders, each equally likely, for each measure; None if it has no closed form.
     """
 
     least: Floats
@@ -49,7 +49,7 @@ class OverTies(NamedTuple):
 
 
 def over_ties(measures: Sequence[Measure], judgments: Judgments, run: Rows, values: Floats) -> OverTies:
-    """Return the least, the most and the mean over the orders of equal scores.
+    """Compute the minimum, the maximum and the mean over orders of documents with equal scores.
 
     Parameters
     ----------
@@ -59,77 +59,80 @@ def over_ties(measures: Sequence[Measure], judgments: Judgments, run: Rows, valu
     run : nested dicts or Table
         Read several times.
     values : ndarray of float64, shape (n_measures, n_queries)
-        With the order that evaluations have.
+        The values with the standard order of ties.
     """
-    least = most = values
-    with warnings_about(None):  # of this run they were given
+    minimum = maximum = values
+    with warnings_about(None):  # the user has seen the warnings about this run
         ties = TiedRankings.of(judgments, run)
         changed = ties.changed_by_order()
         if not changed.any():
             return OverTies(values, values, [True] * len(measures), list(values))
         by_grade = [JudgedRankings.of(judgments, run, ties) for ties in _BY_GRADE]
         for rankings in by_grade:
-            found = evaluated(list(measures), rankings).values
-            least, most = np.minimum(least, found), np.maximum(most, found)
+            reached = evaluated(list(measures), rankings).values
+            minimum, maximum = np.minimum(minimum, reached), np.maximum(maximum, reached)
         exact = [best_first_is_most(measure) for measure in measures]
         for i, measure in enumerate(measures):
             if measure.NAME == "GradedAP":
                 by_weight = _by_weight(measure, judgments, run)
-                found = np.concatenate([evaluated([measure], rankings).values for rankings in by_weight])
-                least[i], most[i] = np.minimum(least[i], found.min(0)), np.maximum(most[i], found.max(0))
-                exact[i] = _same_hits(measure, [*by_grade, *by_weight])
+                reached = np.concatenate([evaluated([measure], rankings).values for rankings in by_weight])
+                minimum[i] = np.minimum(minimum[i], reached.min(0))
+                maximum[i] = np.maximum(maximum[i], reached.max(0))
+                exact[i] = _same_relevant(measure, [*by_grade, *by_weight])
     expected = [_expected(measure, ties, changed, row) for measure, row in zip(measures, values, strict=True)]
-    return OverTies(least, most, exact, expected)
+    return OverTies(minimum, maximum, exact, expected)
 
 
 def _expected(
     measure: Measure, ties: TiedRankings, changed: NDArray[np.bool_], values: Floats
 ) -> Floats | None:
-    """Return the mean over all orders; of queries that no order changes, the values themselves."""
+    """Compute the mean over all orders; queries that no order changes keep their values."""
     expected = EXPECTED.get(str(measure.NAME))
     mean = expected(ties, **values_of(measure)) if expected else None
     return None if mean is None else np.where(changed, mean, values)
 
 
 def _by_weight(measure: Measure, judgments: Judgments, run: Rows) -> list[JudgedRankings]:
-    """Return the orders that give GradedAP its least and its most, unless a tie goes on below the cutoff.
+    """Build the orders that minimize and maximize GradedAP, unless a tie extends below the cutoff.
 
-    Precision rises within a tie, so that it is the most with the relevant documents first, the lightest of
-    them before the others, and the least with these last, the heaviest first.
+    Precision rises within a tie of relevant documents. So the maximum has the relevant documents first, the
+    smallest weight before the others; the minimum has them last, the largest weight first.
     """
-    given = values_of(measure)
-    weight = np.abs(weight_of_grade(judgments.grade, max_rel=given["max_rel"], gains=given["gains"]))
-    lightest_first = np.where(judgments.grade >= given["rel"], 1 / (1 + weight), 0.0)
+    parameters = values_of(measure)
+    max_rel, gains, rel = (parameters[name] for name in ("max_rel", "gains", "rel"))
+    weight = np.abs(weight_of_grade(judgments.grade, max_rel=max_rel, gains=gains))
+    lightest_first = np.where(judgments.grade >= rel, 1 / (1 + weight), 0.0)
     keyed = replace(judgments, grade=lightest_first)
     return [replace(JudgedRankings.of(keyed, run, ties), judgments=judgments) for ties in _BY_GRADE]
 
 
-def _same_hits(measure: Measure, orders: list[JudgedRankings]) -> bool:
-    """Return whether all orders have the same relevant documents within the cutoff."""
-    given = values_of(measure)
-    found = []
-    for each in orders:
-        within = (each.condensed if given["judged_only"] else each).within(given["cutoff"])
-        found.append(np.sort(within.row[within.grade >= given["rel"]]))
-    return all(np.array_equal(found[0], each) for each in found)
+def _same_relevant(measure: Measure, orders: list[JudgedRankings]) -> bool:
+    """Check whether all orders have the same relevant documents within the cutoff."""
+    parameters = values_of(measure)
+    relevant = []
+    for rankings in orders:
+        counted = (rankings.condensed if parameters["judged_only"] else rankings).within(parameters["cutoff"])
+        relevant.append(np.sort(counted.row[counted.grade >= parameters["rel"]]))
+    return all(np.array_equal(relevant[0], rows) for rows in relevant)
 
 
 def best_first_is_most(measure: Measure) -> bool:
-    """Return whether the highest grade first gives the most of all orders, and the lowest first the least.
+    """Check whether the highest grade first maximizes a measure over all orders, and the lowest minimizes it.
 
-    It does where a ranking never loses by the exchange of two neighbours that puts the better one first.
-    GradedAP is no such measure: it weighs precision, which rises within a tie, so that the better document
-    gains more behind the other (`_by_weight`). Nor are measures of grades that gain in another order, of an
-    ideal list within the cutoff, and those that tell unjudged documents from others that are not relevant.
+    This holds if the value never falls when two neighbours are swapped so that the better one comes first. It
+    does not hold for GradedAP: it weighs precision, which rises within a tie, so that the better document
+    gains more behind the other (`_by_weight`). Nor does it hold for gains in another order than the grades,
+    an ideal list within the cutoff, or measures that treat unjudged and other non-relevant documents
+    differently.
     """
-    given = values_of(measure)
-    graded = given.get("gains") is None and given.get("ideal") != "cutoff"
-    return measure.NAME not in _OTHERWISE and graded and given.get("rel") != 0
+    parameters = values_of(measure)
+    graded = parameters.get("gains") is None and parameters.get("ideal") != "cutoff"
+    return measure.NAME not in _OTHERWISE and graded and parameters.get("rel") != 0
 
 
 ALL_ORDERS = "the least and the most over the orders of equal scores"
 THREE_ORDERS = "*: as ranked, lowest and highest grade first; other orders may go beyond"
-"""What is said of ranges, and of those that are not exact."""
+"""Descriptions of ranges that are exact, and of those that are not."""
 EXPECTED_VALUE = "the mean over all orders of equal scores, each as likely"
 NO_CLOSED_FORM = "there is no closed form"
-"""What is said of means, and of those that are left out."""
+"""Descriptions of means, and of means that are left out."""

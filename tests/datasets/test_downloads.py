@@ -116,7 +116,7 @@ def test_a_connection_that_is_cut_is_tried_again_and_leaves_no_half_file(server,
 
 
 def test_a_home_that_cannot_be_written_is_named_with_its_variable(server, home, tmp_path):
-    hint = "Let the environment variable IR_DATASETS_HOME name a folder in which files can be written"
+    hint = "Set the environment variable IR_DATASETS_HOME to a folder in which files can be written"
     home.mkdir()
     (home / "some").write_text("no folder")
     with pytest.raises(pm.InputError, match=hint) as error:

@@ -192,7 +192,7 @@ def test_what_is_neither_a_file_nor_an_id_is_named_with_what_may_have_been_meant
 def test_ids_that_cannot_be_rewritten_are_an_error_that_names_the_file(tmp_path):
     path = tmp_path / "run.trec"
     path.write_text("q9 Q0 a 1 1 t\n")
-    with pytest.raises(pm.InputError, match=r"run\.trec: no query id of the run meets the qrels"):
+    with pytest.raises(pm.InputError, match=r"run\.trec: no query id of the run matches the qrels"):
         read(path, "score", rewriting="permed", qrels={"q1": {"a": 1}})
     path.write_text("t_turn_1 Q0 a 1 1 t\n")
     run = read(path, "score", rewriting="permed", qrels={"t_1": {"a": 1}})

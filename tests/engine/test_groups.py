@@ -80,7 +80,7 @@ def test_means_of_a_group_are_to_the_last_bit_those_of_its_queries_alone():
     run = {query_id: {f"d{d}": rng.random() for d in range(8)} for query_id in qrels}
     by = {query_id: rng.choice(["a", "b", "c"], p=[0.6, 0.3, 0.1]) for query_id in list(qrels)[:350]}
     measures = ["nDCG@5", "GradedAP", "NumRet"]
-    with pytest.warns(pm.PermedWarning, match="50 judged queries are in no group"):
+    with pytest.warns(pm.PermedWarning, match="50 judged queries belong to no group"):
         found = pm.evaluate_by(measures, qrels, run, by=by)
     for group, means in found.items():
         alone = {query_id: qrels[query_id] for query_id in qrels if by.get(query_id) == group}
@@ -106,7 +106,7 @@ def test_the_time_grows_with_the_number_of_groups_and_not_faster():
 
 
 QUERIES = {"a_1": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}}
-ONE_IN_NO_GROUP = "group: 1 judged query is in no group, and counts in none"
+ONE_IN_NO_GROUP = "group: 1 judged query belongs to no group and is left out"
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ ONE_IN_NO_GROUP = "group: 1 judged query is in no group, and counts in none"
         (
             {**dict.fromkeys(QUERIES, "x"), **{f"q{n}": n for n in range(7)}},
             ["x"],
-            "group: no query of 7 groups is judged (0, 1, 2, 3, 4 and 2 more); left out",
+            "group: 7 groups have no judged query and are left out: 0, 1, 2, 3, 4 and 2 more",
         ),
-        ("_(1)", ["1"], "_(1): 2 judged queries are in no group, and count in none"),
+        ("_(1)", ["1"], "_(1): 2 judged queries belong to no group and are left out"),
         ({"a_1": 1, "b": 1, "c": None}, [1], ONE_IN_NO_GROUP),
         (pd.Series({"a_1": 1.0, "b": math.nan, "c": 1.0}), [1.0], ONE_IN_NO_GROUP),
     ],
@@ -138,8 +138,12 @@ def test_groups_without_queries_and_queries_without_a_group_are_warned_about(by,
         (QUERIES, "(a){99999999999}", "not a pattern: "),
         (QUERIES, "(" * 5000, "not a pattern: "),
         (QUERIES, "(nowhere)", "the pattern '(nowhere)' finds nothing in any query id (such as 'a_1')"),
-        (QUERIES, pd.Series([1, 2], ["b", "b"]), "query 'b': a query is in one group (found 1 and 2)"),
-        (QUERIES, {1: "x", "1": "y"}, "query '1': a query is in one group (found 'x' and 'y')"),
+        (
+            QUERIES,
+            pd.Series([1, 2], ["b", "b"]),
+            "query 'b': a query can be in one group only (found 1 and 2)",
+        ),
+        (QUERIES, {1: "x", "1": "y"}, "query '1': a query can be in one group only (found 'x' and 'y')"),
         (QUERIES, {"b": 1, 1.5: 1}, "an id must be a string or an integer (found 1.5)"),
         (QUERIES, 5, "by must be a field, a pattern, a mapping or a function (found 5)"),
         (QUERIES, lambda _: [], "a group must be a string or a number (found [])"),
@@ -205,7 +209,7 @@ def test_the_clusters_that_are_told_are_the_conversations_of_medcorpus(dataset_c
     dataset = ir_datasets.load("medcorpus")
     judged = [*dataset.qrels.asdict()]
     [note] = clusters_of(judged, None, None)[2]
-    told = re.search("clusters '(.*)'", note)[1]
+    told = re.search("set clusters to '(.*)'", note)[1]
     by_id, by_pattern = (clusters_of(judged, by, dataset)[1] for by in (None, told))
     assert np.array_equal(by_id, by_pattern)
 
@@ -215,7 +219,7 @@ def test_queries_in_no_cluster_count_as_one_each_which_is_said():
         clusters = dict(zip("wxy", known, strict=False))
         name, cluster, notes = clusters_of(list("wxyz"), clusters, None)
         assert (name, len({*cluster.tolist()})) == ("clusters", 5 - len(known))
-        assert notes == [f"clusters: {said} in no cluster; each counts as its own"]
+        assert notes == [f"clusters: {said} in no cluster; each forms its own cluster"]
 
 
 def test_groups_with_equal_texts_keep_the_order_of_the_queries():

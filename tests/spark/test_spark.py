@@ -295,7 +295,7 @@ def test_a_run_that_changes_from_scan_to_scan_is_an_error(spark):
     changing = run.selectExpr(
         "query_id", "doc_id", "double(reflect('java.lang.System', 'nanoTime')) AS score"
     )
-    message = r"not the same each time that it is computed \(two scans: 100 rows and then 100 rows"
+    message = r"Spark computes a different run each time \(two scans: 100 rows and then 100 rows"
     with pytest.raises(pm.InputError, match=message):
         pm.calc_aggregate("RR", FEW, changing)
 

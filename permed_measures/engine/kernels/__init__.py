@@ -1,7 +1,8 @@
-"""The values of a measure for every query, from the ranks and grades of the judged documents.
+"""Compute the value of a measure for every query, from the ranks and grades of the judged documents.
 
-Each kernel takes the rankings and the parameters of its measure by their names (None: left out), and returns
-a float64 array with a value per query of the judgments. No ids, no input or output, no averaging.
+Each kernel takes the rankings and the parameters of its measure by name (None: not set), and returns a
+float64 array with one value per query of the judgments. Kernels use no ids, read and write nothing, and do
+not average.
 """
 
 from __future__ import annotations
@@ -24,42 +25,44 @@ from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QM
 from permed_measures.measures.parameters import values_of
 from permed_measures.tolerances import MAX_NUMBER
 
-# --- judgments that a measure cannot be computed on -------------------------------------------------
+# --- judgments that a measure refuses ----------------------------------------------------------------
 
 MAX_EXPONENT = 1000
-"""Gains up to 2^1000 - 1, so that their sum is finite too."""
+"""The maximum grade with gain 2^grade - 1, so that sums of gains are finite."""
 
 
 def _raise_at_first(judgments: Judgments, rows: NDArray[np.bool_], problem: str, hint: str) -> None:
-    """Raise MeasureError about the first of these rows; {grade} and {highest} are filled in."""
-    found = np.flatnonzero(rows)
-    if len(found):
-        row = int(found[0])
+    """Raise MeasureError for the first of these rows; fill in {grade} and {highest}."""
+    refused = np.flatnonzero(rows)
+    if len(refused):
+        row = int(refused[0])
         facts = {"grade": f"{judgments.grade[row]:g}", "highest": f"{judgments.grade.max():g}"}
         if judgments.may_be_scores:
             hint = f"{QRELS_FIRST}; if these are grades, {hint[0].lower()}{hint[1:]}"
         raise MeasureError(problem.format(**facts), where=judgments.location(row), hint=hint.format(**facts))
 
 
-def check_weights(judgments: Judgments, given: dict[str, Any]) -> None:
-    """GradedAP: no relevant grade above `max_rel`, or each one in `gains`."""
-    if given["gains"] is not None:
-        check_gains(judgments, given)
+def check_weights(judgments: Judgments, parameters: dict[str, Any]) -> None:
+    """Check that relevant grades are at most `max_rel`, or all in `gains` (GradedAP)."""
+    if parameters["gains"] is not None:
+        check_gains(judgments, parameters)
         return
-    too_high = (judgments.grade >= given["rel"]) & (judgments.grade > given["max_rel"])
-    problem = f"GradedAP: no grade may be above max_rel={given['max_rel']} (found {{grade}})"
+    max_rel = parameters["max_rel"]
+    too_high = (judgments.grade >= parameters["rel"]) & (judgments.grade > max_rel)
+    problem = f"GradedAP: no grade may be above max_rel={max_rel} (found {{grade}})"
     hint = "Set max_rel={highest}, or give each grade its weight with gains={{...}}"
     _raise_at_first(judgments, too_high, problem, hint)
 
 
-def check_gains(judgments: Judgments, given: dict[str, Any]) -> None:
-    """Each relevant grade is in `gains`, or where none are given the gain itself."""
-    if given["gains"] is None:
+def check_gains(judgments: Judgments, parameters: dict[str, Any]) -> None:
+    """Check that each relevant grade is in `gains`; without `gains`, that grades are not too large."""
+    gains = parameters["gains"]
+    if gains is None:
         _check_size(judgments)
         return
-    relevant = judgments.grade >= given.get("rel", 1)
-    missing = relevant & ~np.isin(judgments.grade, list(given["gains"]))
-    problem = f"gains must have every relevant grade (found {{grade}}, gains have {list(given['gains'])})"
+    relevant = judgments.grade >= parameters.get("rel", 1)
+    missing = relevant & ~np.isin(judgments.grade, list(gains))
+    problem = f"gains must have every relevant grade (found {{grade}}, gains have {list(gains)})"
     _raise_at_first(judgments, missing, problem, "Add {grade} to gains")
 
 
@@ -70,17 +73,17 @@ def _check_size(judgments: Judgments) -> None:
     )
 
 
-def check_exponent(judgments: Judgments, given: dict[str, Any]) -> None:
-    """No grade is too high for its gain: 2^g - 1, or the grade itself."""
-    if _is_exponential(given):
+def check_exponent(judgments: Judgments, parameters: dict[str, Any]) -> None:
+    """Check that no grade is too large for its gain: 2^g - 1, or the grade itself."""
+    if _is_exponential(parameters):
         problem = "the gain 2^g - 1 of a grade must be a number (found grade {grade})"
         hint = "Use a linear gain, or nDCG with gains={{...}}"
         _raise_at_first(judgments, judgments.grade > MAX_EXPONENT, problem, hint)
     _check_size(judgments)
 
 
-def check_err(judgments: Judgments, given: dict[str, Any]) -> None:  # noqa: ARG001 - ERR has no such parameter
-    """ERR: no grade above gdeval's highest."""
+def check_err(judgments: Judgments, parameters: dict[str, Any]) -> None:  # noqa: ARG001 - ERR uses none
+    """Check that no grade is above gdeval's highest (ERR)."""
     problem = f"ERR: no grade may be above {ERR_MAX_GRADE}, as in gdeval (found {{grade}})"
     _raise_at_first(
         judgments, judgments.grade > ERR_MAX_GRADE, problem, "Map the grades to 0..4 before evaluating"
@@ -95,10 +98,10 @@ Expected = Callable[..., NDArray[np.float64] | None]
 
 
 class Supported(NamedTuple):
-    """A measure and how it is computed.
+    """A measure and its computation.
 
-    `kernel` computes it from rankings, and `expected` its mean over all orders of equal scores, where that
-    has a closed form. `check` refuses judgments that the measure is not defined on.
+    `kernel` computes it from rankings, and `expected` its mean over all orders of equal scores, if that has a
+    closed form. `check` refuses judgments on which the measure is not defined.
     """
 
     measure: Measure
@@ -145,39 +148,39 @@ SUPPORTED = [
     _of_set(ir_measures.NumRet, binary.num_ret),
     _of_set(ir_measures.NumRel, binary.num_rel),
 ]
-"""Every measure that is computed here."""
+"""All supported measures."""
 
 KERNELS: dict[str, Kernel] = {str(each.measure.NAME): each.kernel for each in SUPPORTED}
 CHECKS: dict[str, Check] = {str(each.measure.NAME): each.check for each in SUPPORTED if each.check}
 EXPECTED: dict[str, Expected] = {str(each.measure.NAME): each.expected for each in SUPPORTED if each.expected}
 
 
-# --- what one may not expect -------------------------------------------------------------------------
+# --- notes on surprising values ----------------------------------------------------------------------
 
 
 def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
-    """Say what the measures do on these grades that one may not expect."""
-    notes = [note for each in measures if (note := _on_binary_labels(each, judgments))]
+    """Describe what may surprise a user about the measures on these grades."""
+    notes = [note for measure in measures if (note := _note_on_binary_labels(measure, judgments))]
     highest = judgments.grade.max(initial=-np.inf)
-    levels = [each for each in measures if (rel := values_of(each).get("rel")) and rel > max(highest, 1)]
-    if levels and len(judgments.grade):
+    with_rel = [(measure, rel) for measure in measures if (rel := values_of(measure).get("rel"))]
+    above = [measure for measure, rel in with_rel if rel > max(highest, 1)]
+    if above and len(judgments.grade):
         what = (
-            f"no grade is as high as the rel of {join_names(map(str, levels), 3)} (the highest is "
-            f"{highest:g})"
+            f"no grade is as high as the rel of {join_names(map(str, above), 3)} (the highest is {highest:g})"
         )
-        notes.append(f"{what}; nothing is relevant to {'it' if len(levels) == 1 else 'them'}")
+        notes.append(f"{what}; nothing is relevant to {'it' if len(above) == 1 else 'them'}")
     fractions = judgments.grade[(judgments.grade > 0) & (judgments.grade < 1)]
-    if len(fractions) and (whole := [each for each in measures if values_of(each).get("rel") == 1]):
+    if len(fractions) and (from_1 := [measure for measure, rel in with_rel if rel == 1]):
         notes.append(
             f"labels between 0 and 1 (such as {fractions[0]:g}) are not relevant to "
-            f"{join_names(map(str, whole), 3)}, which count from 1 on; --rel {fractions.min():g} on "
+            f"{join_names(map(str, from_1), 3)}, which count from 1 on; --rel {fractions.min():g} on "
             f"the command "
             f"line, rel={fractions.min():g} in Python, counts all of them"
         )
     unusual = judgments.grade[(judgments.grade > 0) & (judgments.grade != np.floor(judgments.grade))]
     if highest > max(USUAL_GRADES):
         unusual = judgments.grade.max(keepdims=True)
-    exponential = [each for each in measures if _is_exponential(values_of(each))]
+    exponential = [measure for measure in measures if _is_exponential(values_of(measure))]
     if exponential and len(unusual):
         grade, gain = unusual[0], np.exp2(unusual[0]) - 1
         gains = (
@@ -187,12 +190,12 @@ def notes_on(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     return notes
 
 
-def _is_exponential(given: Mapping[str, Any]) -> bool:
-    return given.get("gain") == "exp" or given.get("dcg") == "exp-log2"
+def _is_exponential(parameters: Mapping[str, Any]) -> bool:
+    return parameters.get("gain") == "exp" or parameters.get("dcg") == "exp-log2"
 
 
-def _on_binary_labels(measure: Measure, judgments: Judgments) -> str:
-    """Say that GradedAP weighs every relevant document by less than 1, where all grades are 1."""
+def _note_on_binary_labels(measure: Measure, judgments: Judgments) -> str:
+    """Note that GradedAP weighs every relevant document by less than 1, if all relevant grades are 1."""
     if measure.NAME != "GradedAP" or measure["gains"] is not None or measure["max_rel"] <= 1:
         return ""
     relevant = judgments.grade[judgments.grade >= measure["rel"]]

@@ -25,7 +25,7 @@ from permed_measures.engine.rankings import JudgedRankings
 
 
 def weight_of_grade(grade: Floats, *, max_rel: float, gains: Gains | None) -> Floats:
-    """Return the weight of relevant grades in GradedAP."""
+    """Compute the weight of relevant grades in GradedAP: grade / max_rel, or ``gains[grade]``."""
     return grade / max_rel if gains is None else map_gains(grade, gains)
 
 
@@ -40,9 +40,9 @@ def relevance_weighted_average_precision(
     judged_only: bool,
     total: Floats | None = None,
 ) -> Floats:
-    """Average precision with a weight for each grade; see `GradedAP` for the formula.
+    """Compute average precision with a weight for each grade; see `GradedAP` for the formula.
 
-    `total` takes the place of the sum of weighted precisions.
+    `total` replaces the sum of weighted precisions.
     """
     hits = rankings.relevant(rel, cutoff, judged_only)
     judgments, n_queries = rankings.judgments, rankings.n_queries
@@ -61,7 +61,7 @@ def relevance_weighted_average_precision(
     rows = judgments.grade >= rel
     query, weight = judgments.query[rows], judgments.grade[rows]
     weight = weight_of_grade(weight, max_rel=max_rel, gains=gains)
-    if norm == "ideal":  # the k largest weights: with only relevant documents ahead each precision is 1
+    if norm == "ideal":  # the k largest weights: in an ideal ranking each precision is 1
         order = np.lexsort((-weight, query))
         top = position_in_query(query, n_queries) <= (cutoff or len(query))
         query, weight = query[top], weight[order][top]
@@ -85,7 +85,7 @@ DISCOUNTS: dict[str, Callable[[NDArray[np.signedinteger[Any]]], Floats]] = {
 def ndcg(
     rankings: JudgedRankings, *, cutoff: int | None, dcg: str, gains: Gains | None, judged_only: bool
 ) -> Floats:
-    """Compute trec_eval's nDCG (``log2``: a grade gains itself, or ``gains[grade]``), or that of 2^g - 1."""
+    """Compute nDCG; with ``log2`` the gain is the grade or ``gains[grade]`` (trec_eval), else 2^grade - 1."""
     if gains is not None:
         rankings = with_gains(rankings, gains)
     return variant_ndcg(rankings, cutoff=cutoff, judged_only=judged_only, **NDCG_CHOICES[dcg])
@@ -95,11 +95,11 @@ NDCG_CHOICES: dict[str, dict[str, Any]] = {
     dcg: {"gain": gain, "discount": "log2", "ideal": "qrels", "negative": "zero"}
     for dcg, gain in (("log2", "linear"), ("exp-log2", "exp"))
 }
-"""What nDCG is as a `VariantNDCG`, by its parameter `dcg`."""
+"""The parameters of `VariantNDCG` that equal nDCG, by nDCG's parameter `dcg`."""
 
 
 def with_gains(rankings: JudgedRankings, gains: Gains) -> JudgedRankings:
-    """Put gains in the place of the grades in the qrels, as ir_measures does."""
+    """Replace the grades of the qrels by gains, as ir_measures does."""
     judgments = rankings.judgments
     return replace(rankings, judgments=replace(judgments, grade=map_gains(judgments.grade, gains)))
 
@@ -115,20 +115,20 @@ def variant_ndcg(
     judged_only: bool,
     total: Floats | None = None,
 ) -> Floats:
-    """Compute nDCG with the given gain, discount, ideal list and negative grades; see `VariantNDCG`.
+    """Compute nDCG with a choice of gain, discount, ideal list and negative grades; see `VariantNDCG`.
 
-    `total` takes the place of the DCG.
+    `total` replaces the DCG.
     """
-    ranked, how = rankings.condensed if judged_only else rankings, (gain, discount, negative)
+    ranked, options = rankings.condensed if judged_only else rankings, (gain, discount, negative)
     if ideal == "qrels":
-        best: Floats = rankings.judgments.once(_dcg_of_qrels, cutoff, *how)
+        best: Floats = rankings.judgments.once(_dcg_of_qrels, cutoff, *options)
     else:
-        best = _dcg(IDEALS[ideal](ranked, cutoff), *how)
-    return divide(_dcg(ranked.within(cutoff), *how) if total is None else total, best)
+        best = _dcg(IDEALS[ideal](ranked, cutoff), *options)
+    return divide(_dcg(ranked.within(cutoff), *options) if total is None else total, best)
 
 
-def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *how: str) -> Floats:
-    return _dcg(JudgedRankings.ideal(judgments, judgments.grade).within(cutoff), *how)
+def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *options: str) -> Floats:
+    return _dcg(JudgedRankings.ideal(judgments, judgments.grade).within(cutoff), *options)
 
 
 def _dcg(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
@@ -149,7 +149,7 @@ def dcg(
 
 
 def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
-    """Return the retrieved list sorted by grade; unjudged documents are 0, so negative ones stand behind."""
+    """Sort the retrieved list by grade; unjudged documents count as 0, so negative grades come after them."""
     query, n = rankings.query, rankings.n_queries
     order = np.lexsort((-rankings.grade, query))
     grade = rankings.grade[order]
@@ -159,7 +159,7 @@ def _ideal_of_run(rankings: JudgedRankings) -> JudgedRankings:
 
 
 def _ideal_of_cutoff(rankings: JudgedRankings, cutoff: int | None) -> JudgedRankings:
-    """Return the first k of the retrieved list, sorted by grade."""
+    """Sort the first k of the retrieved list by grade."""
     if cutoff is None:
         return _ideal_of_run(rankings)
     top = replace(rankings.within(cutoff), retrieved=np.minimum(rankings.retrieved, cutoff))
@@ -170,13 +170,13 @@ IDEALS: dict[str, Callable[[JudgedRankings, int | None], JudgedRankings]] = {
     "run": lambda rankings, cutoff: _ideal_of_run(rankings).within(cutoff),
     "cutoff": _ideal_of_cutoff,
 }
-"""The ideal lists that depend on what is ranked."""
+"""The ideal lists that depend on the run."""
 
 
 # --- other user models -----------------------------------------------------------------------------
 
 ERR_MAX_GRADE = 4
-"""The highest grade that gdeval allows; a document of this grade satisfies with probability 15/16."""
+"""The highest grade that gdeval allows; such a document satisfies the user with probability 15/16."""
 
 
 def thresholds(g: Mapping[float, float] | None, max_rel: int) -> Mapping[float, float]:
@@ -187,7 +187,7 @@ def thresholds(g: Mapping[float, float] | None, max_rel: int) -> Mapping[float, 
 def graded_average_precision(
     rankings: JudgedRankings, *, cutoff: int | None, g: Mapping[float, float] | None, max_rel: int
 ) -> Floats:
-    """GAP: AP at each threshold, weighted by its probability and its number of relevant documents."""
+    """Compute GAP: AP at each threshold, weighted by its probability and its number of relevant documents."""
     total, norm = np.zeros(rankings.n_queries), np.zeros(rankings.n_queries)
     for rel, probability in thresholds(g, max_rel).items():
         hits = rankings.relevant(rel, cutoff)
@@ -197,13 +197,13 @@ def graded_average_precision(
 
 
 def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gains: Gains | None) -> Floats:
-    """Blended ratio (C + beta cg) / (i + beta cg*) at each relevant document, over R or min(R, k)."""
+    """Average the blended ratio (C + beta cg) / (i + beta cg*) of relevant documents over R or min(R, k)."""
     hits = rankings.relevant(1, cutoff)
     judgments, n_queries = rankings.judgments, rankings.n_queries
     num_rel = judgments.num_rel(1)
     gain = hits.grade if gains is None else map_gains(hits.grade, gains)
     ideal = ideal_cumulated_gain(judgments, gains)
-    # The ideal list has R documents: from rank R on its cumulated gain stays the same.
+    # The ideal list has R documents: beyond rank R its cumulated gain is constant.
     last = np.minimum(hits.rank, num_rel[hits.query])
     ideal_gain = ideal[(np.cumsum(num_rel) - num_rel)[hits.query] + last - 1]
     blended = (hits.found + beta * running_sum(hits.query, gain, n_queries)) / (hits.rank + beta * ideal_gain)
@@ -213,7 +213,7 @@ def q_measure(rankings: JudgedRankings, *, cutoff: int | None, beta: float, gain
 
 
 def ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
-    """Return cg* for each relevant document of the judgments, by query and gain descending."""
+    """Compute cg* at each relevant document of the judgments, by query and gain descending."""
     rows = judgments.grade >= 1
     query, grade = judgments.query[rows], judgments.grade[rows]
     gain = grade if gains is None else map_gains(grade, gains)
@@ -228,17 +228,17 @@ def stop_probability(grade: Floats) -> Floats:
 
 
 def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) -> Floats:
-    """ERR (Chapelle et al., CIKM 2009) as gdeval has it, not rounded.
+    """Compute ERR (Chapelle et al., CIKM 2009) as gdeval does, but without rounding.
 
     The user stops at a document with probability (2^g - 1) / 16: gdeval fixes the highest grade at 4.
-    Unjudged documents and negative grades never satisfy.
+    Unjudged documents and negative grades never satisfy the user.
     """
     hits = rankings.keep(rankings.grade > 0).within(cutoff)
     stops = stop_probability(hits.grade)
     position = position_in_query(hits.query, rankings.n_queries)
     value, reached = np.zeros(rankings.n_queries), np.ones(rankings.n_queries)
     order = np.argsort(position, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(position)[1:])[:-1]):  # all firsts, all seconds, ...
+    for rows in np.split(order, np.cumsum(np.bincount(position)[1:])[:-1]):  # all firsts, then all seconds
         query = hits.query[rows]
         value[query] += reached[query] * stops[rows] / hits.rank[rows]
         reached[query] *= 1 - stops[rows]
