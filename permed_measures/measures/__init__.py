@@ -1,1 +1,1 @@
-"""The measures one can ask for: definitions, parameters, and their names as text."""
+"""The supported measures: their definitions, parameters and names."""

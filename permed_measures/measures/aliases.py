@@ -1,4 +1,4 @@
-"""Names of measures as people write them: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit rate (5)``."""
+"""Resolve common spellings of measure names: ``map``, ``NDCG_cut_10``, ``mrr@10``, ``hit rate (5)``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALIASES = {
     "NumRelRet": "num_rel_ret",
     "F1": "f f1_score f_score f_measure f1_measure",
 }
-"""What people call measures besides their names, in whatever case and with whatever separators."""
+"""Other common names of each measure; case and separators do not matter."""
 
 CHINESE = {
     "AP": "平均精度均值 平均精度 平均精确率 平均精确率均值 平均准确率 平均准确率均值 "
@@ -52,7 +52,7 @@ CHINESE = {
     "Judged": "标注率 已标注比例",
     "F1": "F1值 F值 F1分数 F分数",
 }
-"""The same in Chinese; a percentage of hits is precision, whatever statisticians call it."""
+"""The Chinese names; 准确率 means precision here, although statisticians use it for accuracy."""
 
 _SEPARATORS = str.maketrans("", "", " _.-")
 _KNOWN_MEASURES = [*MEASURES.values(), *ir_measures.measures.registry.values()]
@@ -63,15 +63,15 @@ MEASURE_OF_WORD: dict[str, str] = {
     },
     **{
         word.lower().translate(_SEPARATORS): name
-        for words_of in (ALIASES, CHINESE)
-        for name, words in words_of.items()
+        for names in (ALIASES, CHINESE)
+        for name, words in names.items()
         for word in words.split()
     },
 }
-"""Measures by all the words for them, in lower case and without separators."""
+"""Measures by all their names, in lower case and without separators."""
 
 _ALIAS_PATTERN = r"""(?x)
-    (?:(?:cosine|cos_sim|dot_score|dot|euclidean|manhattan)_)?       # of sentence-transformers
+    (?:(?:cosine|cos_sim|dot_score|dot|euclidean|manhattan)_)?       # prefixes of sentence-transformers
     (?:(?:top|前)[ _@-]*(?P<first>[0-9]+)[ _-]*(?=[^ _-]))?           # top-5 accuracy
     (?P<word>[^(@]*?)
     [ _.]*@?[ _.]*(?:(?:at|cut|top)[ _.@]*(?=[0-9(]))?
@@ -83,16 +83,16 @@ _SPELLINGS = (
     (re.compile(r"([_@])\{([0-9]+)\}"), r"\1\2"),  # ndcg_{10}
     (re.compile(r"(?<=[0-9]),(?=000(?![0-9]))"), ""),  # r@1,000
 )
-"""Other ways to write a cutoff, and the usual one."""
+"""Unusual spellings of a cutoff, and the usual one."""
 _AVERAGE = re.compile(r"^(avg|average|mean)(?=.)")
 _LONGEST_ALIAS = 60
-"""Longer texts are no names of measures."""
+"""Maximum length of a measure's name in characters."""
 _INTERPOLATED = "iprec_at_recall_"
 _MOST_DIGITS_OF_A_CUTOFF = 9
 
 
 def resolve_alias(name: str) -> tuple[str, float | None] | None:
-    """Return the measure and the cutoff (of IPrec the recall) that a name means; None if it means none.
+    """Resolve a name to a measure and its cutoff (for IPrec, the recall); None if it names no measure.
 
     Examples
     --------
@@ -104,8 +104,9 @@ def resolve_alias(name: str) -> tuple[str, float | None] | None:
         recall = name.removeprefix(_INTERPOLATED)
         return ("IPrec", float(recall)) if recall.replace(".", "", 1).isdecimal() else None
     whole = name.translate(_SEPARATORS)
-    word, cutoff = (whole, "") if whole in MEASURE_OF_WORD else word_and_cutoff(name)  # the 1 of f1 is none
-    if word not in MEASURE_OF_WORD or f"({cutoff})" in name:  # which might be a parameter
+    # The whole name comes first: the 1 of "f1" is not a cutoff.
+    word, cutoff = (whole, "") if whole in MEASURE_OF_WORD else word_and_cutoff(name)
+    if word not in MEASURE_OF_WORD or f"({cutoff})" in name:  # a number in brackets may be a parameter
         return None
     return MEASURE_OF_WORD[word], parse_cutoff(cutoff, name) if cutoff.isdigit() else None
 
@@ -122,24 +123,24 @@ def word_and_cutoff(name: str) -> tuple[str, str]:
     """
     for pattern, usual in _SPELLINGS:
         name = pattern.sub(usual, name)
-    found = re.fullmatch(_ALIAS_PATTERN, name) if len(name) <= _LONGEST_ALIAS else None
-    if found is None:
-        return _without_average(name.translate(_SEPARATORS)), ""
-    cutoff = found["last"] or found["inside"] or found["all"] or found["first"] or ""
-    word = _without_average(found["word"].translate(_SEPARATORS))
-    return word, cutoff + "000" * bool(found["thousands"])
+    match = re.fullmatch(_ALIAS_PATTERN, name) if len(name) <= _LONGEST_ALIAS else None
+    if match is None:
+        return _drop_average(name.translate(_SEPARATORS)), ""
+    cutoff = match["last"] or match["inside"] or match["all"] or match["first"] or ""
+    word = _drop_average(match["word"].translate(_SEPARATORS))
+    return word, cutoff + "000" * bool(match["thousands"])
 
 
-def _without_average(word: str) -> str:
-    """Return a word without what says that it is a mean; average precision is a word of its own."""
+def _drop_average(word: str) -> str:
+    """Drop "avg", "average" or "mean" in front of a measure; average precision is a measure itself."""
     rest = _AVERAGE.sub("", word)
     whole = f"average{rest}" if word.startswith(("avg", "average")) else word
-    known = whole in MEASURE_OF_WORD or whole in _ADVICE
-    return whole if known else rest if rest in MEASURE_OF_WORD else word
+    is_known = whole in MEASURE_OF_WORD or whole in _ADVICE
+    return whole if is_known else rest if rest in MEASURE_OF_WORD else word
 
 
 def parse_cutoff(cutoff: str, name: str) -> int:
-    """Return the cutoff that the digits at the end of a name mean."""
+    """Parse the digits of a cutoff; `name` is the measure's whole name, for the error message."""
     significant = cutoff.lstrip("0")
     if not significant:
         raise MeasureError(f"a cutoff must be at least 1 (found {name!r})")
@@ -154,48 +155,49 @@ _AMONG = re.compile(r"(?:r|recall)_?\{?(?P<n>[0-9]+)\}?(?:@(?P<k>[0-9]+))?")
 
 
 def drop_candidate_count(name: str) -> str:
-    """Return recall without the number of candidates that a name has before its cutoff; others as they are.
+    """Turn Rn@k (recall among n candidates) into R@k; other names do not change.
 
     Examples
     --------
     >>> drop_candidate_count("R10@1"), drop_candidate_count("R_{10}@2"), drop_candidate_count("R@10")
     ('R@1', 'R@2', 'R@10')
     """
-    found = _AMONG.fullmatch(name.lower())
-    return f"R@{found['k']}" if found and found["k"] else name
+    match = _AMONG.fullmatch(name.lower())
+    return f"R@{match['k']}" if match and match["k"] else name
 
 
 def has_percent_cutoff(name: str) -> bool:
-    """Return whether a name may mean a share of the list, such as ``NDCG@10%``, or percent."""
+    """Check whether a name ends in a percentage, such as ``NDCG@10%``: a share of the list, or a unit."""
     return re.search(r"@ *[0-9.]+ *%$", name.strip()) is not None
 
 
 def unsupported_hint(name: str) -> str:
-    """Return what to write instead of a name that means something which is not computed; empty for others."""
+    """Suggest what to write instead of the name of a measure that is not supported; empty for other names."""
     name = name.strip()[:_LONGEST_ALIAS]
     if has_percent_cutoff(name):
-        return f"Which is it? Write {name.rstrip('% ')} (%) for percent; within a share nothing is computed"
+        return f"Write {name.rstrip('% ')} (%) for values in percent; a share of the list cannot be a cutoff"
     if candidates := _AMONG.fullmatch(name.lower()):
         return f"Recall among {candidates['n']} candidates is R@k on lists that have these alone"
     return _ADVICE.get(word_and_cutoff(name.lower())[0], "")
 
 
 def suggestion_for(name: str) -> str:
-    """Return what to write instead of a name that is unknown."""
+    """Suggest a measure for an unknown name."""
     import difflib
 
     word = word_and_cutoff(name[:_LONGEST_ALIAS].lower())[0]
-    if known := unsupported_hint(name):
-        return f"{known}; `permed-measures measures` lists all"
-    words = [known for known, measure in MEASURE_OF_WORD.items() if measure not in NOT_COMPUTED]
-    swapped = [known for known in words if sorted(known) == sorted(word)]
-    near = swapped or difflib.get_close_matches(word, words, n=1, cutoff=0.75)
-    if not near:
+    if hint := unsupported_hint(name):
+        return f"{hint}; `permed-measures measures` lists all"
+    words = [alias for alias, measure in MEASURE_OF_WORD.items() if measure not in NOT_COMPUTED]
+    swapped = [alias for alias in words if sorted(alias) == sorted(word)]
+    similar = swapped or difflib.get_close_matches(word, words, n=1, cutoff=0.75)
+    if not similar:
         return "`permed-measures measures` lists all"
-    meant = MEASURE_OF_WORD[near[0]]
-    if meant.lower() != near[0]:  # then by the name that was meant, if that is exact too
-        meant = next((each for each in ir_measures.measures.registry if each.lower() == near[0]), meant)
-    return f"Did you mean {meant!r}? `permed-measures measures` lists all"
+    suggested = MEASURE_OF_WORD[similar[0]]
+    if suggested.lower() != similar[0]:  # prefer ir_measures' own spelling of the similar name
+        registry = ir_measures.measures.registry
+        suggested = next((known for known in registry if known.lower() == similar[0]), suggested)
+    return f"Did you mean {suggested!r}? `permed-measures measures` lists all"
 
 
 _FOREIGN = (
@@ -203,11 +205,11 @@ _FOREIGN = (
     "alpha_DCG alpha_nDCG nERR_IA nNRBP"
 )
 NOT_COMPUTED = frozenset(_FOREIGN.split())
-"""Measures of ir_measures that nobody is pointed to: they are read, but not computed here."""
+"""Measures of ir_measures that are parsed, but not supported here; they are never suggested."""
 
 _ADVICE = {
     **dict.fromkeys(("gmap", "gmmap", "geometricmap"), "The geometric mean of AP is not computed"),
-    **dict.fromkeys(("nerr", "normalizederr"), "ERR over that of the ideal list is not computed"),
+    **dict.fromkeys(("nerr", "normalizederr"), "ERR divided by the ERR of the ideal list is not computed"),
     **dict.fromkeys(
         ("mar", "ar", "averagerec", "averagerecall", "meanaveragerecall"),
         "Average recall, over ranks, is not computed",
@@ -225,19 +227,19 @@ _ADVICE = {
     "hole": "Hole, the share of documents that are judged for no query, is not computed; Judged is near it",
     "map@r": "AP cut at the number of relevant documents of each query is not computed",
 }
-"""What to say of words for which a measure that is spelled alike would be the wrong one."""
+"""Hints for names for which a measure of similar spelling would be a wrong suggestion."""
 
 _AMBIGUOUS = {
     "AP": (("map", "meanaverageprecision"), "any grade from 1 is relevant", ("GradedAP", "AP(rel=2)")),
     "nDCG": (("ndcg", "normalizeddcg"), "the gain is the grade", ("nDCG(dcg='exp-log2')",)),
 }
-"""Measures whose names papers use for others too on graded labels: the words, and the other measures."""
+"""Measures whose names are ambiguous on graded labels: the names, their meaning here, and other meanings."""
 
 
 def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure]) -> list[str]:
-    """Say how names were taken that have several meanings on graded labels.
+    """Describe how names with several meanings on graded labels were understood.
 
-    Nothing is said where the measures have one of the other meanings too: then the user knows them.
+    There is no note if `measures` also have one of the other meanings: then the user knows the difference.
     """
     names = set(map(str, measures))
     notes: dict[str, str] = {}

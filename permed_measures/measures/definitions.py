@@ -1,12 +1,12 @@
-"""The measures one can ask for: their parameters, formulas and sources.
+"""The package's own measures: their parameters, formulas and sources.
 
-All of them share the following, unless their text says otherwise.
+All of them share the following, unless their docstring differs.
 
 Parameters
 ----------
 cutoff : int, optional
-    Ranks that count, at least 1; written ``GradedAP@10``. All ranks if left out. A cutoff beyond the list
-    changes nothing.
+    The number of ranks that count, at least 1; written ``GradedAP@10``. Without a cutoff all ranks count. A
+    cutoff beyond the end of the list changes nothing.
 rel : float, default 1
     The lowest relevant grade, at least 0.
 judged_only : bool, default False
@@ -20,13 +20,13 @@ float
 Raises
 ------
 MeasureError
-    For a parameter that is not allowed, at once.
+    For a parameter that is not allowed, when the measure is created.
 
 Notes
 -----
-A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged documents take
-up ranks and are not relevant; negative grades likewise. Ties: score as float32 descending, then document id
-descending.
+A query that is absent from the run, or has no relevant document, scores 0 and counts. Unjudged documents, and
+those of negative grade, occupy ranks and are not relevant. Documents are sorted by score (as float32)
+descending, ties by document id descending.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from permed_measures.measures.parameters import (
 
 
 class _GradedAP(CheckedMeasure):
-    r"""Relevance-weighted average precision: each precision weighted by the grade found there.
+    r"""Relevance-weighted average precision: the precision at each relevant document, weighted by its grade.
 
     .. math::
 
@@ -64,15 +64,15 @@ class _GradedAP(CheckedMeasure):
     cutoff, rel, judged_only
         As described for all measures (``permed_measures.measures.definitions``).
     max_rel : float, default 2
-        The grade that weighs 1. **On binary labels set** ``max_rel=1``: with the default every value is
+        The grade whose weight is 1. **On binary labels set** ``max_rel=1``: with the default every value is
         half of AP.
     gains : dict of number to number, optional
         The weight (at least 0) of each relevant grade, instead of ``g / max_rel``.
     norm : str, default 'num_rel'
-        The denominator *N*: ``num_rel`` relevant documents in the qrels, *R* · ``min`` min(*R*, *k*) ·
-        ``num_rel_ret`` relevant documents found within *k* · ``gain`` the summed weight of all relevant
-        documents (NCU\ :sub:`gu,P` of [1]_) · ``ideal`` the sum that the ideal ranking has at *k*, so that a
-        perfect ranking scores 1 · ``none`` 1. Where *N* is 0 the value is 0.
+        The denominator *N*: ``num_rel`` the number *R* of relevant documents in the qrels · ``min``
+        min(*R*, *k*) · ``num_rel_ret`` the number of relevant documents within rank *k* · ``gain`` the sum of
+        the weights of all relevant documents (NCU\ :sub:`gu,P` of [1]_) · ``ideal`` the sum of the ideal
+        ranking at *k*, so that a perfect ranking scores 1 · ``none`` 1. If *N* is 0, the value is 0.
 
     Returns
     -------
@@ -82,15 +82,15 @@ class _GradedAP(CheckedMeasure):
     Raises
     ------
     MeasureError
-        Also for a relevant grade above `max_rel` (without `gains`) or missing from `gains`, before anything
-        is computed.
+        Also for a relevant grade above `max_rel` (without `gains`) or missing from `gains`, before the
+        computation.
 
     Notes
     -----
-    With every weight 1 and ``num_rel`` it is ``AP@k``. It is not graded average precision, GAP [2]_, which
+    With all weights 1 and ``num_rel`` it is ``AP@k``. It is not graded average precision, GAP [2]_, which
     models a user whose relevance threshold is unknown, nor Kishida's generalised average precision, whose
-    precision is graded. Where partly relevant documents exist its ceiling is below 1 (0.6076 on MedCorpus at
-    10): ``permed_measures.ceiling`` tells it; ``norm='ideal'`` divides by it per query.
+    precision is graded. If there are partly relevant documents, its ceiling is below 1 (0.6076 on MedCorpus
+    at 10). ``permed_measures.ceiling`` computes the ceiling; ``norm='ideal'`` divides by it per query.
 
     References
     ----------
@@ -101,7 +101,7 @@ class _GradedAP(CheckedMeasure):
 
     Examples
     --------
-    Rank 1 has precision 1 and weight 1/2, rank 3 precision 2/3 and weight 1; three documents are relevant.
+    Rank 1 has precision 1 and weight 1/2, rank 3 has precision 2/3 and weight 1; 3 documents are relevant.
 
     >>> import permed_measures as pm
     >>> qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}}
@@ -137,7 +137,7 @@ class _GradedAP(CheckedMeasure):
 class _Coverage(CheckedMeasure):
     """Coverage: 1 if a relevant document is within the first k, else 0.
 
-    Its mean is the share of queries that are covered.
+    The mean is the share of queries with a relevant document within the first k.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ class _Coverage(CheckedMeasure):
 
     Notes
     -----
-    Equal to ``Success@k`` of trec_eval and ir_measures (some papers say hit rate), but the cutoff may be left
-    out and `rel` may be a float.
+    It equals ``Success@k`` of trec_eval and ir_measures (hit rate in some papers), but the cutoff is optional
+    and `rel` may be a float.
 
     References
     ----------
@@ -170,7 +170,7 @@ class _Coverage(CheckedMeasure):
 
 
 class _VariantNDCG(CheckedMeasure):
-    r"""NDCG with every choice spelled out.
+    r"""NDCG with an explicit choice of gain, discount, ideal list and negative grades.
 
     .. math::
 
@@ -188,23 +188,23 @@ class _VariantNDCG(CheckedMeasure):
         At rank *i*: ``log2`` :math:`1/\log_2(i+1)` · ``jk`` 1 at rank 1, then :math:`1/\log_2 i` ([2]_ with
         base 2) · ``zipf`` :math:`1/i`.
     ideal : str, default 'qrels'
-        Where the ideal list, sorted by grade, is taken from: ``qrels`` all judged documents · ``run`` the
+        The source of the ideal list, which is sorted by grade: ``qrels`` all judged documents · ``run`` the
         whole retrieved list · ``cutoff`` the first *k* of the retrieved list.
     negative : str, default 'zero'
-        Grades below 0 gain 0 (``zero``) or are used as they stand (``keep``).
+        The gain of grades below 0: 0 (``zero``), or the gain of the grade itself (``keep``).
 
     Returns
     -------
     float
-        From 0 to 1. With ``negative='keep'`` also below 0, where what is found loses more than it gains, and
-        above 1, where the ideal list has losses that the ranking leaves out.
+        From 0 to 1. With ``negative='keep'`` the value can be below 0, if the losses of the ranking exceed
+        its gains, and above 1, if the ideal list has losses that the ranking leaves out.
 
     Notes
     -----
     The default is ``nDCG(dcg='exp-log2')@k``; ``gain='linear'`` is ``nDCG@k``, trec_eval's ``ndcg_cut``.
-    Where the ideal sum is not above 0, the value is 0. An ideal list taken from the run makes any run that
-    sorts what it found perfect, however little it found: it is here to explain published numbers.
-    Unjudged documents have grade 0.
+    If the ideal sum is not above 0, the value is 0. With an ideal list from the run, any run that sorts its
+    own documents correctly scores 1, even if it retrieves few relevant ones; this choice exists to explain
+    published numbers. Unjudged documents have grade 0.
 
     References
     ----------
@@ -219,7 +219,7 @@ class _VariantNDCG(CheckedMeasure):
     >>> pm.calc_aggregate([pm.VariantNDCG @ 10, pm.VariantNDCG(negative="keep") @ 10], qrels, run)
     {VariantNDCG@10: 0.6309297535714575, VariantNDCG(negative='keep')@10: 0.19126813092755546}
 
-    The ideal list has the loss of the first document, and this ranking has not:
+    The ideal list includes the loss of document a, and this ranking does not:
 
     >>> [value] = pm.calc_aggregate(pm.VariantNDCG(negative="keep") @ 10, qrels, {"q": {"b": 1.0}}).values()
     >>> round(value, 4)
@@ -251,28 +251,29 @@ class _VariantNDCG(CheckedMeasure):
 
 
 class _GAP(CheckedMeasure):
-    r"""GAP: average precision for a user whose relevance threshold is not known.
+    r"""GAP: average precision for a user whose relevance threshold is unknown.
 
     .. math::
 
         \frac{\sum_j g_j \, R_{\ge j} \, AP_{rel=j}}{\sum_j g_j \, R_{\ge j}}
 
-    The user takes grade *j* and above as relevant with probability :math:`g_j`; :math:`R_{\ge j}` documents
-    are then relevant.
+    With probability :math:`g_j` the user considers grade *j* and above as relevant; then :math:`R_{\ge j}`
+    documents are relevant.
 
     Parameters
     ----------
     cutoff
         As described for all measures (``permed_measures.measures.definitions``).
     g : dict of number to number, optional
-        The probability of each threshold; a list gives those of 1, 2, … They must sum to 1.
+        The probability of each threshold; a list has the probabilities of 1, 2, … They must sum to 1.
     max_rel : int from 1 to 1000, default 2
         Without `g`, the thresholds 1 to `max_rel` are equally probable.
 
     Notes
     -----
-    An ideal ranking scores 1, unlike with `GradedAP`, which weighs each relevant document by its grade. With
-    a single threshold it is ``AP``. With a cutoff the sums stop at rank *k*; the denominator does not change.
+    An ideal ranking scores 1; with `GradedAP`, which weighs each relevant document by its grade, it may score
+    less. With a single threshold GAP is ``AP``. With a cutoff the sums stop at rank *k*; the denominator does
+    not change.
 
     References
     ----------
@@ -280,7 +281,7 @@ class _GAP(CheckedMeasure):
 
     Examples
     --------
-    At threshold 1, (1 + 2/3) over 2 relevant documents; at threshold 2, 1/3 over 1.
+    At threshold 1 the sum is 1 + 2/3 over 2 relevant documents; at threshold 2 it is 1/3 over 1.
 
     >>> import permed_measures as pm
     >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
@@ -319,19 +320,19 @@ class _QMeasure(CheckedMeasure):
     cutoff
         As described for all measures (``permed_measures.measures.definitions``).
     beta : float, default 1.0
-        How much the gain counts, at least 0. With 0 it is AP.
+        The weight of the gain, at least 0. With 0 the measure is AP.
     gains : dict of number to number, optional
-        The gain (at least 0) of each relevant grade; the grade itself if left out.
+        The gain (at least 0) of each relevant grade; without it, the gain is the grade.
 
     Raises
     ------
     MeasureError
-        Also for a relevant grade that is missing from `gains`, before anything is computed.
+        Also for a relevant grade that is missing from `gains`, before the computation.
 
     Notes
     -----
-    *N* is the number of relevant documents *R* without a cutoff, min(*R*, *k*) with one, as NTCIREVAL has it:
-    so ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*.
+    *N* is the number of relevant documents *R* without a cutoff, and min(*R*, *k*) with one, as in NTCIREVAL.
+    So ``QMeasure(beta=0)@k`` is not trec_eval's ``map_cut``, which divides by *R*.
 
     References
     ----------
@@ -340,7 +341,7 @@ class _QMeasure(CheckedMeasure):
 
     Examples
     --------
-    At rank 1, (1 + 1) / (1 + 2); at rank 3, (2 + 3) / (3 + 3).
+    At rank 1 the blended ratio is (1 + 1) / (1 + 2), at rank 3 it is (2 + 3) / (3 + 3).
 
     >>> import permed_measures as pm
     >>> run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
@@ -371,14 +372,14 @@ class _F1(CheckedMeasure):
     Parameters
     ----------
     cutoff
-        Ranks that count, at least 1; it cannot be left out (``SetF`` is F1 of the whole list).
+        The number of ranks that count, at least 1. It is required; ``SetF`` is F1 of the whole list.
     rel, judged_only
         As described for all measures (``permed_measures.measures.definitions``).
 
     Notes
     -----
-    The mean is that of the queries' values. Papers that print F1 of the mean precision and the mean recall
-    print another number. A query without relevant documents scores 0, and counts.
+    The mean is taken over the F1 values of the queries. F1 of the mean precision and the mean recall, which
+    some papers print, is a different number. A query without relevant documents scores 0 and counts.
 
     References
     ----------
@@ -411,22 +412,22 @@ F1: Measure = _F1()
 _OURS = (GradedAP, Coverage, VariantNDCG, GAP, QMeasure, F1)
 
 MEASURES: dict[str, Measure] = {str(measure.NAME): measure for measure in _OURS} | {"GradedMAP": GradedAP}
-"""Our measures by the names (and the alias) under which ir_measures knows them."""
+"""The package's own measures, by their names in ir_measures (GradedMAP is an alias)."""
 
 _EXP_NDCG_10: Measure = nDCG(dcg="exp-log2") @ 10
 
 MEDCORPUS: tuple[Measure, ...] = (_EXP_NDCG_10, GradedAP @ 10, P @ 1, Coverage @ 10)
-"""What is reported on MedCorpus."""
+"""The measures that papers report on MedCorpus."""
 
 LITSEARCH: tuple[Measure, ...] = (_EXP_NDCG_10, AP @ 10, P @ 1, R @ 5, R @ 20, Coverage @ 10)
-"""What is reported on LitSearch."""
+"""The measures that papers report on LitSearch."""
 
 BEIR: tuple[Measure, ...] = (nDCG @ 10, R @ 100)
-"""What is reported on BEIR (Thakur et al., NeurIPS Datasets and Benchmarks 2021), by trec_eval."""
+"""The measures of BEIR (Thakur et al., NeurIPS Datasets and Benchmarks 2021), as trec_eval computes them."""
 
 TREC_DL: tuple[Measure, ...] = (nDCG @ 10, AP(rel=2), RR(rel=2), R(rel=2) @ 1000)
-"""What is reported on the passages of TREC Deep Learning (Craswell et al., TREC 2019), where grade 1 is not
-relevant to binary measures."""
+"""The measures of the passage task of TREC Deep Learning (Craswell et al., TREC 2019); its binary measures
+count grade 1 as not relevant."""
 
 PRESETS = {"medcorpus": MEDCORPUS, "litsearch": LITSEARCH, "beir": BEIR, "trec-dl": TREC_DL}
-"""Measures by the name of the benchmark that reports them; each name stands for all of them."""
+"""Names of benchmarks, each of which can be given in place of all the benchmark's measures."""

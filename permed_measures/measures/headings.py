@@ -1,4 +1,4 @@
-"""Headings of measures: as they print, but for one short form; never the same for two measures."""
+"""Headings of measures: their text form, with one abbreviation; each heading names one measure only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from permed_measures.errors import InputError
 from permed_measures.measures.parameters import alias_of
 
 EXP_NDCG, SHORT = "nDCG(dcg='exp-log2')", "nDCG-exp"
-"""What is written shorter in a heading, and how; `parse_measure` reads it back."""
+"""A measure that headings abbreviate, and its abbreviation; `parse_measure` reads both."""
 
 
 def column_title(measure: Measure) -> str:
-    """Return what heads a measure in every table and plot: the measure as it prints, exp-gain nDCG shorter.
+    """Format the heading of a measure for tables and plots: its text form, with exp-gain nDCG abbreviated.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def column_title(measure: Measure) -> str:
 
 
 def headings_of(measures: Iterable[Measure]) -> list[str]:
-    """Return the heading of each measure: the user's own, or the short name."""
+    """Return the heading of each measure: the user's name for it, or `column_title`."""
     return [alias_of(measure) or column_title(measure) for measure in measures]
 
 
 def check_headings(labels: Iterable[str], measures: Iterable[Measure]) -> None:
-    """Raise InputError for a measure with the heading of another column of its table."""
+    """Raise InputError if a measure's name is also the label of another column."""
     taken = set(labels)
     for measure in measures:
         if (name := alias_of(measure)) in taken:
@@ -46,17 +46,17 @@ ABOUT_JUDGED = "Judged@k: the share of the first k documents with a label; other
 
 
 def heading_notes(measures: Iterable[Measure]) -> list[str]:
-    """Say what each heading stands for that is not the measure as it prints."""
+    """Explain each heading that is not the text form of its measure."""
     measures = list(measures)
     pairs = zip(headings_of(measures), map(str, measures), strict=True)
     return [f"{text} is {whole}" for text, whole in dict.fromkeys(pairs) if text != whole]
 
 
 def alias_notes(measures: Iterable[Measure]) -> list[str]:
-    """Say which measure each name of the user's own stands for."""
+    """Explain each name that the user gave to a measure."""
     return [f"{alias_of(each)} is {each}" for each in measures if alias_of(each)]
 
 
 def name_of(measure: Measure) -> str:
-    """Return the name of a measure in JSON, CSV and TSV: the user's own, or the measure as it prints."""
+    """Return the name of a measure in JSON, CSV and TSV: the user's name for it, or its text form."""
     return alias_of(measure) or str(measure)

@@ -1,4 +1,4 @@
-"""What a parameter of a measure may be, and the base class of the measures that check theirs at once."""
+"""Check the parameters of measures; the base class of the package's own measures."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from permed_measures.errors import MeasureError, did_you_mean, short_repr
 from permed_measures.tolerances import AGREEMENT, MAX_NUMBER
 
 Cutoff = int | tuple[int, int] | None
-"""A cutoff: None for the whole ranking, two for F1, whose precision and recall may have different ones."""
+"""A cutoff; None for the whole ranking; a pair for F1 with different cutoffs of precision and recall."""
 
 
 def precision_recall_cutoffs(cutoff: Cutoff) -> tuple[int | None, int | None]:
-    """Return the cutoffs of precision and recall, which are the same unless there are two."""
+    """Return the cutoffs of precision and recall; they are equal unless `cutoff` is a pair."""
     return cutoff if isinstance(cutoff, tuple) else (cutoff, cutoff)
 
 
 class Param(ParamInfo):
-    """A parameter that says what it allows and brings a value into one form.
+    """A parameter that checks its values and brings equal ones into one form.
 
     Parameters
     ----------
     convert : callable
-        Returns the value in its one form; raises ValueError for what is not allowed.
+        Converts a value to its normal form; raises ValueError for a value that is not allowed.
     allowed : str
-        What is allowed, for the error message.
+        A description of the allowed values, for the error message.
     default, desc
         As in ``ir_measures.ParamInfo``.
     """
@@ -48,26 +48,26 @@ class Param(ParamInfo):
 def number_in_range(
     low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf
 ) -> Callable[[Any], float | int]:
-    """Return a validator for finite numbers in a range; whole ones become ints, so that 2.0 and 2 are one."""
+    """Build a validator for finite numbers in a range; it converts 2.0 to 2, so that equal values are one."""
 
     def convert(value: Any) -> float | int:
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
             raise ValueError(value)
-        found = float(value)
-        if not low <= found <= high or found <= above:
+        number = float(value)
+        if not low <= number <= high or number <= above:
             raise ValueError(value)
-        return int(found) if found.is_integer() and abs(found) < 2**53 else found
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
     return convert
 
 
 def nonnegative(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
-    """Return a parameter from 0 to 1e100."""
+    """Build a parameter for numbers from 0 to 1e100."""
     return Param(number_in_range(0, MAX_NUMBER), "a number from 0 to 1e100", default=default, desc=desc)
 
 
 def positive_int(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
-    """Return a parameter that is a whole number from 1 to `most`."""
+    """Build a parameter for whole numbers from 1 to `most`."""
 
     def convert(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) <= most:
@@ -78,7 +78,7 @@ def positive_int(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
 
 
 def choice(*, desc: str, **meanings: str) -> Param:
-    """Return a parameter that is one of some strings, given with their meanings; by default the first."""
+    """Build a parameter for one of several strings, given with their meanings; the first is the default."""
 
     def convert(value: Any) -> str:
         if not isinstance(value, str) or value not in meanings:
@@ -113,17 +113,17 @@ def _weights(value: Any) -> dict[float | int, float | int]:
 
 
 def gain_table(what: str, *, desc: str) -> Param:
-    """Return a parameter that maps grades to numbers of at least 0."""
+    """Build a parameter for a mapping from grades to numbers from 0 to 1e100."""
     allowed = f"a mapping from each relevant grade to its {what} (numbers from 0 to 1e100)"
     return Param(_weights, allowed, default=None, desc=desc)
 
 
 def probabilities(value: Any) -> dict[float | int, float | int]:
-    """Return a mapping from numbers above 0 to probabilities; those of a list belong to 1, 2, and so on."""
-    found = _weights(dict(enumerate(value, start=1)) if isinstance(value, (list, tuple)) else value)
-    if min(found) <= 0 or abs(math.fsum(found.values()) - 1) > AGREEMENT:
+    """Check a mapping from numbers above 0 to probabilities; a list has those of 1, 2, and so on."""
+    mapping = _weights(dict(enumerate(value, start=1)) if isinstance(value, (list, tuple)) else value)
+    if min(mapping) <= 0 or abs(math.fsum(mapping.values()) - 1) > AGREEMENT:
         raise ValueError(value)
-    return found
+    return mapping
 
 
 NEEDED_CUTOFF = positive_int(2**31 - 1, desc="ranks that count")
@@ -139,10 +139,11 @@ JUDGED_ONLY = Param(_flag, "True or False", default=False, desc="leave unjudged 
 
 
 class CheckedMeasure(Measure):
-    """What our measures share: parameters checked when given, and a text form that loses nothing.
+    """Base class of the package's own measures: it checks parameters at once, and has a complete text form.
 
-    ``params`` holds what differs from the defaults, in the order of ``SUPPORTED_PARAMS``, so that measures
-    that mean the same are equal. ``given`` holds the names of all that were given, defaults too.
+    ``params`` holds the parameters that differ from their defaults, in the order of ``SUPPORTED_PARAMS``, so
+    that measures with the same meaning are equal. ``given`` holds the names of all parameters that were
+    given, also of those with the default value.
     """
 
     given: frozenset[str] = frozenset()
@@ -155,10 +156,12 @@ class CheckedMeasure(Measure):
                 raise _unknown_parameter(self, name)
             if value is not None and value is not NOT_PROVIDED:
                 checked[name] = _converted(self, name, param, value)
-        given = {name: checked[name] for name in self.SUPPORTED_PARAMS if name in checked}
-        other = {name: value for name, value in given.items() if value != self.SUPPORTED_PARAMS[name].default}
-        super().__init__(**other)  # type: ignore[no-untyped-call]
-        self.validated = True  # ir_measures would only assert
+        ordered = {name: checked[name] for name in self.SUPPORTED_PARAMS if name in checked}
+        changed = {
+            name: value for name, value in ordered.items() if value != self.SUPPORTED_PARAMS[name].default
+        }
+        super().__init__(**changed)  # type: ignore[no-untyped-call]
+        self.validated = True  # ir_measures' own validation only asserts
         self.given = frozenset(params)
 
     def __call__(self, *unnamed: Any, **params: Any) -> Measure:
@@ -172,10 +175,10 @@ class CheckedMeasure(Measure):
         return changed
 
     def __repr__(self) -> str:
-        """Return the measure as one types it, identity gains too: ``parse_measure`` reads it back."""
-        given = ",".join(f"{name}={value!r}" for name, value in self.params.items() if name != self.AT_PARAM)
-        at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
-        return f"{self.NAME}({given}){at}".replace("()", "").replace(" ", "")
+        """Format the measure as a user types it; `parse_measure` reads it back."""
+        named = ",".join(f"{name}={value!r}" for name, value in self.params.items() if name != self.AT_PARAM)
+        cutoff = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
+        return f"{self.NAME}({named}){cutoff}".replace("()", "").replace(" ", "")
 
 
 def _converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
@@ -188,7 +191,7 @@ def _converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
 
 
 def values_of(measure: Measure) -> dict[str, Any]:
-    """Return the value of each parameter of a measure, None where it was left out and has no default."""
+    """Return the value of each parameter of a measure; None if it was not given and has no default."""
     values = ((name, measure[name]) for name in measure.SUPPORTED_PARAMS)
     return {name: None if value is NOT_PROVIDED else value for name, value in values}
 
@@ -207,24 +210,24 @@ _STANDARD = {
     "recall": Param(number_in_range(0, 1), "a number from 0 to 1"),
     "p": Param(number_in_range(0, 1), "a number from 0 to 1"),
 }
-"""What holds for the parameters of ir_measures' own measures beyond their type."""
+"""Stricter checks for the parameters of ir_measures' own measures, which check only types."""
 
 
 def check_parameters(measure: Measure, *, complete: bool = False) -> None:
-    """Raise MeasureError for an unknown or impossible parameter; if `complete`, also for a missing one.
+    """Raise MeasureError for an unknown or invalid parameter; if `complete`, also for a missing one.
 
-    ir_measures itself only asserts, and lets a cutoff of 0 through to C code that ends the process.
+    ir_measures itself only asserts, and passes a cutoff of 0 to C code that ends the process.
     """
     for name, value in measure.params.items():
         if name not in measure.SUPPORTED_PARAMS:
             raise _unknown_parameter(measure, name)
         param = measure.SUPPORTED_PARAMS[name]
-        if isinstance(param, Param):  # of a measure of ours, which has checked it
+        if isinstance(param, Param):  # the measure is a CheckedMeasure, which has checked it
             continue
         if name in _STANDARD:
             _converted(measure, name, _STANDARD[name], value)
-        is_known = name in ("cutoff", "rel")  # ir_measures' own check takes no fraction of a grade
-        if not is_known and not param.validate(value):  # type: ignore[no-untyped-call]
+        is_checked = name in ("cutoff", "rel")  # ir_measures' own check would refuse a fractional grade
+        if not is_checked and not param.validate(value):  # type: ignore[no-untyped-call]
             raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {short_repr(value)})")
     for name, param in measure.SUPPORTED_PARAMS.items():
         if complete and param.required and name not in measure.params:
@@ -237,7 +240,7 @@ _TYPE_NAMES = {bool: "True or False", int: "a whole number", float: "a decimal n
 
 
 def allowed(param: ParamInfo) -> str:
-    """Say what a parameter may be."""
+    """Describe the allowed values of a parameter."""
     if isinstance(param, Param):
         return param.allowed
     if param.choices is not NOT_PROVIDED:
@@ -252,10 +255,10 @@ def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
-    """Return the measure with a relevance level, if it takes one and does not name its own."""
-    takes = "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "NumRet"  # which counts all without it
+    """Set the relevance level of a measure, if it takes one and does not set its own."""
+    takes_rel = "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "NumRet"  # without rel it counts all
     given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
-    if rel is None or not takes or "rel" in given:
+    if rel is None or not takes_rel or "rel" in given:
         return measure
     changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
     check_parameters(changed)
@@ -263,7 +266,7 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
 
 
 def with_alias(measure: Measure, name: str | None) -> Measure:
-    """Return the measure with a name of the user's own, if any, which heads it in tables and plots."""
+    """Copy the measure and set the user's name for it (its heading in tables and plots); None removes it."""
     measure = copy(measure)
     vars(measure)["alias"] = name
     return measure

@@ -1,4 +1,4 @@
-"""Measures as text: from ``"GradedAP(norm='ideal')@10"`` to the measure."""
+"""Parse measures from text, such as ``"GradedAP(norm='ideal')@10"``."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from permed_measures.measures.headings import EXP_NDCG, SHORT
 from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
 
 MeasureLike = Measure | str
-"""A measure of ir_measures or of ours, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
+"""A measure of ir_measures or of this package, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""
 
 MeasuresLike = Mapping[str, MeasureLike] | Iterable[MeasureLike] | MeasureLike
-"""Any number of measures, or one; a mapping gives them names of one's own: ``{"MAP@10": GradedAP @ 10}``."""
+"""Any number of measures, or one; a mapping gives them the user's names: ``{"MAP@10": GradedAP @ 10}``."""
 
 
 def measures_of(measures: MeasuresLike, rel: float | None = None) -> list[Measure]:
-    """Return measures given in any form, each once; `rel` is set where a measure takes it and has none."""
+    """Parse measures in any form, each once; set `rel` in measures that take it and do not set their own."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         measures = [measures]
-    if not isinstance(measures, Mapping) or all(isinstance(each, Measure) for each in measures):
-        # A dict of measure to value is what calc_aggregate returns: its measures are meant.
-        found: list[Measure] = []
-        for given in measures:
-            found += [given] if isinstance(given, Measure) else _preset(given) or [parse_measure(given)]
+    if not isinstance(measures, Mapping) or all(isinstance(key, Measure) for key in measures):
+        # calc_aggregate returns a dict of measure to value; given such a dict, its keys are used.
+        parsed: list[Measure] = []
+        for item in measures:
+            parsed += [item] if isinstance(item, Measure) else _preset(item) or [parse_measure(item)]
     else:
         for name in measures:
             if not isinstance(name, str) or not name.strip():
                 problem = f"a dict of measures must have names (found {short_repr(name)})"
                 raise MeasureError(problem, hint="{'MAP@10': GradedAP @ 10}")
-        found = [with_alias(parse_measure(each), name) for name, each in measures.items()]
-    return deduplicate(found if rel is None else [with_rel(measure, rel) for measure in found])
+        parsed = [with_alias(parse_measure(measure), name) for name, measure in measures.items()]
+    return deduplicate(parsed if rel is None else [with_rel(measure, rel) for measure in parsed])
 
 
 def _preset(name: MeasureLike) -> Iterable[Measure]:
-    """Return the measures that a name of `PRESETS` stands for; none for anything else."""
+    """Return the measures of a benchmark in `PRESETS`; empty for anything else."""
     return PRESETS.get(name.strip().lower(), ()) if isinstance(name, str) else ()
 
 
 def parse_measure_args(text: str) -> list[Measure]:
-    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``, or those of a preset."""
+    """Parse ``MEASURE``, ``NAME=MEASURE``, or the name of a benchmark in `PRESETS`."""
     return [*_preset(text)] or [parse_named_measure(text)]
 
 
@@ -55,47 +55,47 @@ _NAMED_MEASURE = r"(?s)((?:[^=()]|\([^()]*\))*)=(.*)"  # a = in brackets belongs
 
 
 def parse_named_measure(text: str) -> Measure:
-    """Return the measure of ``MEASURE`` or ``NAME=MEASURE``."""
-    found = re.fullmatch(_NAMED_MEASURE, text)
-    if found is None or re.fullmatch(_GAINS, text.strip()):
+    """Parse ``MEASURE`` or ``NAME=MEASURE``."""
+    match = re.fullmatch(_NAMED_MEASURE, text)
+    if match is None or re.fullmatch(_GAINS, text.strip()):
         return parse_measure(text)
-    name, measure = found[1].strip(), found[2].strip()
+    name, measure = match[1].strip(), match[2].strip()
     if not name or not measure:
         raise MeasureError(f"a measure is MEASURE or NAME=MEASURE (found {short_repr(text)})")
     return with_alias(parse_measure(measure), name)
 
 
 def deduplicate(measures: Iterable[Measure]) -> list[Measure]:
-    """Return each measure once, with its name if it has one; two cannot have one name, nor one two."""
-    found: dict[Measure, Measure] = {}
+    """Keep each measure once; raise MeasureError if two have one name, or one has two names."""
+    kept: dict[Measure, Measure] = {}
     owners: dict[str, Measure] = {}
     for measure in measures:
-        own, same = alias_of(measure), found.setdefault(measure, measure)
-        name = own or str(measure)
-        owner = owners.setdefault(name.replace(EXP_NDCG, SHORT), measure)  # as a table heads it
-        if owner is not measure and owner != measure:  # measures are compared as text, which takes long
+        alias, same = alias_of(measure), kept.setdefault(measure, measure)
+        name = alias or str(measure)
+        owner = owners.setdefault(name.replace(EXP_NDCG, SHORT), measure)  # by the heading in tables
+        if owner is not measure and owner != measure:  # != compares text forms, which is slow
             raise MeasureError(
                 f"two measures are named {name!r}: {owner} and {measure}",
                 hint="Give one of them another name: NAME=MEASURE",
             )
-        if own and alias_of(same) not in (None, own):
-            both = f"{alias_of(same)!r} and {own!r}"
+        if alias and alias_of(same) not in (None, alias):
+            both = f"{alias_of(same)!r} and {alias!r}"
             raise MeasureError(f"one measure has two names: {both} are both {measure}")
-        if own:
-            found[measure] = measure
-    return list(found.values())
+        if alias:
+            kept[measure] = measure
+    return list(kept.values())
 
 
 def parse_measure(text: MeasureLike) -> Measure:
-    """Return the measure that a text such as ``"GradedAP(norm='ideal')@10"`` names.
+    """Parse a measure from text, such as ``"GradedAP(norm='ideal')@10"``.
 
     Parameters
     ----------
     text : str or Measure
         ``Name``, ``Name@cutoff``, ``Name(parameter=value, ...)`` or ``Name(parameter=value, ...)@cutoff``,
-        the values Python literals or bare words; any measure that ir_measures has, or one of ours; the
-        heading ``nDCG-exp@10``, which is also called MSnDCG; or what people call one: ``map``,
-        ``NDCG_cut_10``, ``mrr@10``, ``hit@10``. A measure is returned as it is.
+        with values that are Python literals or bare words, for any measure of ir_measures or of this package;
+        the heading ``nDCG-exp@10``, also called MSnDCG; or a common name: ``map``, ``NDCG_cut_10``,
+        ``mrr@10``, ``hit@10``. A measure is returned unchanged.
 
     Returns
     -------
@@ -105,13 +105,14 @@ def parse_measure(text: MeasureLike) -> Measure:
     Raises
     ------
     MeasureError
-        If the text is no measure (with the nearest name), or a parameter is not allowed.
+        If the text is not a measure (the message suggests the most similar name), or a parameter is not
+        allowed.
 
     Notes
     -----
-    Unlike ``ir_measures.parse_measure`` it takes negative numbers, and works on every Python version. A name
-    that papers use for several measures has trec_eval's meaning, without a warning: ``map`` is AP, also on
-    graded labels, where ``GradedAP`` may be meant.
+    Unlike ``ir_measures.parse_measure`` it accepts negative numbers, and works on every Python version. A
+    name that papers use for several measures has trec_eval's meaning, without a warning: ``map`` is AP, also
+    on graded labels, where papers may mean ``GradedAP``.
 
     Examples
     --------
@@ -130,46 +131,46 @@ def parse_measure(text: MeasureLike) -> Measure:
     registry = {**ir_measures.measures.registry, **MEASURES}
     parsed = _parse(re.sub(rf"^\s*({SHORT}|MSnDCG)(?=\s*(@|$))", EXP_NDCG, text, flags=re.IGNORECASE))
     if parsed is None or parsed[0] not in registry:
-        parsed = _as_people_write(text, parsed)
-    name, params, at = parsed
+        parsed = _parse_alias(text, parsed)
+    name, params, cutoff = parsed
     measure: Measure = registry[name]
-    if at is not None:
-        params[measure.AT_PARAM] = at
+    if cutoff is not None:
+        params[measure.AT_PARAM] = cutoff
     measure = measure(**params)
     check_parameters(measure)
     return measure
 
 
 _Parsed = tuple[str, dict[str, Any], Any]
-"""A name, the parameters in brackets, and the value after the @ (None without one)."""
+"""The name of a measure, its parameters in brackets, and the value after the @ (None without one)."""
 
 
 _WARNED_OF = r"\\|(?<!\w)[0-9][\w.]*(and|else|for|if|in|is|or|not)"
-"""What Python would warn of: an escape, a number that runs into a keyword as in 10and. No measure has it."""
+"""Text for which Python's parser would warn: an escape, or a number before a keyword (10and)."""
 
 
 def _parse(text: str) -> _Parsed | None:
-    """Split a text in the syntax of measures; None if it is in another."""
+    """Parse a text in the syntax of measures; None if it has another syntax."""
     if re.search(_WARNED_OF, text):
         return None
     try:
         node = ast.parse(text.strip(), mode="eval").body
-        at = None
+        cutoff = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            at, node = ast.literal_eval(node.right), node.left
+            cutoff, node = ast.literal_eval(node.right), node.left
         params = {}
         if isinstance(node, ast.Call) and not node.args:
-            params = {str(each.arg): _value(each.value, text.strip()) for each in node.keywords}
+            params = {str(keyword.arg): _value(keyword.value, text.strip()) for keyword in node.keywords}
             node = node.func
         if isinstance(node, ast.Name):
-            return node.id, params, at
+            return node.id, params, cutoff
     except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
-        pass  # not only bad syntax: thousands of nested brackets or signs
+        pass  # the last two: thousands of nested brackets or signs
     return None
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """Return a literal, or a string without quotes, which shells would have taken away."""
+    """Evaluate a literal; a bare word is a string, since shells remove quotes."""
     try:
         return ast.literal_eval(node)
     except ValueError:
@@ -178,19 +179,20 @@ def _value(node: ast.expr, text: str) -> Any:
 
 
 _GAINS = r"(?i)ndcg\w*\.((?:-?[0-9.]+=-?[0-9.]+,?)+)"
-"""How trec_eval is told the gains of grades."""
+"""trec_eval's syntax for the gains of grades."""
 
 
-def _as_people_write(text: str, parsed: _Parsed | None) -> _Parsed:
-    name, params, at = parsed or (text, {}, None)
+def _parse_alias(text: str, parsed: _Parsed | None) -> _Parsed:
+    """Resolve a common name of a measure; raise MeasureError with a hint if there is none."""
+    name, params, cutoff = parsed or (text, {}, None)
     if gains := re.fullmatch(_GAINS, text.strip()):
         hint = f"Write nDCG(gains={{{gains[1].replace('=', ':')}}})"
         raise MeasureError(
             f"gains are a parameter (found {short_repr(text)}, as trec_eval has it)", hint=hint
         )
-    found = resolve_alias(name)
-    if found and (at is None or found[1] is None):
-        return found[0], params, found[1] if at is None else at
+    resolved = resolve_alias(name)
+    if resolved and (cutoff is None or resolved[1] is None):
+        return resolved[0], params, resolved[1] if cutoff is None else cutoff
     if parsed:
         raise MeasureError(f"there is no measure {short_repr(name)}", hint=suggestion_for(name))
     examples = "Examples: P@1, GradedAP(norm='ideal')@10, nDCG(dcg='exp-log2')@10"

@@ -114,7 +114,7 @@ def test_exact_names_come_first(name):
             "R10@1",
             "there is no measure 'R10'. Recall among 10 candidates is R@k on lists that have these alone",
         ),
-        ("NDCG@10%", "Which is it? Write NDCG@10 (%) for percent; within a share nothing is computed"),
+        ("NDCG@10%", "Write NDCG@10 (%) for values in percent; a share of the list cannot be a cutoff"),
         (
             "Hole@10",
             "there is no measure 'Hole'. Hole, the share of documents that are judged for no query, is ",

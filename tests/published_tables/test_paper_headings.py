@@ -386,7 +386,7 @@ def test_why_no_column_is_read_is_said(tmp_path):
         read(tmp_path, "paper.csv", "run,P@1\na,-\n")
     with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
-    with pytest.raises(pm.MeasureError, match="ERR over that of the ideal list is not computed"):
+    with pytest.raises(pm.MeasureError, match="ERR divided by the ERR of the ideal list is not computed"):
         pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"nERR@10": "0.5"})
 
 
@@ -395,7 +395,7 @@ def test_percent_behind_a_cutoff_is_asked_for(tmp_path, name):
     question = "may be a number in percent, or the measure within a share of the list"
     _, [left_out, asked] = read(tmp_path, "paper.csv", f"run,{name},MAP@5\na,0.2,0.3\n")
     assert left_out.endswith(f"left out: {name}")
-    hint = "Which is it? Write NDCG@10 (%) for percent; within a share nothing is computed"
+    hint = "Write NDCG@10 (%) for values in percent; a share of the list cannot be a cutoff"
     assert asked == f"{name!r} {question}. {hint}"
     with pytest.raises(pm.MeasureError, match=question):
         pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {name: "0.5"})
