@@ -1,7 +1,7 @@
 """Data sets for ir_datasets, PyTerrier and the command line: MedCorpus, LitSearch and the packaged sample.
 
-They are registered as soon as anything imports ir_datasets, and without importing it: that takes longer than
-all the rest, and it has no entry points; hence a hook.
+They are registered as soon as anything imports ir_datasets. Importing it here would take longer than all the
+rest, and it has no entry points; so an import hook registers them.
 
 >>> import ir_datasets
 >>> import permed_measures
@@ -56,13 +56,13 @@ DATASET_IDS = (
     "permed-sample",
     "permed-sample/literature",
 )
-"""The ids of the data sets."""
+"""The ids of the package's data sets."""
 
 SAMPLE_FOLDER = Path(__file__).parent / "sample"
 
 
 class Sample(NamedTuple):
-    """A part of the packaged sample: synthetic, written for this package, no medical evidence.
+    """A part of the packaged sample: synthetic texts, written for this package; not medical evidence.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Sample(NamedTuple):
     queries, qrels : Path
         The files of its queries and its labels.
     runs : dict of str to Path
-        Rankings of it by BM25, TF-IDF and LSA.
+        Rankings by BM25, TF-IDF and LSA.
     """
 
     name: str
@@ -95,24 +95,24 @@ SAMPLES = tuple(
 
 
 def register() -> None:
-    """Make the data sets known to ir_datasets; calling it again changes nothing.
+    """Register the data sets with ir_datasets; a second call changes nothing.
 
-    An id that ir_datasets has already is left as it is.
+    If ir_datasets already has an id, that data set is kept.
     """
-    importlib.import_module("permed_measures.datasets.catalogue")  # which registers them at its end
+    importlib.import_module("permed_measures.datasets.catalogue")  # it registers them at its end
 
 
 def register_when_imported() -> None:
-    """Register the data sets as soon as ir_datasets is imported; now if it has been."""
+    """Register the data sets as soon as ir_datasets is imported; immediately if it has been."""
     module = sys.modules.get("ir_datasets")
-    if module is not None and hasattr(module, "main_cli"):  # defined at its end: it is imported as a whole
+    if module is not None and hasattr(module, "main_cli"):  # main_cli is defined last: the import is complete
         _register_or_warn()
     else:
         sys.meta_path.insert(0, _ImportHook())
 
 
 def _register_or_warn() -> None:
-    """Register the data sets; an error must not break the import of ir_datasets or of this package."""
+    """Register the data sets; turn an error into a warning, so that imports of either package succeed."""
     try:
         register()
     except Exception as error:
@@ -125,23 +125,23 @@ def _register_or_warn() -> None:
 
 
 class _ImportHook:
-    """Find ir_datasets as the other finders do, and register the data sets once it is loaded."""
+    """Find ir_datasets by the other finders, and register the data sets once it is loaded."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return the spec of ir_datasets with a loader that registers; None for any other module."""
         if fullname != "ir_datasets":
             return None
         own = sys.meta_path.index(self) if self in sys.meta_path else -1
-        finders = (each for each in sys.meta_path[own + 1 :] if hasattr(each, "find_spec"))
-        specs = (each.find_spec(fullname, path, target) for each in finders)
-        spec = next((each for each in specs if each is not None), None)
+        finders = (finder for finder in sys.meta_path[own + 1 :] if hasattr(finder, "find_spec"))
+        specs = (finder.find_spec(fullname, path, target) for finder in finders)
+        spec = next((found for found in specs if found is not None), None)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module
 
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
-            if module.__name__ == fullname:  # the loader of a zip file loads other modules as well
+            if module.__name__ == fullname:  # the loader of a zip file also loads other modules
                 _register_or_warn()
 
         spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
@@ -152,37 +152,37 @@ class _ImportHook:
 
 
 def load(dataset: str) -> Dataset:
-    """Return a data set of ir_datasets with qrels, by its id.
+    """Load a data set of ir_datasets with qrels, by its id.
 
     Raises
     ------
     InputError
         If ir_datasets does not know the id, or has no qrels for it.
     """
-    found = find(dataset)
-    if found is None:
+    loaded = find(dataset)
+    if loaded is None:
         problem = f"{short_repr(dataset)} is not the id of a data set of ir_datasets"
         raise InputError(problem, hint=did_you_mean(dataset, DATASET_IDS) or OURS)
-    return found
+    return loaded
 
 
 OURS = "Ours are medcorpus, litsearch, permed-sample and parts of them"
 
 
 def find(dataset: str) -> Dataset | None:
-    """Return a data set with qrels, by its id; None if ir_datasets does not know it."""
+    """Load a data set with qrels, by its id; None if ir_datasets does not know it."""
     try:
         import ir_datasets
 
         register()
-    except (OSError, RuntimeError) as error:  # no folder can be made in the user's, or there is none
+    except (OSError, RuntimeError) as error:  # its folder cannot be created, or there is no home folder
         raise cache_dir_error(error) from None
     try:
-        found = ir_datasets.load(dataset)
+        loaded = ir_datasets.load(dataset)
     except KeyError:
         return None
-    except (OSError, RuntimeError) as error:  # of some, ir_datasets downloads a list
+    except (OSError, RuntimeError) as error:  # ir_datasets downloads a list for some families of data sets
         raise dataset_load_error(dataset, error) from error
-    if not found.has_qrels():
+    if not loaded.has_qrels():
         raise InputError(f"the data set {dataset!r} of ir_datasets has no qrels", hint="Name a file of qrels")
-    return found
+    return loaded

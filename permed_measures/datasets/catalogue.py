@@ -1,4 +1,4 @@
-"""The data sets for ir_datasets: MedCorpus, LitSearch and the packaged sample; files are read when needed."""
+"""Define the data sets for ir_datasets: MedCorpus, LitSearch and the sample; files are read on demand."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from permed_measures.datasets.readers import ConversationQuery, LitSearchDoc, Li
 from permed_measures.engine.tables import Nested
 from permed_measures.errors import InputError
 
-# --- what ir_datasets asks for ----------------------------------------------------------------------
+# --- handlers of ir_datasets ------------------------------------------------------------------------
 
 
 class Queries(BaseQueries):  # type: ignore[misc]
-    """Queries that are read when they are needed.
+    """Queries that are read on demand.
 
-    `read` returns them, and `complete` returns them with every field filled, if that may need another file.
+    `read` reads them. `complete` reads them with every field filled, if that may need another file.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Queries(BaseQueries):  # type: ignore[misc]
         return iter(self._read())
 
     def queries_complete(self) -> Sequence[Any]:
-        """Return the queries with every field filled."""
+        """Read the queries with every field filled."""
         return list(self._complete())
 
     def queries_count(self) -> int:
@@ -55,18 +55,18 @@ class Queries(BaseQueries):  # type: ignore[misc]
         return "en"
 
     def where(self, field: str, values: list[str]) -> Queries:
-        """Return the queries that have one of these values, with every field filled."""
-        return Queries(self._kind, partial(self._some, field, values))
+        """Select the queries that have one of these values in a field, with every field filled."""
+        return Queries(self._kind, partial(self._select, field, values))
 
-    def _some(self, field: str, values: list[str]) -> list[Any]:
+    def _select(self, field: str, values: list[str]) -> list[Any]:
         return [query for query in self._complete() if str(getattr(query, field)) in values]
 
 
 class DatasetQrels(BaseQrels):  # type: ignore[misc]
-    """Judgments that are read when they are needed.
+    """Judgments that are read on demand.
 
-    `path` returns the file that they are from; `definitions` says what each grade means; with `queries` they
-    are the judgments of some queries of the file.
+    `path` returns the file, and `definitions` has the meaning of each grade. With `queries`, only the
+    judgments of these queries are included.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class DatasetQrels(BaseQrels):  # type: ignore[misc]
                 yield GenericQrel(query_id, doc_id, relevance)
 
     def qrels_nested(self) -> Nested:
-        """Return the judgments as nested dicts, with queries that have none: these count, and score 0."""
+        """Read the judgments as nested dicts; queries without judgments are included, as they score 0."""
         qrels = readers.read_labels(self._path())
         if self._queries is None:
             return qrels
@@ -97,16 +97,16 @@ class DatasetQrels(BaseQrels):  # type: ignore[misc]
         return sum(map(len, self.qrels_nested().values()))
 
     def of(self, queries: Queries) -> DatasetQrels:
-        """Return the judgments of some queries."""
+        """Select the judgments of these queries."""
         return DatasetQrels(self._path, self._definitions, queries)
 
 
 class Docs(BaseDocs):  # type: ignore[misc]
-    """Documents that are read when they are needed; the first look-up builds an index.
+    """Documents that are read on demand; the first lookup by id builds an index.
 
-    `name` is the data set, in whose folder the index is kept. `files` returns the files, or raises an error
-    that says how to get them; `read` yields their documents. A `lang` of None means several languages.
-    `n_documents` is their number, where it is known without the files.
+    `name` is the data set; its folder keeps the index. `files` returns the files, or raises an error with
+    advice how to get them; `read` yields their documents. A `lang` of None means several languages.
+    `n_documents` is the number of documents, if it is known without the files.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Docs(BaseDocs):  # type: ignore[misc]
 
     @ir_datasets.util.use_docstore  # type: ignore[untyped-decorator]
     def docs_iter(self) -> Iterator[Any]:
-        """Yield the documents; ``[start:stop]`` gives some of them."""
+        """Yield the documents; ``[start:stop]`` selects a range of them."""
         return self._read(self._files())
 
     def docs_count(self) -> int:
@@ -132,7 +132,7 @@ class Docs(BaseDocs):  # type: ignore[misc]
     def docs_store(
         self, field: str = "doc_id", options: Any = DEFAULT_DOCSTORE_OPTIONS
     ) -> PickleLz4FullStore:
-        """Return the index that finds documents by id; files that were replaced get another one."""
+        """Return the index of documents by id; replaced files get a new index."""
         files = self._files()
         states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
         version = hashlib.sha256(repr(states).encode()).hexdigest()[:12]
@@ -146,7 +146,7 @@ class Docs(BaseDocs):  # type: ignore[misc]
         )
 
     def titles(self) -> Iterator[tuple[str, str, str]]:
-        """Yield id, title and text of each document, if that needs no download: else an error."""
+        """Yield id, title and text of each document, without a download; missing files are an error."""
         return ((doc_id, title, text) for doc_id, title, text, *_ in self._read(self._files()))
 
     def docs_cls(self) -> type:
@@ -170,7 +170,7 @@ class Papers(Docs):
         return [file.path() for file in files_of("litsearch/corpus_clean")]
 
     def titles(self) -> Iterator[tuple[str, str, str]]:
-        """Yield id, title and abstract of each paper, without its full text."""
+        """Yield id, title and abstract of each paper, without a download; missing files are an error."""
         return readers.read_titles(file.cache_path() for file in files_of("litsearch/corpus_clean"))
 
 
@@ -222,7 +222,7 @@ def _litsearch() -> Handlers:
 
 
 def _questions(complete: bool = False) -> list[LitSearchQuery]:
-    """Return the questions, with attributes if the official file is there or they must be `complete`."""
+    """Read the questions, with attributes if `complete` or if the official file is cached."""
     turns = readers.read_queries(REMOTE_FILES["litsearch/queries.jsonl"].path())
     [official] = files_of("litsearch/query")
     if not (complete or official.cache_path().exists()):
@@ -244,11 +244,11 @@ def _samples() -> list[Handlers]:
 
 def _with_parts(name: str, whole: Handlers) -> dict[str, Handlers]:
     docs, queries, qrels = whole
-    found = {name: whole}
+    datasets = {name: whole}
     for part, (field, values) in _DATA["parts"].get(name, {}).items():
-        some = queries.where(field, values)
-        found[f"{name}/{part}"] = (docs, some, qrels.of(some))
-    return found
+        selected = queries.where(field, values)
+        datasets[f"{name}/{part}"] = (docs, selected, qrels.of(selected))
+    return datasets
 
 
 _MEDICAL, _LITERATURE = _samples()
@@ -266,7 +266,7 @@ DATASETS: dict[str, Handlers] = {
 
 
 def _register() -> None:
-    """Make the data sets known to ir_datasets; an id that it has already is left as it is."""
+    """Register the data sets with ir_datasets; ids that it already has do not change."""
     known = set(ir_datasets.registry)
     for name, handlers in DATASETS.items():
         if name not in known:
@@ -274,4 +274,4 @@ def _register() -> None:
             ir_datasets.registry.register(name, Dataset(*handlers, SimpleNamespace(documentation=texts)))
 
 
-_register()  # here, because importing ir_datasets above may have led here before anything was defined
+_register()  # at the end: the import of ir_datasets above may import this module before it is complete

@@ -1,4 +1,4 @@
-"""The files that are downloaded: from where, by which hash, and what to do if that fails."""
+"""Download the files of data sets, and check their hashes; an error explains how to get a file by hand."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _HUB = "https://huggingface.co"
 
 
 def home() -> Path:
-    """Return the folder of ir_datasets, where downloaded files are kept."""
-    import ir_datasets  # whose import loads the catalogue, which needs this module as a whole
+    """Return the folder of ir_datasets, which keeps downloaded files."""
+    import ir_datasets  # here: its import loads the catalogue, which needs all of this module
 
     return Path(ir_datasets.util.home_path())
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is downloaded when it is first needed, and then kept in ir_datasets' folder.
+    """A file that is downloaded on first use, and then kept in ir_datasets' folder.
 
-    ir_datasets downloads it, and tries again where the network fails. Size and hash are checked after the
-    download, and once in each process that uses the file. Of several processes that need it at once, one
-    downloads it, and the others wait. The environment variable ``HF_ENDPOINT`` may name a
-    mirror of huggingface.co, as its own library has it.
+    ir_datasets downloads the file, and tries again after network errors. Size and hash are checked after the
+    download, and once in each process that uses the file. If several processes need the file at once, one
+    downloads it, and the others wait. The environment variable ``HF_ENDPOINT`` may name a mirror of
+    huggingface.co, as for the library huggingface_hub.
 
     Attributes
     ----------
     name : str
-        Where it is kept, from ir_datasets' folder.
+        The path of the file within ir_datasets' folder.
     url : str
     size : int
         In bytes.
@@ -56,17 +56,17 @@ class RemoteFile:
     sha256: str
 
     def cache_path(self) -> Path:
-        """Return where the file is or will be."""
+        """Return the path of the file, downloaded or not."""
         return home() / self.name
 
     def path(self) -> Path:
-        """Return the file; it is downloaded if it is not there.
+        """Return the path of the file; download it if it is missing.
 
         Raises
         ------
         InputError
-            If it cannot be downloaded, or is not the right file; the message names the file, where to put it
-            and its hash.
+            If the file cannot be downloaded, or is not the published one; the message names the address, the
+            path and (after a failed download) the hash.
         """
         path = self.cache_path()
         if not path.exists():
@@ -80,16 +80,16 @@ class RemoteFile:
         return path
 
     def _download(self, path: Path) -> None:
-        """Download the file, unless another process does: then wait for that one."""
+        """Download the file; if another process does so already, wait for it."""
         if not _MAY_DOWNLOAD.get():
             raise _not_here(f"{self.name} is", str(path))
         url = self.url.replace(_HUB, (os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/"))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with _alone(path):
-                if not path.exists():  # another process may have put it there by now
+                if not path.exists():  # another process may have downloaded it meanwhile
                     self._fetch(url, path)
-        except (OSError, RuntimeError) as error:  # those of requests; too little space
+        except (OSError, RuntimeError) as error:  # errors of requests, or a full disk
             if getattr(error, "filename", None):
                 raise cache_dir_error(error) from error
             answered = getattr(error, "response", None) is not None
@@ -101,7 +101,7 @@ class RemoteFile:
             ) from error
 
     def _fetch(self, url: str, path: Path) -> None:
-        """Download the file into a folder beside its place, check it, and put it there."""
+        """Download the file into a temporary folder beside `path`, check it, and move it to `path`."""
         from ir_datasets.util import Download
 
         with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
@@ -112,11 +112,11 @@ class RemoteFile:
             _put(part, path)
 
     def _difference(self, path: Path) -> str:
-        """Return how a file differs from the published one; empty if it does not."""
+        """Describe how a file differs from the published one; empty if it does not."""
         if (size := path.stat().st_size) != self.size:
             return f"it has {size:,} bytes in place of {self.size:,}"
-        found = _sha256(path)
-        return "" if found == self.sha256 else f"its SHA-256 is {found} in place of {self.sha256}"
+        sha256 = _sha256(path)
+        return "" if sha256 == self.sha256 else f"its SHA-256 is {sha256} in place of {self.sha256}"
 
 
 @cache_by_mtime
@@ -128,24 +128,24 @@ def _sha256(path: Path) -> str:
 _PINS = tomllib.loads(Path(__file__).with_name("downloads.toml").read_text("utf-8"))
 
 REMOTE_FILES = {name: RemoteFile(name, **pin) for name, pin in _PINS.items()}
-"""The files that are downloaded, by where they are kept."""
+"""The downloadable files, by their path within ir_datasets' folder."""
 
 
 def files_of(folder: str) -> list[RemoteFile]:
-    """Return the files that are kept in a folder of ir_datasets' folder."""
+    """List the files in a folder within ir_datasets' folder."""
     return [file for name, file in REMOTE_FILES.items() if name.startswith(f"{folder}/")]
 
 
 # --- several processes at once -----------------------------------------------------------------------
 
 _LONGEST_WAIT = 600.0
-"""After how many seconds a process that waits for another one downloads a file itself."""
+"""Seconds after which a waiting process downloads the file itself."""
 _EACH_WAIT = 0.1
-"""How many seconds pass between two looks at the lock."""
+"""Seconds between two attempts to get the lock."""
 
 
 def _source(url: str) -> Any:
-    """Return ir_datasets' download of an address, where an error that the server answers is no content."""
+    """Create ir_datasets' download of an address; unlike its own, it raises an error for an HTTP error."""
     from ir_datasets.util import RequestsDownload
 
     class Source(RequestsDownload):  # type: ignore[misc]
@@ -157,7 +157,7 @@ def _source(url: str) -> Any:
 
 
 def _put(part: Path, path: Path) -> None:
-    """Put a complete file in its place; a file that stands there is kept, since others may read it."""
+    """Move a complete file to `path`; keep a file that is already there, as other processes may read it."""
     try:
         os.link(part, path)
     except FileExistsError:
@@ -169,11 +169,11 @@ def _put(part: Path, path: Path) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Let one process at a time download a file; the others wait, but at most `_LONGEST_WAIT` seconds.
+    """Let one process at a time download a file; the others wait, at most `_LONGEST_WAIT` seconds.
 
-    The lock is one of the system, and ends with the process that holds it, however that ends. Where the
-    system has none (on Windows, in some network file systems) nobody waits: each process downloads the file,
-    and the first that has it puts it there.
+    The lock belongs to the operating system, and ends with the process that holds it, even after a crash.
+    Without such locks (on Windows, in some network file systems) each process downloads the file, and the
+    first complete one is kept.
     """
     lock = path.with_name(f".{path.name}.lock")
     descriptor = _acquired(lock, path)
@@ -182,19 +182,19 @@ def _alone(path: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             with suppress(OSError):
-                lock.unlink()  # while nobody else has it
+                lock.unlink()  # before close, while this process still holds the lock
             os.close(descriptor)
 
 
 def _acquired(lock: Path, path: Path) -> int | None:
-    """Return the descriptor of a lock file that is locked; None if it cannot be locked, or not in time."""
-    began, is_said = time.monotonic(), False
+    """Lock a file, waiting if necessary; return its descriptor, None if it cannot be locked in time."""
+    began, is_warned = time.monotonic(), False
     while (waited := time.monotonic() - began) < _LONGEST_WAIT:
         try:
             return _lock(lock)
         except BlockingIOError:
-            if waited >= DELAY and not is_said:
-                is_said = True
+            if waited >= DELAY and not is_warned:
+                is_warned = True
                 longest = pluralize(round(_LONGEST_WAIT / 60), "minute")
                 problem = f"{path}: another process downloads this file; waiting for it, at most {longest}"
                 warn(problem, path=path)
@@ -205,7 +205,7 @@ def _acquired(lock: Path, path: Path) -> int | None:
 
 
 def _lock(lock: Path) -> int:
-    """Return the descriptor of a lock file that is locked; raise BlockingIOError if another one has it."""
+    """Lock a file and return its descriptor; raise BlockingIOError if another process holds the lock."""
     if sys.platform == "win32":
         raise OSError("there is no flock")
     import fcntl
@@ -213,20 +213,20 @@ def _lock(lock: Path) -> int:
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Who had it has removed the file by now, and a third process may have made another one.
+        # The previous holder may have removed this file, and a third process created a new one.
         if not os.path.samestat(os.fstat(descriptor), lock.stat()):
             raise BlockingIOError
     except (BlockingIOError, FileNotFoundError):
         os.close(descriptor)
         raise BlockingIOError from None
-    except OSError:  # there are no locks
+    except OSError:  # the file system has no locks
         os.close(descriptor)
         lock.unlink(missing_ok=True)
         raise
     return descriptor
 
 
-# --- nothing may be downloaded -----------------------------------------------------------------------
+# --- without downloads -------------------------------------------------------------------------------
 
 _MAY_DOWNLOAD = ContextVar("may files be downloaded", default=True)
 
@@ -239,7 +239,7 @@ def _not_here(what: str, where: str = "") -> InputError:
 
 @contextmanager
 def without_downloads(name: str) -> Iterator[None]:
-    """Raise InputError where the qrels of a data set, read in this block, would have to be downloaded."""
+    """Forbid downloads during the block; raise InputError if the qrels of a data set need one."""
     if _is_list_missing(name) or _is_missing(load(name).qrels_handler(), set()):
         raise _not_here(f"the data set {name!r} is")
     token = _MAY_DOWNLOAD.set(False)
@@ -250,9 +250,9 @@ def without_downloads(name: str) -> Iterator[None]:
 
 
 def _is_list_missing(name: str) -> bool:
-    """Return whether ir_datasets would download the list of a family of data sets to load one by its id.
+    """Check whether ir_datasets would download the list of a family of data sets to load one by its id.
 
-    It knows most data sets without a list; those of clirmatrix are too many.
+    Most data sets need no list; the many of clirmatrix do.
     """
     try:
         from ir_datasets import registry
@@ -266,9 +266,9 @@ def _is_list_missing(name: str) -> bool:
 
 
 def _is_missing(part: Any, seen: set[int]) -> bool:
-    """Return whether what ir_datasets reads begins with a download that was not made.
+    """Check whether an object of ir_datasets depends on a file that is not downloaded yet.
 
-    Its files are objects that hold each other: what is unpacked holds the archive, the archive its addresses.
+    Its objects for files are nested: an unpacked file holds its archive, and the archive its addresses.
     """
     from ir_datasets.util import Download, DownloadConfig
     from ir_datasets.util.download import LocalDownload
@@ -277,15 +277,18 @@ def _is_missing(part: Any, seen: set[int]) -> bool:
         return False
     seen.add(id(part))
     if isinstance(part, (list, tuple, dict)):
-        return any(_is_missing(each, seen) for each in (part.values() if isinstance(part, dict) else part))
-    inside = getattr(part, "__dict__", {})
-    kept = (inside.get(name) for name in ("_cache_path", "_path", "_extract_path", "extract_path"))
+        items = part.values() if isinstance(part, dict) else part
+        return any(_is_missing(item, seen) for item in items)
+    attributes = getattr(part, "__dict__", {})
+    cached = (attributes.get(name) for name in ("_cache_path", "_path", "_extract_path", "extract_path"))
     if not type(part).__module__.startswith("ir_datasets.") or any(
-        each is not None and Path(each).is_absolute() and Path(each).exists() for each in kept
+        path is not None and Path(path).is_absolute() and Path(path).exists() for path in cached
     ):
         return False
-    if isinstance(part, type(DownloadConfig)):  # downloads by name, made when they are asked for
+    if isinstance(part, type(DownloadConfig)):  # a collection of downloads, which are created on access
         return True
     if isinstance(part, Download):
-        return not any(isinstance(each, LocalDownload) and each.path(False).exists() for each in part.mirrors)
-    return any(_is_missing(each, seen) for each in inside.values())
+        return not any(
+            isinstance(mirror, LocalDownload) and mirror.path(False).exists() for mirror in part.mirrors
+        )
+    return any(_is_missing(value, seen) for value in attributes.values())

@@ -1,6 +1,6 @@
-"""The queries and documents of the data sets, and how they are read from files."""
+"""Read the queries, labels and documents of the data sets from files."""
 
-# Without `from __future__ import annotations`: ir_datasets and PyTerrier look for fields whose type is str.
+# No `from __future__ import annotations` here: ir_datasets and PyTerrier look for fields whose type is str.
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,10 +17,10 @@ from permed_measures.inputs.text_reader import TextFile
 
 
 class ConversationQuery(NamedTuple):
-    """A turn of a conversation; the turns of one are not independent of each other.
+    """A turn of a conversation; turns of one conversation are not independent of each other.
 
     ``query_id`` is ``<conversation_id>_<turn_number>`` in MedCorpus, with turns numbered from 1. ``history``
-    has the texts of the turns before.
+    has the texts of the previous turns.
     """
 
     query_id: str
@@ -35,12 +35,12 @@ class ConversationQuery(NamedTuple):
 
 
 class LitSearchQuery(NamedTuple):
-    """A question of LitSearch; the attributes are None where the official query file is not there.
+    """A question of LitSearch; the attributes are None without the official query file.
 
     ``query_id`` is ``1`` to ``597``. ``query_set`` is ``inline_acl`` or ``inline_nonacl`` (written by a model
     from a citation), ``manual_acl`` or ``manual_iclr`` (written by an author of the paper).
     ``specificity`` is ``broad`` (some twenty papers answer the question) or ``specific`` (a few do).
-    ``quality`` is 1 or 2, by an expert's annotation.
+    ``quality`` is 1 or 2, annotated by an expert.
     """
 
     query_id: str
@@ -69,7 +69,7 @@ class TitledDoc(NamedTuple):
 class LitSearchDoc(NamedTuple):
     """A paper of LitSearch.
 
-    ``doc_id`` is its Semantic Scholar corpus id, and ``citations`` has those of the papers that it cites.
+    ``doc_id`` is its corpus id in Semantic Scholar; ``citations`` has the ids of the papers that it cites.
     """
 
     doc_id: str
@@ -84,7 +84,7 @@ class LitSearchDoc(NamedTuple):
 
 
 _BATCH = 1000
-"""Papers that are held in memory at a time, each with its full text."""
+"""Number of papers that are in memory at the same time, each with its full text."""
 
 
 # --- queries and labels ----------------------------------------------------------------------------
@@ -92,9 +92,9 @@ _BATCH = 1000
 
 @cache_by_mtime
 def read_queries(path: Path) -> list[ConversationQuery]:
-    """Return the queries of a file in MedCorpus' layout, or with a query per line.
+    """Read the queries of a file in MedCorpus' layout, or with one query per line.
 
-    What is in these files is known by their hashes, or packaged.
+    The content needs no checks: the files are packaged, or checked by their hashes.
     """
     contents = map(json.loads, path.read_text("utf-8").strip().split("\n"))
     return list(chain.from_iterable(map(_queries, contents)))
@@ -106,16 +106,16 @@ def _queries(content: dict[str, Any]) -> Iterator[ConversationQuery]:
         query_id = str(content["query_id"])
         yield ConversationQuery(query_id, content["query"], query_id, 1, ())
         return
-    conversation_id, before = content["conversation_id"], list[str]()
+    conversation_id, history = content["conversation_id"], list[str]()
     for turn in content["turns"]:
         query_id = f"{conversation_id}_{turn['turn_id']}"
-        yield ConversationQuery(query_id, turn["text"], conversation_id, turn["turn_id"], tuple(before))
-        before.append(turn["text"])
+        yield ConversationQuery(query_id, turn["text"], conversation_id, turn["turn_id"], tuple(history))
+        history.append(turn["text"])
 
 
 @cache_by_mtime
 def read_labels(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the labels of a file."""
+    """Read the labels of a file as nested dicts."""
     labels = read_file(path, "qrels")
     return labels if isinstance(labels, dict) else labels.nested()
 
@@ -124,7 +124,7 @@ def read_labels(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_documents(paths: Iterable[Path]) -> Iterator[TitledDoc]:
-    """Yield the documents of files such as corpus.jsonl."""
+    """Read the documents of files such as corpus.jsonl."""
     shape = '{"text_id" or "doc_id": ..., "title": ..., "text": ...}'
     documents = Format("documents", "qrels", Layout.JSON_LINES, shape, _document)
     for path in paths:
@@ -146,7 +146,7 @@ def _rows(path: Path, *columns: str) -> Iterator[tuple[Any, ...]]:
 
 
 def read_attributes(path: Path) -> dict[str, tuple[str, str, int]]:
-    """Return query_set, specificity and quality of each question of LitSearch, by its text."""
+    """Read query_set, specificity and quality of each question of LitSearch, by its text."""
     rows = _rows(path, "query", "query_set", "specificity", "quality")
     return {text: (query_set, _SPECIFICITY[number], quality) for text, query_set, number, quality in rows}
 
@@ -155,7 +155,7 @@ _SPECIFICITY = ("broad", "specific")
 
 
 def read_papers(paths: Iterable[Path]) -> Iterator[LitSearchDoc]:
-    """Yield the papers of the official corpus files."""
+    """Read the papers of the official corpus files."""
     for path in paths:
         for doc_id, title, abstract, citations, text in _rows(path, *_PAPER_FIELDS):
             yield LitSearchDoc(
@@ -167,7 +167,7 @@ _PAPER_FIELDS = ("corpusid", "title", "abstract", "citations", "full_paper")
 
 
 def read_titles(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
-    """Yield id, title and abstract of the papers of the official corpus files."""
+    """Read id, title and abstract of the papers of the official corpus files."""
     for path in paths:
         for doc_id, title, abstract in _rows(path, *_PAPER_FIELDS[:3]):
             yield str(doc_id), title or "", abstract or ""

@@ -1,4 +1,4 @@
-"""The columns of a table: what they are called, and what must hold of their values, checked once."""
+"""Find the columns of a table by their names, and check their values once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pandas, polars, pyarrow or PySpark, a relation of DuckDB, a ``ranx.Qrels``, or a
 PyTerrier. Functions of the package read the path of a file, and the id of a data set of ir_datasets.
 
 A frame has the columns query_id, doc_id and relevance, or other names of `COLUMN_NAMES`; an iterable is
-consumed. What libraries call their frames and data sets has no type in common.
+consumed. The type is Any, since frames and data sets of libraries have no common base class.
 """
 
 RunLike = Nested | Iterable[Any] | str | os.PathLike[str] | Any
@@ -29,12 +29,14 @@ large file, a ``polars.LazyFrame``, a relation of DuckDB and an iterable of fram
 A frame has the columns query_id, doc_id and score (or a rank), or other names of `COLUMN_NAMES`, its rows in
 any order; an iterable is consumed.
 
-Ids are strings, or integers, which become strings. Another id is an error, and so are two ids of one query
-that become the same string. In every form but a dict all ids are checked. In a dict all query ids are, and
-the document ids of judged queries: all of them where fewer than twenty queries are judged. Where more are,
-that would take half as long again as the evaluation, and fewer are looked at: the first and the last of each
-query, all of at least ten queries, and those of judged documents. If one of these is not a string, or no
-retrieved document is judged, all are checked. Another integer takes up a rank of its own, beside its text.
+Ids are strings, or integers, which become strings. Other ids are an error, and so are two ids of one query
+that become the same string. In every form but a dict all ids are checked.
+
+In a dict all query ids are checked. If fewer than twenty queries are judged, so are all document ids of
+judged queries. With more queries that would add half of the evaluation's time, so a sample is checked: the
+first and the last document of each query, all documents of at least ten queries, and the judged documents. If
+one of these ids is not a string, or no retrieved document is judged, all ids are checked. An integer outside
+the sample counts as another document than its text, and takes a rank of its own.
 """
 
 COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -65,87 +67,89 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "score": (("score",),),
     "rank": (("rank",),),
 }
-"""What columns and keys are called, in small letters: the first group that has one of them counts.
+"""The accepted names of columns and keys, in lower case, in groups: the first group with a match is used.
 
-The first of each has the names of ir_measures, PyTerrier and ranx. Two names of one group that are both there
-must say the same of each row.
+The first group has the names of ir_measures, PyTerrier and ranx. If a table has two names of one group, they
+must have the same value in each row.
 """
 
 BEIR_COLUMNS = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
-"""The names of the columns in BEIR's qrels, where the relevance is called score."""
+"""The column names of BEIR's qrels; they call the relevance "score"."""
 
 OTHER = {"relevance": "score", "score": "relevance"}
-"""The column of numbers that a table has if qrels and run were swapped."""
+"""The column of numbers in a table if qrels and run were swapped."""
 
 
 def called(column: str, names: Iterable[str]) -> list[str]:
-    """Return those of the names that this column has, of the first group of `COLUMN_NAMES` that has any."""
+    """Select the names that mean a column, from the first group of `COLUMN_NAMES` with a match."""
     by_name: dict[str, list[str]] = {}
     for name in names:
         by_name.setdefault(name.strip().lower(), []).append(name)
-    groups = ([each for name in group for each in by_name.get(name, ())] for group in COLUMN_NAMES[column])
+    groups = (
+        [original for name in group for original in by_name.get(name, ())] for group in COLUMN_NAMES[column]
+    )
     return next(filter(None, groups), [])
 
 
 def find_columns(names: Iterable[str], column: str) -> dict[str, str]:
-    """Return which columns of a table are query_id, doc_id and `column`; or a rank in place of a score.
+    """Map the columns of a table to query_id, doc_id and `column` (a rank may replace a score).
 
-    Several of them may be one of ours: they must hold the same.
+    Several columns may have one meaning; then their values must be equal, which is checked later.
     """
     names = list(map(str, names))
     is_beir = set(BEIR_COLUMNS.values()) <= set(names) and not called("relevance", names)
     if is_beir and column == "score" and "rank" not in names:
         raise InputError(
             f"these are the names of BEIR's qrels (found {names})",
-            hint=f"{QRELS_FIRST}; of a run, call the column corpus-id doc_id",
+            hint=f"{QRELS_FIRST}; in a run, rename the column corpus-id to doc_id",
         )
-    found: dict[str, str] = {}
-    for ours in ("doc_id", "query_id", column):
-        theirs = called(ours, [name for name in names if name not in found])
-        if is_beir and ours == "relevance":
-            theirs = ["score"]
-        ranks = called("rank", names) if ours == "score" and not theirs else []
-        if not theirs and not ranks:
+    meaning_of: dict[str, str] = {}
+    for meaning in ("doc_id", "query_id", column):
+        matches = called(meaning, [name for name in names if name not in meaning_of])
+        if is_beir and meaning == "relevance":
+            matches = ["score"]
+        ranks = called("rank", names) if meaning == "score" and not matches else []
+        if not matches and not ranks:
             raise InputError(
                 f"a frame needs the columns query_id, doc_id and {column} "
-                f"(or PyTerrier's qid, docno and {COLUMN_NAMES[column][0][-1]}); {ours} is missing "
+                f"(or PyTerrier's qid, docno and {COLUMN_NAMES[column][0][-1]}); {meaning} is missing "
                 f"(found {names})",
                 hint=QRELS_FIRST if called(OTHER[column], names) else "",
             )
-        found |= dict.fromkeys(theirs, ours) | dict.fromkeys(ranks, "rank")
-    for name in found:
+        meaning_of |= dict.fromkeys(matches, meaning) | dict.fromkeys(ranks, "rank")
+    for name in meaning_of:
         if names.count(name) > 1:
             raise InputError(f"the frame has two columns {name}", hint="Select the one that is meant")
-    return found
+    return meaning_of
 
 
 MAX_DECIMAL_DIGITS = 38
-"""What a decimal of polars may have."""
+"""The maximum number of digits of polars' decimals."""
 
 
 def has_long_decimals(dtype: Any) -> bool:
-    """Return whether a type of polars is one of decimals with more digits than it can read."""
+    """Check whether a polars type has decimals with more digits than polars can read."""
     return isinstance(dtype, pl.Decimal) and (dtype.precision or 0) > MAX_DECIMAL_DIGITS
 
 
 def check_decimals(schema: Mapping[str, Any], columns: Mapping[str, str]) -> None:
-    """Raise InputError if one of these columns holds decimals that cannot be read."""
-    for theirs, ours in columns.items():
-        if has_long_decimals(schema[theirs]):
-            place, kind = list(schema).index(theirs), "string" if ours.endswith("_id") else "float64"
-            cast = f"table.set_column({place}, {theirs!r}, table[{theirs!r}].cast({kind!r}))"
-            found = f"column {theirs} holds decimals of {schema[theirs].precision} digits"
+    """Raise InputError if one of these columns has decimals that polars cannot read."""
+    for name, meaning in columns.items():
+        if has_long_decimals(schema[name]):
+            index, kind = list(schema).index(name), "string" if meaning.endswith("_id") else "float64"
+            cast = f"table.set_column({index}, {name!r}, table[{name!r}].cast({kind!r}))"
+            problem = f"column {name} holds decimals of {schema[name].precision} digits"
             raise InputError(
-                f"{found}; at most {MAX_DECIMAL_DIGITS} can be read", hint=f"Cast it, in pyarrow by {cast}"
+                f"{problem}; at most {MAX_DECIMAL_DIGITS} can be read", hint=f"Cast it, in pyarrow by {cast}"
             )
 
 
 Parts = Generator[Any, None, None]
-"""Parts of a frame, one after the other: columns of polars by the names that the frame has for them."""
+"""The parts of a frame, one after the other; each maps the frame's column names to polars columns."""
 
 
 def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, str]], Parts]) -> Table:
-    """Return a table under our names; an error has the number of the row in all parts.
+    """Build a table with standard column names; errors name the row, counted over all parts.
 
     Parameters
     ----------
@@ -153,7 +157,7 @@ def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, 
         The columns of the frame.
     column : {'relevance', 'score'}
     parts : callable
-        Returns the parts, of what `find_columns` found.
+        Yields the parts, with the columns that `find_columns` has found.
     """
     columns = find_columns(names, column)
     return Table(lambda: whole_queries(_checked_parts(parts(columns), columns)), column)
@@ -161,7 +165,7 @@ def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, 
 
 def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
     first_row = 0
-    with closing(parts):  # an error would keep a connection busy
+    with closing(parts):  # after an error, an open generator would keep a database connection busy
         for part in parts:
             frame = _checked(part, columns, first_row)
             first_row += len(frame)
@@ -170,21 +174,21 @@ def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFra
 
 
 def checked_frame(data: pl.DataFrame, column: str, first_row: int = 0) -> pl.DataFrame:
-    """Return query_id and doc_id (strings) and `column` (Float64) of a polars frame, or raise an error.
+    """Convert a polars frame to query_id and doc_id (strings) and `column` (Float64), and check it.
 
-    The error has the number of the row, from `first_row` on.
+    Errors name the row, counted from `first_row`.
     """
     return _checked(data, find_columns(data.columns, column), first_row)
 
 
 def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame:
-    """Return the frame with string ids and float values, or raise for what cannot be made so."""
+    """Convert ids to strings and values to floats; raise InputError for other ids or values."""
     typed: dict[str, pl.Series] = {}
     others = []
-    for theirs, ours in columns.items():
-        series = _typed(data[theirs].alias(ours), ours)
-        if typed.setdefault(ours, series) is not series:
-            others.append((theirs, series))
+    for name, meaning in columns.items():
+        series = _typed(data[name].alias(meaning), meaning)
+        if typed.setdefault(meaning, series) is not series:
+            others.append((name, series))
     value = next(name for name in ("relevance", "score", "rank") if name in typed)
     frame = pl.DataFrame([typed["query_id"], typed["doc_id"], typed[value]])
 
@@ -195,11 +199,11 @@ def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame
     for series in frame:
         if series.null_count():
             raise missing_value(series.name, where=where(series.is_null()))
-    for theirs, series in others:
+    for name, series in others:
         differs = series.ne_missing(frame[series.name])
         if differs.any():
             row, used = differs.arg_true()[0], next(k for k, v in columns.items() if v == series.name)
-            raise two_names(used, theirs, frame[series.name][row], series[row], where=where(differs))
+            raise two_names(used, name, frame[series.name][row], series[row], where=where(differs))
     if value == "rank":
         wrong = ~(frame["rank"] >= 0)
         if wrong.any():
@@ -211,7 +215,7 @@ def _checked(data: Any, columns: dict[str, str], first_row: int) -> pl.DataFrame
 
 
 def two_names(used: str, other: str, value: object, differs: object, *, where: str) -> InputError:
-    """Return the error for a row in which two names that mean the same have two values."""
+    """Build the error for a row in which two columns of the same meaning have different values."""
     return InputError(
         f"{used} and {other} may both be meant, and differ (found {short_repr(value)} and "
         f"{short_repr(differs)})",
@@ -221,7 +225,7 @@ def two_names(used: str, other: str, value: object, differs: object, *, where: s
 
 
 def not_a_rank(value: object, *, where: str) -> InputError:
-    """Return the error for what stands in a column of ranks without scores, and ranks nothing."""
+    """Build the error for an invalid rank in a table without scores."""
     problem = f"a rank must be a number from 0 or 1 (found {short_repr(value)})"
     return InputError(problem, where=where, hint="Give the documents scores or ranks")
 
@@ -241,7 +245,7 @@ def _typed(series: pl.Series, column: str) -> pl.Series:
 
 
 def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the rows cut between queries, so that the rows of a query that stand together stay together."""
+    """Divide frames anew at the ends of queries, so that consecutive rows of a query stay together."""
     held = None
     for frame in frames:
         if held is not None:
@@ -249,9 +253,8 @@ def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             last = int(changes[-1]) + 1 if len(changes) else 0
             if last:
                 yield held[:last]
-            frame = pl.concat(
-                [held[pl.int_range(last, len(held), eager=True)], frame]
-            )  # a copy: the rest is freed
+            # Indices make a copy, so that the other rows of `held` are freed.
+            frame = pl.concat([held[pl.int_range(last, len(held), eager=True)], frame])
         held = frame
     if held is not None:
         yield held

@@ -1,4 +1,4 @@
-"""What libraries hold rows in: any form of qrels or of a run in memory becomes nested dicts or a table."""
+"""Convert qrels and runs in memory, in the forms of many libraries, to nested dicts or tables."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ _READ = "Read a file with permed_measures.read_qrels or read_run"
 
 
 def convert_rows(data: Any, column: str) -> Any:
-    """Return qrels or a run in memory as nested dicts or a table; a PySpark run as a frame of typed columns.
+    """Convert qrels or a run to nested dicts or a table; a PySpark run to a frame of typed columns.
 
     Raises
     ------
     InputError
-        For another form, a missing column, a float id, a missing value.
+        For an unknown form, a missing column, a float id or a missing value.
     """
     for form in INPUT_FORMS:
         if form.has(data):
-            kind = data.column if isinstance(data, Table) else form.column
-            if kind not in ("", column):
-                expected, found = ("a run", "qrels") if column == "score" else ("qrels", "a run")
-                raise InputError(f"expected {expected} (found {found})", hint=QRELS_FIRST)
+            own_column = data.column if isinstance(data, Table) else form.column
+            if own_column not in ("", column):
+                expected, actual = ("a run", "qrels") if column == "score" else ("qrels", "a run")
+                raise InputError(f"expected {expected} (found {actual})", hint=QRELS_FIRST)
             return form.read(data, column)
     raise _unknown(data)
 
 
 def in_memory(rows: Any) -> Nested | Table:
-    """Return nested dicts and tables as they are; the rows of a PySpark frame may not fit into memory."""
+    """Return nested dicts and tables unchanged; refuse a PySpark frame, which may not fit into memory."""
     if isinstance(rows, (Mapping, Table)):
         return rows
     raise InputError(
@@ -73,7 +73,7 @@ def _unknown(data: object) -> InputError:
 
 
 def _of_spark(data: Any, column: str) -> Any:
-    """Return the qrels of a PySpark frame as a table; the rows of a run stay where they are."""
+    """Collect the qrels of a PySpark frame to a table; leave the rows of a run in Spark."""
     if column == "score":
         return _typed_rows(data, column)
     columns = find_columns(data.columns, column)
@@ -85,41 +85,41 @@ _NUMBER_TYPES = {"byte", "short", "integer", "long", "float", "double", "decimal
 
 
 def _typed_rows(frame: Any, column: str) -> Any:
-    """Return query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
+    """Select query_id, doc_id (strings) and `column` (double) of a PySpark frame."""
     columns: dict[str, Any] = {}
-    for theirs, ours in find_columns(frame.columns, column).items():
-        kind = frame.schema[theirs].dataType
-        is_number = ours in (column, "rank")
+    for name, meaning in find_columns(frame.columns, column).items():
+        kind = frame.schema[name].dataType
+        is_number = meaning in (column, "rank")
         if is_number and kind.typeName() not in _NUMBER_TYPES:
-            problem = f"column {theirs} must hold numbers (found {kind.simpleString()})"
+            problem = f"column {name} must hold numbers (found {kind.simpleString()})"
             raise InputError(problem, hint="Cast it to double")
         if not is_number and kind.typeName() not in _ID_TYPES:
             raise InputError(
-                f"ids must be strings or integers (found {kind.simpleString()} in column {theirs})",
+                f"ids must be strings or integers (found {kind.simpleString()} in column {name})",
                 hint="Convert ids to strings before evaluating, so that nothing is rounded",
             )
-        if ours in columns:
-            problem = f"two columns may both be the {ours} (found {theirs} and another)"
+        if meaning in columns:
+            problem = f"two columns may both be the {meaning} (found {name} and another)"
             raise InputError(problem, hint="Leave one of the two out")
-        columns[ours] = frame[theirs].cast("double" if is_number else "string")
+        columns[meaning] = frame[name].cast("double" if is_number else "string")
     if "rank" in columns:
         columns["score"] = -columns.pop("rank")
-    return frame.select(*(value.alias(ours) for ours, value in columns.items()))
+    return frame.select(*(value.alias(meaning) for meaning, value in columns.items()))
 
 
 _ROWS_PER_PART = 1 << 20
-"""Rows of a part."""
+"""The number of rows in a part."""
 
 
 def _of_pandas(data: Any, column: str) -> Table:
     def parts(columns: dict[str, str]) -> Parts:
-        yield {theirs: _series(data[theirs], ours) for theirs, ours in columns.items()}
+        yield {name: _series(data[name], meaning) for name, meaning in columns.items()}
 
     return checked_table(data.columns, column, parts)
 
 
 def _series(series: Any, column: str) -> pl.Series:
-    """Return a pandas series as a polars one, without Python objects where pandas has none either."""
+    """Convert a pandas series to polars, without Python objects if pandas has none either."""
     if getattr(series.dtype, "kind", "O") in "iufb" and hasattr(series.dtype, "byteorder"):
         return pl.Series(series.to_numpy())
     if hasattr(series.array, "__arrow_array__") and "pyarrow" in sys.modules:
@@ -128,15 +128,15 @@ def _series(series: Any, column: str) -> pl.Series:
         return pl.Series(pa.array(series.array))
     values = series.tolist()
     if column in ("score", "relevance", "rank"):
-        found = [float(check_number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
-        return pl.Series(found, dtype=pl.Float64)
+        numbers = [float(check_number(item, column, where=f"row {row}")) for row, item in enumerate(values)]
+        return pl.Series(numbers, dtype=pl.Float64)
     if {*map(type, values)} - {str}:
         values = [string_id(item, where=f"row {row}, column {column}") for row, item in enumerate(values)]
     try:
         return pl.Series(values, dtype=pl.String)
     except UnicodeEncodeError:
-        row = [is_encodable(each) for each in values].index(False)
-        problem = f"half of a Unicode character in an id (found {short_repr(values[row])})"
+        row = [is_encodable(text) for text in values].index(False)
+        problem = f"an id contains an unpaired surrogate (found {short_repr(values[row])})"
         raise InputError(problem, where=f"row {row}, column {column}", hint="Correct the id") from None
 
 
@@ -154,13 +154,13 @@ def _of_lazy_frame(data: pl.LazyFrame, column: str) -> Table:
 def _of_relation(data: Any, column: str) -> Table:
     def parts(columns: dict[str, str]) -> Parts:
         try:
-            import pyarrow  # noqa: F401 - DuckDB hands its rows to it
+            import pyarrow  # noqa: F401 - DuckDB returns rows as pyarrow batches
         except ImportError:
             hint = "pip install pyarrow"
             raise InputError("the rows of a DuckDB relation need pyarrow", hint=hint) from None
-        # One that was executed before gives what is left of its rows; one that is derived from it is new.
+        # A relation that was executed before returns only its remaining rows; a projection of it starts anew.
         rows = data.project(", ".join(f'"{name}"' for name in columns))
-        read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # before DuckDB 1.5
+        read = getattr(rows, "to_arrow_reader", None) or rows.fetch_arrow_reader  # its name before DuckDB 1.5
         with closing(read(_ROWS_PER_PART)) as batches:
             for batch in batches:
                 yield pl.DataFrame(batch)
@@ -169,15 +169,15 @@ def _of_relation(data: Any, column: str) -> Table:
 
 
 def _of_arrow(data: Any, column: str) -> Table:
-    """Return the rows of a frame of polars, or of any library that gives them as Arrow does."""
+    """Convert a polars frame, or a frame of any library that supports the Arrow interface."""
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
-    if names is not None:  # polars knows no two columns of one name
+    if names is not None:  # checked before polars, which refuses two columns of one name
         find_columns(names, column)
     try:
         frame = pl.DataFrame(data)
-    except pl.exceptions.SchemaError:  # of one column, as a series of pandas is
+    except pl.exceptions.SchemaError:  # a single column, such as a pandas series
         raise _unknown(data) from None
-    except pl.exceptions.PanicException as error:  # of a type that polars lacks
+    except pl.exceptions.PanicException as error:  # a type that polars does not have
         hint = "Cast it, such as decimals of more than 38 digits to float64"
         raise InputError(f"a column has a type that cannot be read ({error})", hint=hint) from None
 
@@ -187,11 +187,11 @@ def _of_arrow(data: Any, column: str) -> Table:
     return checked_table(frame.columns, column, parts)
 
 
-# --- what else holds rows --------------------------------------------------------------------------
+# --- data sets and iterables -----------------------------------------------------------------------
 
 
 def _of_dataset(data: Any, _: str) -> Nested:
-    """Return the qrels of a data set of ir_datasets, or of one of PyTerrier's, which holds one."""
+    """Read the qrels of a data set of ir_datasets, or of PyTerrier, which wraps one of ir_datasets."""
     dataset = data.irds_ref() if hasattr(data, "irds_ref") else data
     if not hasattr(dataset, "qrels_iter"):
         raise _unknown(data)
@@ -205,26 +205,26 @@ def _of_dataset(data: Any, _: str) -> Nested:
 
 
 def _of_items(data: Iterable[Any], column: str) -> Nested | Table:
-    """Return namedtuples as a mapping, and frames one after the other."""
+    """Convert an iterable: namedtuples to nested dicts, frames to a table of parts."""
     items = iter(data)
     first = next(items, None)
-    if not hasattr(type(first), "columns"):  # that of a lazy frame itself warns
+    if not hasattr(type(first), "columns"):  # the type's attribute: a lazy frame's own would warn
         return _records(items if first is None else chain([first], items), column)
-    frames = [first, *items] if items is data else data  # an iterator cannot be gone through again
-    return Table(lambda: chain.from_iterable(_of_item(frame, column) for frame in frames), column)
+    frames = [first, *items] if items is data else data  # an iterator can be consumed only once
+    return Table(lambda: chain.from_iterable(_frame_to_table(frame, column) for frame in frames), column)
 
 
-def _of_item(frame: Any, column: str) -> Table:
+def _frame_to_table(frame: Any, column: str) -> Table:
     read = next((form.read for form in INPUT_FORMS if form.is_frame and form.has(frame)), None)
     if read is None:
-        found = f"found {type(frame).__name__} {short_repr(frame)}"
-        raise InputError(f"expected a frame like the one before ({found})")
+        problem = f"expected a frame like the one before (found {type(frame).__name__} {short_repr(frame)})"
+        raise InputError(problem)
     table: Table = read(frame, column)
     return table
 
 
 def _records(data: Iterable[Any], column: str) -> Nested:
-    """Collect namedtuples (ir_measures.Qrel, ScoredDoc or any with these fields) into a mapping."""
+    """Collect namedtuples (ir_measures.Qrel, ScoredDoc or any with these fields) into nested dicts."""
     nested: dict[str, dict[str, Any]] = {}
     for record in data:
         try:
@@ -245,12 +245,12 @@ def _records(data: Iterable[Any], column: str) -> Nested:
 
 def _no_record(record: object, column: str) -> InputError:
     hint = QRELS_FIRST if hasattr(record, OTHER[column]) else ""
-    if isinstance(record, str):  # ir_measures goes through the letters of a path
+    if isinstance(record, str):  # ir_measures iterates over the characters of a path
         hint = _READ
     if type(record).__module__.partition(".")[0] in ("polars", "pyarrow"):
-        # ir_measures turns a frame it does not know into an iterator of its columns before we see it.
+        # ir_measures turns an unknown frame into an iterator over its columns before this function sees it.
         hint = (
-            "The functions of ir_measures itself take no polars or pyarrow frame: "
+            "The functions of ir_measures itself do not accept polars or pyarrow frames: "
             "call permed_measures.calc_aggregate, or convert the frame to pandas"
         )
     return InputError(
@@ -269,14 +269,14 @@ class InputForm(NamedTuple):
     Attributes
     ----------
     library, kind : str
-        A module, which whoever has such data has loaded, and a type of it; without a module, what such data
-        have as an attribute, of whatever library they are.
+        A module (loaded, if the user has such data) and a type in it. Without a module, `kind` is an
+        attribute that such data have, in any library.
     read : callable
-        Takes the data and the column of numbers.
+        Converts the data; the second argument is the column of numbers.
     is_frame : bool
-        Whether an iterable of such data is one of frames.
+        Whether such data can be parts in an iterable of frames.
     column : {'', 'relevance', 'score'}
-        The column that all such data have; empty where they may be qrels or a run.
+        The column of numbers of all such data; empty if they may be qrels or a run.
     """
 
     library: str
@@ -286,7 +286,7 @@ class InputForm(NamedTuple):
     column: str = ""
 
     def has(self, data: Any) -> bool:
-        """Return whether the data are of this form."""
+        """Check whether the data have this form."""
         if not self.library:
             return hasattr(data, self.kind) and not isinstance(data, (str, bytes))
         kind = getattr(sys.modules.get(self.library), self.kind, None)
@@ -294,9 +294,8 @@ class InputForm(NamedTuple):
 
 
 INPUT_FORMS = [
-    InputForm(
-        "pyspark.sql", "DataFrame", _of_spark, is_frame=False
-    ),  # first: those of Connect have any attribute
+    # PySpark comes first: its Connect frames have every attribute.
+    InputForm("pyspark.sql", "DataFrame", _of_spark, is_frame=False),
     InputForm(Table.__module__, Table.__name__, lambda table, _: table, is_frame=False),
     InputForm("pandas", "DataFrame", _of_pandas),
     InputForm("polars", "LazyFrame", _of_lazy_frame),
@@ -308,9 +307,9 @@ INPUT_FORMS = [
     InputForm("", "irds_ref", _of_dataset, is_frame=False, column="relevance"),
     InputForm("", "__iter__", _of_items, is_frame=False),
 ]
-"""All forms but a mapping. To add one is to add a row."""
+"""All forms except mappings. A new form needs one row here."""
 
 
 def is_spark_frame(data: object) -> bool:
-    """Return whether this is a frame of PySpark, classic or Connect."""
+    """Check for a PySpark frame, classic or Connect."""
     return INPUT_FORMS[0].has(data)

@@ -1,7 +1,7 @@
-"""The one door for qrels and runs: whatever a user gives becomes nested dicts or a table.
+"""Read qrels and runs in any form that a user gives, as nested dicts or tables; all functions use `read`.
 
-What opens files and finds data sets is loaded where a path or an id comes, and what knows the frames of
-libraries where one of these comes: an evaluation of dicts needs neither.
+The modules for files, data sets and frames of libraries are imported only when one is given: an evaluation of
+dicts needs none of them.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ def read(
     qrels: Nested | Table | Judgments | None = None,
     **how: Any,
 ) -> Any:
-    """Return qrels or a run of any form as nested dicts or as a table.
+    """Read qrels or a run in any form as nested dicts or as a table.
 
     Parameters
     ----------
     data : QrelsLike or RunLike
     column : {'relevance', 'score'}
-        The column of numbers: that of qrels, or that of a run.
+        The column of numbers: relevance for qrels, score for a run.
     rewriting : str, optional
-        How the query ids of a run become those of the `qrels`; see `permed_measures.match_query_ids`.
+        How to rewrite the query ids of a run to those of the `qrels`; see `permed_measures.match_query_ids`.
     **how
-        How a file is read: options of `inputs.read.load`.
+        Options for files: those of `inputs.read.read_file`.
 
     Returns
     -------
     mapping, Table or PySpark frame
-        A mapping is returned as it is. What is wrong in a row of a table is raised when the row is read, and
-        a document that is listed twice when the table is evaluated. Only a run can be a PySpark frame.
+        A mapping is returned unchanged. An error in a row of a table is raised when the row is read, and a
+        document that is listed twice when the table is evaluated. Only a run can be a PySpark frame.
 
     Raises
     ------
     InputError
-        For a file or data set that cannot be read, another form, a missing column, a float id, a missing
+        For a file or data set that cannot be read, an unknown form, a missing column, a float id or a missing
         value.
     """
     if isinstance(data, (str, os.PathLike)):
@@ -73,7 +73,7 @@ def read(
 
 
 def read_nested(data: Any, column: str, **how: Any) -> Nested:
-    """Return qrels or a run of any form as nested dicts, in the order of the rows; see `read`."""
+    """Read qrels or a run in any form as nested dicts, in the order of the rows; see `read`."""
     from permed_measures.inputs.conversion import in_memory
 
     rows = in_memory(read(data, column, **how))
@@ -81,7 +81,7 @@ def read_nested(data: Any, column: str, **how: Any) -> Nested:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]]:
-    """Read judgments from a file of any known format, recognised by its content, or of a data set by its id.
+    """Read judgments from a file of any known format (recognised by its content), or of a data set by its id.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
         document has grade 1), LitSearch results with ``corpusids``, rows or lists in JSON lines or an array,
         JSON ``{query_id: {doc_id: grade}}`` or ``{query_id: [doc_ids]}``, or pairs of query and document;
         plain, ``.gz``, ``.zst``, ``.bz2``, ``.xz`` or ``.zip``. Or a Parquet file, or the id of a data set of
-        ir_datasets. The guide has all names that columns and keys may have.
+        ir_datasets. The guide lists all accepted names of columns and keys.
 
     Returns
     -------
@@ -101,10 +101,10 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, float | int]
     Raises
     ------
     InputError
-        For an unknown format, a line that is not of the file's format, a relevance (or score) that is no
-        number, a document listed twice for a query; the message names file and line.
+        For an unknown format, a line in another format than the file, a relevance (or score) that is not a
+        number, or a document listed twice for a query; the message names file and line.
     OSError
-        If the file cannot be opened; where there is none, it is an InputError too.
+        If the file cannot be opened; for a missing file it is an InputError too.
 
     Examples
     --------
@@ -129,25 +129,25 @@ def read_run(
     Parameters
     ----------
     path : str or path-like
-        A TREC run, MS MARCO's or ColBERT's ranking, PerMed or LitSearch results, rows or lists in JSON lines
+        A TREC run, a ranking of MS MARCO or ColBERT, PerMed or LitSearch results, rows or lists in JSON lines
         or an array, BEIR or MTEB results (JSON), CSV or TSV with a header (such as PyTerrier's frames); or
-        labels in JSONL, whose order is a run. Compressed or in Parquet as `read_qrels` has it, and refused
-        for the same reasons. A folder of Parquet parts, as Spark and Hive write it, is one run.
+        labels in JSONL, whose order is taken as a run. Compression, Parquet and errors are as for
+        `read_qrels`. A folder of Parquet parts, as Spark and Hive write it, is one run.
         ``permed-sample/runs/bm25`` is one of the packaged runs.
     order : {'score', 'list'}, default 'score'
-        Rank by the scores, or by the order of the file: that of a list; in TREC, CSV and Parquet the column
-        of ranks where all documents of the query have one, otherwise the lines; also those of TREC, CSV and
-        TSV qrels whose rows are in ranked order. Lists without scores are always ranked by their order: the
-        score is -1 for the first document, -2 for the second, …
+        Rank by the scores, or by the order of the file. The latter is the order of a list; in TREC, CSV and
+        Parquet files the column of ranks if all documents of the query have one, else the order of the lines.
+        With ``list``, TREC, CSV and TSV qrels whose rows are in ranked order can also be read as a run. Lists
+        without scores are always ranked by their order: the first document has score -1, the second -2, …
     duplicates : {'refuse', 'first', 'best'}, default 'refuse'
-        Of a document that is listed twice for a query keep the first row, or the one that ranks best.
+        If a document is listed twice for a query, raise an error, keep the first row, or keep the best one.
     max_passage : str, default ''
-        Ids are those of documents up to this text, such as ``#``, and name parts of them after it: keep the
-        best part of each document, as Pyserini's ``--max-passage`` does.
+        Passage ids consist of a document id, this text (such as ``#``) and a passage: keep the best passage
+        of each document, as Pyserini's ``--max-passage`` does.
     ignore_self : bool, default False
-        Leave out a document whose id is that of the query, as BEIR does.
+        Leave out a document whose id equals the query id, as BEIR does.
     subset : str, default ''
-        Of a file of MTEB with several subsets, the one to read, such as ``en`` or ``en/test``.
+        The subset to read from an MTEB file with several subsets, such as ``en`` or ``en/test``.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def read_run(
     Warns
     -----
     PermedWarning
-        If the scores rank documents in another order than the file does: than a list, or than the ranks.
+        If the scores rank documents in another order than the file's list or column of ranks.
 
     Examples
     --------
@@ -174,20 +174,20 @@ def read_run(
 
 
 def _copied(nested: Nested, column: str) -> dict[str, dict[str, Any]]:
-    """Return dicts of one's own, after a check that each query has one."""
+    """Copy the dicts, after a check that each query has one."""
     for query_id, documents in nested.items():
         if not isinstance(documents, Mapping):
             raise no_dict(query_id, documents, column)
     return {query_id: dict(documents) for query_id, documents in nested.items()}
 
 
-# --- what a name stands for --------------------------------------------------------------------------
+# --- names of files and data sets --------------------------------------------------------------------
 
 
 def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> Any:
-    """Return the path of a file or of a packaged run, or the data set of an id, which is qrels.
+    """Resolve a name to the path of a file or of a packaged run, or (for qrels) to the data set with this id.
 
-    Where there is none, an error says what else of these kinds may have been meant.
+    If there is none, the error suggests a similar name of these kinds.
     """
     from permed_measures.inputs.sources import check_path, parquet_parts
     from permed_measures.provenance import STDIN
@@ -195,12 +195,12 @@ def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> A
     text, path = os.fspath(name), Path(name)
     if text == "-":
         return STDIN
-    if not text:  # which Path takes as the folder where one is
+    if not text:  # Path("") is the working directory
         raise InputError("the name of a file is empty")
     check_path(path)
     if os.path.lexists(path):
         if text in DATASET_IDS and path.is_dir() and not parquet_parts(path):
-            problem = "this is a folder here, so that the data set of its name cannot be meant"
+            problem = "a folder of this name hides the data set"
             raise InputError(problem, where=text, hint="Go to another folder, or name a file in it")
         if path.is_dir() and not parquet_parts(path):
             raise _is_folder(path, kinds)
@@ -217,27 +217,27 @@ def resolve(name: str | os.PathLike[str], kinds: Sequence[Kind] = ("run",)) -> A
     if _is_measure(text):
         raise InputError(f"expected qrels (found the measure {text})", hint=_ORDER)
     problem = f"{short_repr(text)} is neither a file nor the id of a data set of ir_datasets"
-    raise InputError(problem, hint=_alike(path, kinds) or OURS)
+    raise InputError(problem, hint=_suggest_name(path, kinds) or OURS)
 
 
 _ENDING = r"\.[A-Za-z]\w*"
-"""How the name of a file ends; ids such as argsme/1.0 do not."""
+"""The ending of a file's name; ids such as argsme/1.0 do not match."""
 
 
 class FolderError(InputError, IsADirectoryError):
-    """A folder in the place of a file."""
+    """The path is a folder, and a file was expected."""
 
 
 def _is_folder(path: Path, kinds: Sequence[Kind]) -> FolderError:
-    """Return the error for a folder in which one file is meant."""
-    judged = sorted(each.name for each in (path / "qrels").glob("*.tsv"))
-    if "qrels" in kinds and judged:
-        name = "test.tsv" if "test.tsv" in judged else judged[0]
+    """Build the error for a folder; the hint names a file in it."""
+    qrels_files = sorted(file.name for file in (path / "qrels").glob("*.tsv"))
+    if "qrels" in kinds and qrels_files:
+        name = "test.tsv" if "test.tsv" in qrels_files else qrels_files[0]
         return FolderError(
             "a folder of BEIR", where=str(path), hint=f"Name its qrels: {path / 'qrels' / name}"
         )
-    inside = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
-    hint = f"Name a file in it, such as {inside[0]}" if inside else ""
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    hint = f"Name a file in it, such as {files[0]}" if files else ""
     return FolderError("a folder in the place of a file", where=str(path), hint=hint)
 
 
@@ -248,8 +248,8 @@ _PACKAGED_FILES = {
 
 
 def packaged_runs(name: str) -> dict[str, Path]:
-    """Return the runs of a packaged data set, or one of them, by name, where they are asked for."""
-    if os.path.lexists(name):  # a name may be too long for a path
+    """Find packaged runs: all of a data set (``permed-sample/runs``), or one; none if a file has the name."""
+    if os.path.lexists(name):  # lexists, since the name may be too long for a path
         return {}
     folder, _, run_id = name.rpartition("/")
     one = {run: path for run, path in _PACKAGED_FILES.get(folder, {}).items() if run == run_id}
@@ -257,40 +257,40 @@ def packaged_runs(name: str) -> dict[str, Path]:
 
 
 class MissingFileError(InputError, FileNotFoundError):
-    """A file that is not there."""
+    """The file does not exist."""
 
 
 def _no_file(path: Path, kinds: Sequence[Kind]) -> MissingFileError:
-    """Return the error for a file that is not there, where one of these kinds was asked for."""
-    hint = _alike(path, kinds)
+    """Build the error for a missing file; the hint suggests a similar name of these kinds."""
+    hint = _suggest_name(path, kinds)
     if path.as_posix() in DATASET_IDS:
         hint = "This is the id of a data set, and only qrels can be one"
     if packaged := packaged_runs(path.as_posix()):
         hint = f"Name one of the runs: {', '.join(f'{path.as_posix()}/{name}' for name in packaged)}"
     where = str(path)
-    if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # one letter is a drive of Windows
+    if re.match("[a-z][a-z0-9+]+:/", where, re.IGNORECASE):  # a single letter would be a Windows drive
         where, hint = where.replace(":/", "://", 1), "Only files are read: download it first"
     return MissingFileError("No such file or directory", where=f"{where:.200}", hint=hint)
 
 
 _MIN_NAME_SIMILARITY = 0.75
-"""How like two names are (by difflib) that differ by a typo."""
+"""The minimum similarity (difflib's ratio) of two names that may differ by a typo."""
 
 
-def _alike(path: Path, kinds: Sequence[Kind]) -> str:
-    """Return a hint to what differs by a typo: a file beside, whatever its ending, or the name of ours."""
+def _suggest_name(path: Path, kinds: Sequence[Kind]) -> str:
+    """Suggest a similar name: a file in the same folder with any ending, a packaged run, or a data set."""
     beside = {Path(file).name: Path(file).stem for file in siblings(path)}
-    near = [
+    similar = [
         name for name, stem in beside.items() if did_you_mean(path.stem[:100], [stem], _MIN_NAME_SIMILARITY)
     ]
     packaged = [f"{folder}/{run}" for folder, runs in _PACKAGED_FILES.items() for run in runs]
     ids = [*(DATASET_IDS if "qrels" in kinds else ()), *(packaged if "run" in kinds else ())]
-    return did_you_mean(path.name[:100], near, _MIN_NAME_SIMILARITY) or did_you_mean(
+    return did_you_mean(path.name[:100], similar, _MIN_NAME_SIMILARITY) or did_you_mean(
         path.as_posix()[:100], ids, _MIN_NAME_SIMILARITY
     )
 
 
-_ORDER = "calc_aggregate takes measures, qrels and a run, others take compare(qrels, runs, measures)"
+_ORDER = "calc_aggregate takes measures, qrels and a run; others are like compare(qrels, runs, measures)"
 
 
 def _is_measure(text: str) -> bool:

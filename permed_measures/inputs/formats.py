@@ -1,7 +1,7 @@
-"""A file is a layout times names: how its entries are laid out, and what their parts are called.
+"""The known file formats. A format combines a layout with the names of its columns or keys.
 
-`COLUMN_NAMES` of ``columns.py`` has the names of columns and keys, `LISTS` those of lists,
-`PLAIN_FORMATS` the columns of files without a header. A new format is a name in one of them.
+`COLUMN_NAMES` in ``columns.py`` has the names of columns and keys, `LISTS` the names of lists, and
+`PLAIN_FORMATS` the columns of files without a header. To add a format, add a name to one of them.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import BEIR_COLUMNS, COLUMN_NAMES, called, find_columns
 
 InputNumber = float | int | None
-"""A relevance or score; None where there is none, as in a list without scores."""
+"""A relevance or score; None if it is missing, as in a list without scores."""
 NO_RANK = -1
-"""Where a file has no column of ranks, or none is given in a row: there is nothing, a dash, -1 or NaN."""
+"""The rank if a file has no column of ranks, or a row no rank (an empty cell, a dash, -1 or NaN)."""
 NOT_A_RANK = -2
-"""Where something else stands in a column of ranks that is not a number from 0 on."""
+"""The rank if the column of ranks has anything else that is not a number of at least 0."""
 InputRow = tuple[str, str, InputNumber, float]
 """Query, document, number and rank."""
 List = tuple[str, list[str], list[Any]]
 """A query, its documents and their numbers."""
 Parse = Callable[[Any, int], Any]
-"""Reads an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
+"""Parses an entry: a JSON object, columns, the row of a table as a dict, or a query of a JSON file.
 
-It gets the number of the line, which is 0 where an empty line or a comment stands above. It returns an
-`InputRow`, or of a format that has all documents of a query together a `List`. It raises KeyError, TypeError
-or ValueError for what it cannot read.
+The second argument is the line number; it is 0 below an empty line or a comment. The result is an `InputRow`,
+or a `List` in formats that keep all documents of a query together. Raises KeyError, TypeError or ValueError
+for an invalid entry.
 """
 Kind = Literal["qrels", "run"]
-"""What a file holds, or is read as."""
+"""The content of a file, or the way to read it."""
 KINDS: tuple[Kind, ...] = ("qrels", "run")
 VALUE_COLUMNS: dict[Kind, str] = {"qrels": "relevance", "run": "score"}
 """The column of numbers in a frame, by the kind of a file."""
 
 
 class Layout(Enum):
-    """How a text file is divided into entries."""
+    """The division of a text file into entries."""
 
     JSON_LINES = "a JSON object per line"
     ARRAY = "a JSON array of objects"
@@ -55,19 +55,19 @@ class Layout(Enum):
 
 
 class Format(NamedTuple):
-    """A layout with names: how an entry of the file is read."""
+    """A layout with names, and the function that parses an entry."""
 
     name: str
     kind: Kind
     layout: Layout
-    shape: str  # what a line looks like, for messages
+    shape: str  # an example of a line, for messages
     parse: Parse
     lists: bool = False  # an entry holds all documents of its query
     in_order: bool = True  # lists are rankings; the documents of an object have no order
-    columns: tuple[str, ...] = ()  # of a file that polars can read as a whole
-    if_asked: bool = False  # a file of another format is read so only if this kind is asked for
+    columns: tuple[str, ...] = ()  # the columns, if polars can read the whole file
+    if_asked: bool = False  # used only if the user asks for this kind: the file mainly holds the other one
     delimiter: str = ""  # between columns; white space if empty
-    note: str = ""  # what was assumed
+    note: str = ""  # an assumption about the file, for the user
 
     @property
     def with_article(self) -> str:
@@ -89,14 +89,14 @@ def split_columns(text: str) -> list[str]:
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, and not NaN."""
+    """Check that a text is a number, and not NaN."""
     with suppress(ValueError):
         return _score(text) is not None
     return False
 
 
 def _score(text: str) -> float:
-    """Return the score that a text is; not NaN, nor 1_0, which Python reads as 10."""
+    """Parse a score; refuse NaN, and 1_0, which Python reads as 10."""
     try:
         value = float(text)
     except ValueError:
@@ -107,14 +107,14 @@ def _score(text: str) -> float:
 
 
 NTCIR_GRADE = re.compile("L([0-9]{1,2})")
-"""A grade as NTCIR writes it."""
+"""A grade in NTCIR's notation."""
 
 
 def _grade(text: str) -> float | int:
-    """Return the relevance that a text is, an integer if it is written as one."""
-    for kind in () if "_" in text else (int, float):
+    """Parse a relevance; the result is an integer if the text has no decimals."""
+    for number_type in () if "_" in text else (int, float):
         try:
-            return check_number(kind(text), "relevance", where="")
+            return check_number(number_type(text), "relevance", where="")
         except ValueError:
             continue
     if level := NTCIR_GRADE.fullmatch(text):
@@ -123,9 +123,9 @@ def _grade(text: str) -> float | int:
 
 
 def parse_rank(value: Any) -> float:
-    """Return the rank that stands in a column of ranks as number or text; else NO_RANK or NOT_A_RANK."""
+    """Parse the value of a column of ranks, a number or text; return NO_RANK or NOT_A_RANK if it is none."""
     is_text = isinstance(value, str)
-    if is_text and value.isascii() and value.isdigit() and len(value) < 10:  # as in most files
+    if is_text and value.isascii() and value.isdigit() and len(value) < 10:  # the usual case, which is fast
         return int(value)
     if value is None or (is_text and value.strip() in EMPTY_RANKS):
         return NO_RANK
@@ -144,13 +144,13 @@ EMPTY_RANKS = ("", "-")
 
 
 def _text(value: Any) -> str:
-    """Return an id as text; the two types that ids have are told at once."""
-    kind = type(value)
-    return value if kind is str else str(value) if kind is int else string_id(value)
+    """Convert an id to text; the two usual types come first, which is fast."""
+    id_type = type(value)
+    return value if id_type is str else str(value) if id_type is int else string_id(value)
 
 
 def _number(value: Any, column: str) -> float | int:
-    """Return a number of a JSON file; not NaN, nor a text or a truth value."""
+    """Check a number in a JSON file; refuse NaN, texts and booleans."""
     if isinstance(value, bool):
         raise ValueError(f"a {column} must be a number (found {value!r})")
     return check_number(value, column, where="")
@@ -160,7 +160,7 @@ def _number(value: Any, column: str) -> float | int:
 
 
 def trec_qrels(columns: Sequence[str], _: int) -> InputRow:
-    """Read query, iteration, document and relevance."""
+    """Parse query, iteration, document and relevance."""
     if len(columns) != 4:
         more = " (an id with a blank?)" if len(columns) > 4 else ""
         raise ValueError(f"{pluralize(len(columns), 'column')}{more}")
@@ -169,54 +169,55 @@ def trec_qrels(columns: Sequence[str], _: int) -> InputRow:
 
 
 def trec_run(columns: Sequence[str], _: int) -> InputRow:
-    """Read query, Q0, document, rank, score and tag; the rank may be any text."""
-    if len(columns) < 6:  # trec_eval too ignores what follows the sixth
+    """Parse query, Q0, document, rank, score and tag; the rank may be any text."""
+    if len(columns) < 6:  # more than six are allowed: trec_eval ignores them too
         raise ValueError(pluralize(len(columns), "column"))
     query_id, _q0, doc_id, rank, score = columns[:5]
     if len(columns) > 6 and not RANK.fullmatch(rank):
-        raise ValueError(f"column 4 is no rank (found {short_repr(rank)}; a document id with a blank?)")
+        raise ValueError(f"column 4 is not a rank (found {short_repr(rank)}; a document id with a blank?)")
     return query_id, doc_id, _score(score), parse_rank(rank)
 
 
 RANK = re.compile(r"[-+]?[0-9.]*")
-"""What stands for a rank in a column of ranks."""
+"""The accepted texts in a column of ranks."""
 
 
 Q0 = ("Q0", "q0")
-"""What most runs have as their second column."""
+"""The usual text in the second column of a run."""
 
 
 def second_line(columns: Sequence[str], q0: str, is_first: bool = False) -> int:
-    """Return where a second line begins in a line of a run, by the place of its Q0; 0 if none does.
+    """Find a second line within a line of a run (a missing line end); return the index of its Q0, or 0.
 
-    The first of the two may have been cut anywhere, and the second before its score, unless the line is the
-    first of the file: Q0 may be a word of its tag. `q0` is the second column of other lines.
+    The first of the two lines may be cut anywhere, and the second before its score. In the first line of the
+    file (`is_first`) the second must have a score, since Q0 may be a word of the tag. `q0` is the second
+    column of other lines.
     """
     others = {q0} if is_first and columns[1] in Q0 else {q0, columns[1], "0"}
-    for place in range(2, len(columns)):
-        says_q0 = columns[place] in Q0
-        if len(columns) < place + 4:
-            if says_q0 and not is_first:
-                return place
-        elif _is_float(columns[place + 3]):
-            # Another text than Q0 may be a document, a rank, a score or a word of a tag as well.
-            has_rank = RANK.fullmatch(columns[place + 2]) and len(columns) > place + 4
-            if says_q0 or (columns[place] in others and (place > 5 or has_rank)):
-                return place
+    for index in range(2, len(columns)):
+        is_q0 = columns[index] in Q0
+        if len(columns) < index + 4:
+            if is_q0 and not is_first:
+                return index
+        elif _is_float(columns[index + 3]):
+            # A text other than Q0 may also be a document, a rank, a score or a word of a tag.
+            has_rank = RANK.fullmatch(columns[index + 2]) and len(columns) > index + 4
+            if is_q0 or (columns[index] in others and (index > 5 or has_rank)):
+                return index
     return 0
 
 
 def _is_float(text: str) -> bool:
-    """Return whether a text is a number, or NaN, which no score may be."""
+    """Check whether a text is a number, including NaN."""
     with suppress(ValueError):
         return float(text) is not None
     return False
 
 
 def check_tag(columns: Sequence[str], first: Sequence[str]) -> None:
-    """Raise ValueError if a line has other columns than the first one, though the end of its tag is the same.
+    """Raise ValueError if a line ends like the first line, but its sixth and later columns differ.
 
-    The two differ from the sixth column on. Then no tag of several words explains it, but an id with a blank.
+    A tag of several words cannot explain this difference; a document id with a blank can.
     """
     if columns[-1] == first[-1] and (len(columns) != len(first) or is_number(columns[5])):
         raise ValueError(
@@ -229,12 +230,12 @@ _NAMES_OF_COLUMN = {column: {*chain.from_iterable(names)} for column, names in C
 
 
 def _bare(cell: str) -> str:
-    """Return a cell as a name of a column, without the byte order mark of a file that was joined."""
+    """Normalise a cell that may be a column's name; joined files can have a byte order mark in it."""
     return cell.strip(BLANKS + "\ufeff").lower()
 
 
 def read_cells(cells: Mapping[str, str], kind: Kind) -> InputRow:
-    """Read a row by our names: a pair without a relevance is relevant, a rank may stand for the score."""
+    """Parse the cells of a row: a pair without a relevance has grade 1, a rank may replace the score."""
     query_id, doc_id = cells["query_id"], cells["doc_id"]
     if kind == "qrels" and "relevance" not in cells:
         if _bare(doc_id) in _NAMES_OF_COLUMN["doc_id"] and _bare(query_id) in _NAMES_OF_COLUMN["query_id"]:
@@ -259,11 +260,10 @@ class Plain(NamedTuple):
     note: str = ""
 
     def format(self, delimiter: str = "", note: str = "") -> Format:
-        """Return the format of a file with these columns."""
+        """Build the format of a file with these columns."""
         parse = _PARSE.get(self.names) or partial(_read_columns, self.names, self.kind)
         columns = self.names if self.kind == "run" and not delimiter else ()
         shape = " ".join(_SHORT_COLUMN_NAMES.get(name, name) for name in self.names)
-        said = self.note or note
         return Format(
             self.name,
             self.kind,
@@ -272,7 +272,7 @@ class Plain(NamedTuple):
             parse,
             columns=columns,
             delimiter=delimiter,
-            note=said,
+            note=self.note or note,
         )
 
 
@@ -323,7 +323,7 @@ PLAIN_FORMATS = {
     ),
     "ranks and scores": Plain("ColBERT run", "run", ("query_id", "doc_id", "rank", "score")),
 }
-"""What files without a header have in their columns."""
+"""The known columns of files without a header."""
 
 
 class Header(NamedTuple):
@@ -333,28 +333,30 @@ class Header(NamedTuple):
     delimiter: str = ""
 
     def columns(self, kind: Kind) -> dict[int, str]:
-        """Return the columns that a file of this kind needs, by their positions; none if one lacks."""
+        """Map the indices of the columns that this kind needs to their meanings; empty if one is missing."""
         try:
-            found = find_columns(self.names, VALUE_COLUMNS[kind])
+            meaning_of = find_columns(self.names, VALUE_COLUMNS[kind])
         except InputError:
             if kind == "run" or len(self.names) != 2:
                 return {}
-            try:  # two ids without a number
-                found = find_columns([*self.names, "relevance"], "relevance")
+            try:  # pairs of ids without a number
+                meaning_of = find_columns([*self.names, "relevance"], "relevance")
             except InputError:
                 return {}
-            found.pop("relevance")
+            meaning_of.pop("relevance")
         ranks = called("rank", self.names) if kind == "run" else []
-        found |= {name: "rank" for name in ranks if self.names.count(name) == 1 and name not in found}
-        return {place: found[name] for place, name in enumerate(self.names) if name in found}
+        meaning_of |= {
+            name: "rank" for name in ranks if self.names.count(name) == 1 and name not in meaning_of
+        }
+        return {index: meaning_of[name] for index, name in enumerate(self.names) if name in meaning_of}
 
     @property
     def is_padded(self) -> bool:
-        """Whether blanks stand beside a delimiter; then they are no part of cells either."""
+        """Whether the header has blanks beside delimiters; then they are stripped from all cells."""
         return any(name != name.strip(BLANKS) for name in self.names)
 
     def formats(self) -> list[Format]:
-        """Return how a table under this header can be read."""
+        """List the formats in which a table under this header can be read."""
         return [self._format(kind) for kind in KINDS if self.columns(kind)]
 
     def _format(self, kind: Kind) -> Format:
@@ -368,16 +370,16 @@ class Header(NamedTuple):
 
 
 def _read_table_row(
-    places: list[tuple[int, str]], names: list[str], kind: Kind, strip: bool, row: Sequence[str], _: int
+    columns: list[tuple[int, str]], names: list[str], kind: Kind, strip: bool, row: Sequence[str], _: int
 ) -> InputRow:
     if len(row) != len(names):
         raise ValueError(f"{pluralize(len(row), 'column')} instead of {len(names)}")
     cells: dict[str, str] = {}
-    for place, ours in places:
-        cell = row[place].strip(BLANKS) if strip else row[place]
-        if cells.setdefault(ours, cell) != cell and ours != "rank":
-            used = next(names[other] for other, name in places if name == ours)
-            raise ValueError(_differ(used, names[place], cells[ours], cell))
+    for index, meaning in columns:
+        cell = row[index].strip(BLANKS) if strip else row[index]
+        if cells.setdefault(meaning, cell) != cell and meaning != "rank":
+            used = next(names[other] for other, same in columns if same == meaning)
+            raise ValueError(_differ(used, names[index], cells[meaning], cell))
     return read_cells(cells, kind)
 
 
@@ -412,13 +414,13 @@ LISTS: dict[Kind, dict[str, str]] = {
         "ratings": "rated documents",
     },
 }
-"""What keys of a list of documents are called, in small letters, and what a file of such lines is."""
+"""The accepted keys of a list of documents, in lower case, each with the name of such a file."""
 NUMBERED = ("retrieved", "corpusids")
-"""The lists of LitSearch: a query without an id has the number of its line there."""
+"""The lists of LitSearch, where a query without an id has its line number as id."""
 
 
 def medcorpus(content: dict[str, Any], _: int) -> InputRow:
-    """Read a label of MedCorpus: the query is conversation and turn."""
+    """Parse a label of MedCorpus; the query id consists of conversation and turn."""
     query_id = f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
     return query_id, _text(content["doc_id"]), _number(content["rel"], "relevance"), NO_RANK
 
@@ -429,7 +431,7 @@ def _keys(column: str, keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _value(column: str, content: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """Return the value that a column has in an object; all of its names must have the same. None: no name."""
+    """Get the value of a column in an object, None without one; keys of the same meaning must agree."""
     names = _keys(column, keys)
     for name in names[1:]:
         if content[name] != content[names[0]]:
@@ -438,25 +440,26 @@ def _value(column: str, content: Mapping[str, Any], keys: tuple[str, ...]) -> An
 
 
 def read_list(kind: Kind, content: dict[str, Any], line: int) -> List:
-    """Read a query with a list of documents, which are ids or objects that may have a number."""
+    """Parse a query with a list of documents, which are ids or objects with an optional number."""
     key = _list_key(kind, content)
     items = content[key]
     if not isinstance(items, list):
         raise ValueError(f"{key} must be a list (found {short_repr(items)})")
     column, query_id = VALUE_COLUMNS[kind], _query_of(content, key, items, line)
-    missing = 1 if kind == "qrels" else None
+    default = 1 if kind == "qrels" else None
     types = {*map(type, items)}
     if dict not in types:
-        return query_id, list(map(_text, items)), [missing] * len(items)
+        return query_id, list(map(_text, items)), [default] * len(items)
     shapes = {*map(tuple, items)} if types == {dict} else set()
-    if kind == "run" and len(shapes) == 1:  # as in most files
+    if kind == "run" and len(shapes) == 1:  # the usual case, which is fast
         names, values = _keys("doc_id", *shapes), _keys(column, *shapes)
         if len(names) == len(values) == 1:
             ids = [_text(item[names[0]]) for item in items]
             scores = [item[values[0]] for item in items]
-            return query_id, ids, [None if each is None else float(_number(each, column)) for each in scores]
+            numbers = [None if score is None else float(_number(score, column)) for score in scores]
+            return query_id, ids, numbers
     documents = [_document(item, column) if isinstance(item, dict) else (_text(item), None) for item in items]
-    numbers = [missing if value is None else value for _, value in documents]
+    numbers = [default if value is None else value for _, value in documents]
     return query_id, [doc_id for doc_id, _ in documents], numbers
 
 
@@ -473,7 +476,7 @@ def _list_key(kind: Kind, content: Mapping[str, Any]) -> str:
 
 
 def _document(item: Mapping[str, Any], column: str) -> tuple[str, InputNumber]:
-    """Return the id and the number of a document that is an object."""
+    """Parse a document that is an object; return its id and number."""
     keys = tuple(item)
     doc_id = _value("doc_id", item, keys)
     if doc_id is None:
@@ -489,34 +492,34 @@ def _document(item: Mapping[str, Any], column: str) -> tuple[str, InputNumber]:
 
 
 def _query_of(content: Mapping[str, Any], list_key: str, items: list[Any], line: int) -> str:
-    """Return the query id of an object with a list; LitSearch counts the lines that have none."""
+    """Find the query id of an object with a list; LitSearch queries without one have their line number."""
     keys = tuple(key for key in content if key != list_key)
-    numbered = list_key.lower() in NUMBERED
+    is_numbered = list_key.lower() in NUMBERED
     names = _keys("query_id", keys)
     is_text = names and names[0].lower() == "query"
     if is_text and isinstance(content[names[0]], dict):
-        inside = content[names[0]]
-        return _text(_value("query_id", inside, tuple(inside)))
-    if names and not (is_text and numbered) and not (is_text and _are_of_a_query(items)):
+        query = content[names[0]]
+        return _text(_value("query_id", query, tuple(query)))
+    if names and not (is_text and is_numbered) and not (is_text and _have_query_ids(items)):
         return _text(_value("query_id", content, keys))
     if {"conversation_id", "turn_id"} <= content.keys():
         return f"{_text(content['conversation_id'])}_{_text(content['turn_id'])}"
-    if _are_of_a_query(items):
-        found = {_text(item[_keys("query_id", tuple(item))[0]]) for item in items}
-        if len(found) == 1:
-            return found.pop()
-        raise ValueError(f"the documents of a list belong to {len(found)} queries")
+    if _have_query_ids(items):
+        query_ids = {_text(item[_keys("query_id", tuple(item))[0]]) for item in items}
+        if len(query_ids) == 1:
+            return query_ids.pop()
+        raise ValueError(f"the documents of a list belong to {len(query_ids)} queries")
     if other := next((key for key in keys if re.search("(?i)id$", key)), ""):
-        raise ValueError(f"no query id (if it is {other!r}, call that query_id)")
-    if not numbered:
-        raise ValueError(f"no query id stands in it (known are {', '.join(COLUMN_NAMES['query_id'][0])}, id)")
+        raise ValueError(f"no query id (if it is {other!r}, rename it to query_id)")
+    if not is_numbered:
+        raise ValueError(f"no query id (known keys are {', '.join(COLUMN_NAMES['query_id'][0])}, id)")
     if not line:
         raise ValueError("no query_id, and an empty line above (line numbers are the query ids)")
     return str(line)
 
 
-def _are_of_a_query(items: list[Any]) -> bool:
-    """Return whether each document of a list has the id of its query."""
+def _have_query_ids(items: list[Any]) -> bool:
+    """Check whether each document of a list has a query id."""
     return bool(items) and all(
         isinstance(item, dict) and set(_keys("query_id", tuple(item))) & set(COLUMN_NAMES["query_id"][0])
         for item in items
@@ -524,14 +527,14 @@ def _are_of_a_query(items: list[Any]) -> bool:
 
 
 def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> InputRow:
-    """Read an object that has a query and a document."""
+    """Parse an object that has a query and a document."""
     keys, column = tuple(content), VALUE_COLUMNS[kind]
-    names = _row_columns(keys, kind)
+    columns = _row_columns(keys, kind)
     cells: dict[str, Any] = {}
-    for theirs, ours in names:
-        if cells.setdefault(ours, content[theirs]) != content[theirs]:
-            used = next(other for other, name in names if name == ours)
-            raise ValueError(_differ(used, theirs, cells[ours], content[theirs]))
+    for key, meaning in columns:
+        if cells.setdefault(meaning, content[key]) != content[key]:
+            used = next(other for other, same in columns if same == meaning)
+            raise ValueError(_differ(used, key, cells[meaning], content[key]))
     query_id, doc_id = _text(cells["query_id"]), _text(cells["doc_id"])
     rank = parse_rank(cells.get("rank"))
     if column in cells:
@@ -546,34 +549,33 @@ def read_object_row(kind: Kind, content: dict[str, Any], _: int) -> InputRow:
 
 @lru_cache(4096)
 def _row_columns(keys: tuple[str, ...], kind: Kind) -> list[tuple[str, str]]:
-    """Return what the keys of an object are, with those of its rank; raise KeyError if one lacks."""
-    header = Header(list(keys))
-    found = header.columns(kind)
-    if not found:
-        for ours in ("query_id", "doc_id", VALUE_COLUMNS[kind]):
-            if not called(ours, keys):
-                raise KeyError(ours)
+    """Pair the keys of an object with their meanings; raise KeyError if one is missing."""
+    columns = Header(list(keys)).columns(kind)
+    if not columns:
+        for meaning in ("query_id", "doc_id", VALUE_COLUMNS[kind]):
+            if not called(meaning, keys):
+                raise KeyError(meaning)
         raise KeyError(VALUE_COLUMNS[kind])
-    return [(keys[place], ours) for place, ours in found.items()]
+    return [(keys[index], meaning) for index, meaning in columns.items()]
 
 
 def formats_of_object(content: Mapping[str, Any], layout: Layout = Layout.JSON_LINES) -> list[Format]:
-    """Return how objects like this one can be read: the first format is what the file holds."""
+    """List the formats in which objects like this one can be read, the most likely one first."""
     if {"conversation_id", "turn_id", "doc_id", "rel"} <= content.keys():
         shape = '{"conversation_id": ..., "turn_id": ..., "doc_id": ..., "rel": ...}'
         return [Format("MedCorpus labels", "qrels", layout, shape, medcorpus)]
-    found = [
+    list_formats = [
         _list_format(kind, key, layout)
         for kind in ("run", "qrels")
         for key in content
         if key.lower() in LISTS[kind] and not _has_lists(content[key])
     ]
-    if found:
-        first = {each.kind: each for each in reversed(found)}
+    if list_formats:
+        first = {form.kind: form for form in reversed(list_formats)}
         run, qrels = first.get("run"), first.get("qrels")
         if run and qrels:
             return [run, qrels._replace(if_asked=True)]
-        return [each for each in (run, qrels) if each]
+        return [form for form in (run, qrels) if form]
     formats = []
     for kind in KINDS:
         with suppress(KeyError):
@@ -586,8 +588,8 @@ def formats_of_object(content: Mapping[str, Any], layout: Layout = Layout.JSON_L
 
 
 def _has_lists(value: Any) -> bool:
-    """Return whether a value is an object of lists: those of all queries."""
-    return isinstance(value, dict) and bool(value) and all(isinstance(each, list) for each in value.values())
+    """Check whether a value is an object of lists, one for each query."""
+    return isinstance(value, dict) and bool(value) and all(isinstance(item, list) for item in value.values())
 
 
 def _list_format(kind: Kind, key: str, layout: Layout) -> Format:
@@ -606,13 +608,13 @@ def _list_format(kind: Kind, key: str, layout: Layout) -> Format:
 
 
 def read_scores(entry: tuple[str, Any], _: int) -> List:
-    """Read a query that has its documents as a tuple of pairs, with scores."""
+    """Parse a query whose documents are a tuple of pairs with scores."""
     query_id, ids, numbers = read_grades(entry, _, "score")
     return query_id, ids, list(map(float, numbers))
 
 
 def read_grades(entry: tuple[str, Any], _: int, column: str = "relevance") -> List:
-    """Read a query that has its documents as a tuple of pairs, with grades or other numbers."""
+    """Parse a query whose documents are a tuple of pairs with grades, or with numbers of `column`."""
     query_id, documents = entry
     if not isinstance(documents, tuple):
         raise ValueError(
@@ -622,7 +624,7 @@ def read_grades(entry: tuple[str, Any], _: int, column: str = "relevance") -> Li
 
 
 def read_document_lists(kind: Kind, entry: tuple[str, Any], line: int) -> List:
-    """Read a query that has a list of documents."""
+    """Parse a query that has a list of documents."""
     query_id, items = entry
     key = "retrieved" if kind == "run" else "relevant_docs"
     _, ids, numbers = read_list(kind, {"query_id": query_id, key: items}, line)
@@ -630,9 +632,9 @@ def read_document_lists(kind: Kind, entry: tuple[str, Any], line: int) -> List:
 
 
 def read_graded_list(kind: Kind, entry: tuple[str, Any], _: int) -> List:
-    """Read a query that has the grades of its ranked documents, None where one is not judged."""
+    """Parse a query that has the grades of its ranked documents; None means unjudged."""
     query_id, grades = entry
-    ids = [f"d{place}" for place in range(1, len(grades) + 1)]
+    ids = [f"d{rank}" for rank in range(1, len(grades) + 1)]
     if kind == "run":
         return query_id, ids, [None] * len(ids)
     judged = [(doc_id, grade) for doc_id, grade in zip(ids, grades, strict=True) if grade is not None]
@@ -654,7 +656,7 @@ _TAKEN: dict[Kind, str] = {
 
 
 def formats_of_queries(queries: Sequence[tuple[str, Any]], kinds: Sequence[Kind] = KINDS) -> list[Format]:
-    """Return how the queries of one JSON object can be read: each has an object, or each has a list."""
+    """List the formats in which the queries of one JSON object can be read, by their objects or lists."""
     if not queries or not all(isinstance(items, list) for _, items in queries):
         parses: dict[Kind, Parse] = {"run": read_scores, "qrels": read_grades}
         return [
@@ -685,7 +687,7 @@ def formats_of_queries(queries: Sequence[tuple[str, Any]], kinds: Sequence[Kind]
 
 
 def _are_grades(lists: list[list[Any]]) -> bool:
-    """Return whether lists hold grades, and not ids; raise ValueError where integers may be both."""
+    """Check whether lists hold grades rather than ids; raise ValueError if integers may be both."""
     values = [value for items in lists for value in items]
     if not values or not all(value is None or isinstance(value, int | float) for value in values):
         return False
@@ -704,7 +706,7 @@ def _are_grades(lists: list[list[Any]]) -> bool:
 
 
 _MOST_GRADE = 10
-"""Integers above it are ids of documents."""
+"""The maximum grade; larger integers are document ids."""
 
 KNOWN: dict[Layout, dict[Kind, tuple[str, ...]]] = {
     Layout.JSON_LINES: {
@@ -721,9 +723,9 @@ KNOWN: dict[Layout, dict[Kind, tuple[str, ...]]] = {
     },
     Layout.COLUMNS: {
         kind: tuple(
-            f"{each.format().with_article} ({each.format().shape})"
-            for each in PLAIN_FORMATS.values()
-            if each.kind == kind
+            f"{plain.format().with_article} ({plain.format().shape})"
+            for plain in PLAIN_FORMATS.values()
+            if plain.kind == kind
         )
         for kind in KINDS
     },
@@ -739,5 +741,5 @@ KNOWN: dict[Layout, dict[Kind, tuple[str, ...]]] = {
         "run": (f"scores ({_SCORED})", f"ranked documents ({_LISTED})"),
     },
 }
-"""What is known of each layout, for messages."""
+"""The known formats of each layout, for messages."""
 KNOWN[Layout.ARRAY] = KNOWN[Layout.JSON_LINES]

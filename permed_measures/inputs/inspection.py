@@ -1,4 +1,4 @@
-"""What a file holds: its format, counts, grades, ids, duplicates, and ranks against scores."""
+"""Describe a file: its format, counts, grades, ids, duplicates, and ranks that contradict scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from permed_measures.inputs.sources import Source
 from permed_measures.terminal import paragraph, section
 
 _GRADES = 20
-"""The number of different grades that are counted one by one."""
+"""The maximum number of different grades that are counted one by one."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Inspection:
     facts: dict[str, str]
 
     def __str__(self) -> str:
-        """Return a line for each fact."""
+        """Format one line for each fact."""
         facts = {"format": self.format, "holds": self.holds, **self.facts}
         width = max(map(len, facts))
         lines = (paragraph(f"  {name:<{width}}  {fact}", hang=width + 4) for name, fact in facts.items())
@@ -42,10 +42,10 @@ class Inspection:
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
-    """Describe a file of any known format: counts, ids, grades, duplicates, ranks against scores.
+    """Describe a file of any known format: counts, ids, grades, duplicates, ranks that contradict scores.
 
-    Documents that are listed twice and rows without a score are counted, not refused; an unknown format, a
-    line that does not fit the format of the file, and a query with two lists raise InputError.
+    Documents that are listed twice and rows without a score are counted, not refused. An unknown format, a
+    line in another format than the file, and a query with two lists raise InputError.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _facts(frame: pl.DataFrame, kind: Kind) -> dict[str, str]:
 
 
 def _rows_of(source: Source, holds: Kind) -> pl.DataFrame:
-    """Return query_id, doc_id, value and rank of all rows; an empty list is a row without a document."""
+    """Read query_id, doc_id, value and rank of all rows; an empty list becomes a row without a document."""
     if not source.is_parquet:
         frames = text_frames(recognised(source, holds))
     elif holds == "run":
@@ -104,20 +104,20 @@ def _counts(frame: pl.DataFrame) -> dict[str, str]:
         if len(ids):
             facts[name] = f"the first {ids[0]!r}, the last {ids[-1]!r}"
     facts["documents"] = f"{rows['doc_id'].n_unique():,} different"
-    again = repeated_rows(rows)
-    first = f" (first: {location(*again.row(0)[:2])})" if len(again) else ""
-    return {**facts, "duplicates": f"{pluralize(len(again), 'row')}{first}"}
+    repeated = repeated_rows(rows)
+    first = f" (first: {location(*repeated.row(0)[:2])})" if len(repeated) else ""
+    return {**facts, "duplicates": f"{pluralize(len(repeated), 'row')}{first}"}
 
 
 def _grades(frame: pl.DataFrame) -> dict[str, str]:
     counts = frame.drop_nulls("doc_id")["value"].value_counts().sort("value", descending=True).rows()
-    some = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
+    listed = ", ".join(f"{grade:g}: {count:,}" for grade, count in counts[:_GRADES])
     more = f" and {pluralize(len(counts) - _GRADES, 'other')}" if len(counts) > _GRADES else ""
-    return {"grades": some + more}
+    return {"grades": listed + more}
 
 
 def _depth(frame: pl.DataFrame) -> dict[str, str]:
-    """Say how many documents of a query there are at most, and of how many queries."""
+    """Describe the maximum number of documents per query, and how many queries have it."""
     lengths = frame.group_by("query_id").agg(pl.col("doc_id").count())["doc_id"].to_list()
     longest = max(lengths, default=0)
     n = lengths.count(longest)
@@ -134,7 +134,7 @@ def _scores(frame: pl.DataFrame) -> dict[str, str]:
     facts = {"scores": f"{scores[0]:.9g} to {scores[-1]:.9g}"}
     if n_without := frame["doc_id"].count() - len(scored):
         facts["no score"] = pluralize(n_without, "row")
-    found = contradicted_rows(scored.rename({"value": "score"}))
-    if found:
-        facts["ranks"] = f"{pluralize(len(found), 'query')} whose ranks contradict their scores"
+    contradictions = contradicted_rows(scored.rename({"value": "score"}))
+    if contradictions:
+        facts["ranks"] = f"{pluralize(len(contradictions), 'query')} whose ranks contradict their scores"
     return facts

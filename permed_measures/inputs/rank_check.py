@@ -1,7 +1,7 @@
-"""The order that a file gives to the documents of a query, compared with their scores.
+"""Compare the order of a query's documents in a file with their scores.
 
-The order is that of a list; in other files the column of ranks, if all documents of the query have one. It
-contradicts the scores where a document has a higher score (as float32) than the one before it.
+The order is that of the list, or in other files the column of ranks, if all documents of the query have one.
+It contradicts the scores if a document has a higher score (as float32) than the one before it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from permed_measures.frames import pl
 
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[float] = ()) -> dict[str, float]:
-    """Return documents with scores that rank them by their ranks, if all have one, or as they stand."""
+    """Score documents so that they are ranked by their ranks if all have one, else by their order."""
     scores = dict(zip(documents, count(-1.0, -1.0), strict=False))
     if len(ranks) < len(scores):
         return scores
     in_order = sorted(range(len(ranks)), key=ranks.__getitem__)
     by_rank = dict(zip(in_order, scores.values(), strict=True))
-    return {doc_id: by_rank[place] for place, doc_id in enumerate(scores)}
+    return {doc_id: by_rank[index] for index, doc_id in enumerate(scores)}
 
 
 def sort_by_score(documents: Mapping[str, float]) -> list[str]:
-    """Return the ids by score (as float32) descending, then id descending: trec_eval's order."""
+    """Sort ids by score (as float32) descending, then by id descending: trec_eval's order."""
     scores = _as_float32(documents.values()).tolist()
     return [doc_id for _, doc_id in sorted(zip(scores, documents, strict=True), reverse=True)]
 
@@ -38,23 +38,23 @@ def sort_by_score(documents: Mapping[str, float]) -> list[str]:
 def contradicted(
     table: Mapping[str, Mapping[str, float]], ranks: Mapping[str, Sequence[float]] | None
 ) -> dict[str, str]:
-    """Return the queries whose order contradicts the scores, each with the first document that does.
+    """Find the queries whose order contradicts the scores, each with its first document that does.
 
-    Without `ranks` their documents are lists.
+    Without `ranks`, the order is that of the dicts.
     """
     if ranks is None:
         ranks = {query_id: range(len(documents)) for query_id, documents in table.items()}
-    known = [query_id for query_id in table if len(ranks.get(query_id, ())) == len(table[query_id])]
-    lists = [table[query_id] for query_id in known]
-    query = np.repeat(np.arange(len(known)), list(map(len, lists)))
+    ranked = [query_id for query_id in table if len(ranks.get(query_id, ())) == len(table[query_id])]
+    lists = [table[query_id] for query_id in ranked]
+    query = np.repeat(np.arange(len(ranked)), list(map(len, lists)))
     score = np.fromiter(chain.from_iterable(docs.values() for docs in lists), np.float64, len(query))
-    rank = np.fromiter(chain.from_iterable(map(ranks.__getitem__, known)), np.float64, len(query))
+    rank = np.fromiter(chain.from_iterable(map(ranks.__getitem__, ranked)), np.float64, len(query))
     rows, ids = _first_rises(query, score, rank), list(chain.from_iterable(lists))
-    return {known[query[row]]: ids[row] for row in rows.tolist()}
+    return {ranked[query[row]]: ids[row] for row in rows.tolist()}
 
 
 def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
-    """Return what `contradicted` does, of rows with query_id, doc_id, score and rank."""
+    """Find the same as `contradicted`, in a frame of query_id, doc_id, score and rank."""
     has_rank = (frame["rank"] >= 0).fill_null(False)
     if not has_rank.any():
         return {}
@@ -71,10 +71,10 @@ def contradicted_rows(frame: pl.DataFrame) -> dict[str, str]:
 
 
 def _first_rises(query: Ints, score: Floats, rank: Floats) -> Ints:
-    """Return the rows that contradict their scores, the first by rank of each query."""
+    """Find, in each query, the first row by rank with a higher score than the row before it."""
     same = query[1:] == query[:-1]
     order = np.arange(len(query))
-    if not ((query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))).all():  # as in most files
+    if not ((query[1:] > query[:-1]) | (same & (rank[1:] >= rank[:-1]))).all():  # most files are sorted
         order = np.lexsort((rank, query))
         query, score, rank = query[order], score[order], rank[order]
         same = query[1:] == query[:-1]
@@ -85,20 +85,20 @@ def _first_rises(query: Ints, score: Floats, rank: Floats) -> Ints:
     return rows
 
 
-def note_of(path: Path, found: Mapping[str, str], n_queries: int, order: str) -> str:
-    """Return a note for the user on the queries whose order contradicts the scores; empty for none."""
-    if not found:
+def note_of(path: Path, contradictions: Mapping[str, str], n_queries: int, order: str) -> str:
+    """Describe the queries whose order contradicts the scores; empty without any."""
+    if not contradictions:
         return ""
-    one = location(*min(found.items()))
+    example = location(*min(contradictions.items()))
     return (
-        f"{path}: in {len(found):,} of {pluralize(n_queries, 'query')} the scores rank documents "
-        f"in another order than the {order} does (such as {one}); the scores are used; --order list takes "
-        f"the {order} on the command line, permed_measures.read_run(path, order='list') in Python"
+        f"{path}: in {len(contradictions):,} of {pluralize(n_queries, 'query')} the scores rank documents "
+        f"in another order than the {order} does (such as {example}); the scores are used; --order list "
+        f"takes the {order} on the command line, permed_measures.read_run(path, order='list') in Python"
     )
 
 
 def _as_float32(scores: Collection[float] | NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return the scores as trec_eval compares them."""
+    """Convert scores to float32, as trec_eval compares them."""
     if not isinstance(scores, np.ndarray):
         scores = np.fromiter(scores, np.float64, len(scores))
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Reading judgments and runs from files of any known format, as dicts or tables; runs may be cleaned."""
+"""Read judgments and runs from files of any known format, as dicts or tables; clean runs on request."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ DUPLICATES = ("refuse", "first", "best")
 
 
 class RunOptions(NamedTuple):
-    """What is made of a run while it is read.
+    """Changes to a run during reading.
 
     Attributes
     ----------
     duplicates : {'refuse', 'first', 'best'}
-        Of a document that is listed twice for a query the first row is kept, or the one that ranks best.
+        If a document is listed twice for a query, raise an error, keep the first row, or keep the best one.
     max_passage : str
-        Documents are named by the part of the id before this text, such as ``#``, as Pyserini's
-        ``--max-passage-delimiter`` has it; the best part of a document is kept. Empty: ids are whole.
+        The text between document id and passage in passage ids, such as ``#`` (Pyserini's
+        ``--max-passage-delimiter``); the best passage of each document is kept. Empty: ids do not change.
     ignore_self : bool
-        Leave out a document whose id is that of the query, as BEIR does for ArguAna and Quora.
+        Leave out a document whose id equals the query id, as BEIR does for ArguAna and Quora.
     subset : str
-        Of a file of MTEB with several, the subset to read, such as ``en`` or ``en/test``.
+        The subset to read from an MTEB file with several, such as ``en`` or ``en/test``.
     """
 
     duplicates: str = "refuse"
@@ -67,31 +67,31 @@ class RunOptions(NamedTuple):
     subset: str = ""
 
     def __bool__(self) -> bool:
-        """Whether anything is changed."""
+        """Whether any option changes the run; `subset` only selects a part of the file."""
         return self._replace(subset="") != RunOptions()
 
 
 def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> tuple[QrelsDict, RunDict]:
-    """Return qrels and run for rankings of which only the grades are known.
+    """Build qrels and a run from rankings of which only the grades are known.
 
     Parameters
     ----------
     lists : mapping of str to sequence of number or None
-        For each query the grade of each retrieved document in the order of the ranking; None for one that
-        is not judged. Relevant documents that were not retrieved are not known, so what is divided by
-        their number (recall, AP) is computed as if there were none.
+        For each query the grades of the retrieved documents, in ranked order; None for an unjudged document.
+        Relevant documents that were not retrieved are unknown: measures that divide by the number of relevant
+        documents (recall, AP) are computed as if there were none.
 
     Returns
     -------
     qrels : dict
-        ``{query_id: {doc_id: relevance}}`` with documents ``d1``, ``d2``, … of each list.
+        ``{query_id: {doc_id: relevance}}``; the documents of each list are ``d1``, ``d2``, …
     run : dict
-        ``{query_id: {doc_id: score}}``, the score minus the position.
+        ``{query_id: {doc_id: score}}``; the scores are -1, -2, …
 
     Raises
     ------
     InputError
-        For lists without query ids, ids that are the same as strings, or a grade that is no finite number.
+        For lists without query ids, ids that are equal as strings, or a grade that is not a finite number.
 
     Examples
     --------
@@ -120,11 +120,11 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
 
 
 _LARGE_FILE = 1 << 22
-"""Bytes from which reading a file as frames pays for loading polars."""
+"""Minimum size in bytes of a file that is read as frames; smaller ones do not justify importing polars."""
 
 
 def kind_of(source: Source, subset: str = "") -> Kind | None:
-    """Return the kind of a file; None if it can be read as both."""
+    """Determine the kind of a file; None if it can be read as both."""
     if source.is_parquet:
         kinds = {form.kind for form in parquet_header(source).formats()}
     else:
@@ -136,7 +136,7 @@ def kind_of(source: Source, subset: str = "") -> Kind | None:
 
 
 def _first_fraction(values: Iterable[float | None]) -> float | None:
-    """Return the first number that is no integer, as a score may be."""
+    """Find the first number that is not an integer: a grade in JSON is one, a score may not be."""
     return next((value for value in values if value is not None and not float(value).is_integer()), None)
 
 
@@ -149,12 +149,12 @@ def read_file(
     cleaning: RunOptions = RunOptions(),  # noqa: B008 - it cannot be changed
     says_labels: bool = True,
 ) -> NamedDict | Table:
-    """Read a file as qrels or a run; warnings say what was assumed.
+    """Read a file as qrels or a run; warnings describe assumptions about the file.
 
-    What the file is as qrels can be given as `labels`: where their order is the run, it is not read again,
-    and a warning says so unless `says_labels` is False.
+    `labels` is the same file already read as qrels: if the order of its labels is the run, the file is not
+    read a second time. A warning says that the order is used, unless `says_labels` is False.
 
-    Large TREC, CSV and TSV runs and runs in Parquet are read when they are evaluated.
+    Large TREC, CSV and TSV runs and runs in Parquet are read during evaluation.
     """
     check_choice("order", order, ORDERS)
     source = path if isinstance(path, Source) else Source(Path(path))
@@ -162,25 +162,25 @@ def read_file(
         return _load_qrels(source)
     by_list = order == "list"
     if source.is_parquet:
-        return _cleaned(source, None, cleaning, by_list) if cleaning or by_list else parquet_run(source)
+        return _read_cleaned(source, None, cleaning, by_list) if cleaning or by_list else parquet_run(source)
     file = recognised(source, "run", by_list, cleaning.subset)
     if cleaning or (by_list and file.format.kind == "run" and not file.format.lists):
-        run = _cleaned(source, file, cleaning, by_list or file.format.kind == "qrels")
-        return _noted(run, file.notes, source)
+        run = _read_cleaned(source, file, cleaning, by_list or file.format.kind == "qrels")
+        return _warn_of_notes(run, file.notes, source)
     if file.format.kind == "qrels":
         return _load_labels(file, labels, says_labels)
     return _load_run(file, by_list)
 
 
-def _noted(run: Table | dict[str, Any], notes: Iterable[str], source: Source) -> NamedDict | Table:
-    """Warn of what was assumed of a file, and return what it holds with its name."""
+def _warn_of_notes(run: Table | dict[str, Any], notes: Iterable[str], source: Source) -> NamedDict | Table:
+    """Issue the notes on a file as warnings; return its content with the file's name."""
     for note in notes:
         warn(note, path=source.path)
     return run if isinstance(run, Table) else NamedDict(run, source.path)
 
 
 class Turn(NamedTuple):
-    """A query of MedCorpus labels: a turn of a conversation."""
+    """A query in MedCorpus labels: a turn of a conversation."""
 
     query_id: str
     conversation_id: str
@@ -188,17 +188,17 @@ class Turn(NamedTuple):
 
 
 class Turns:
-    """The queries of a file of MedCorpus labels, of which only ids are known: `Groups` takes them."""
+    """The queries of a MedCorpus file, known only by their ids; `Groups` uses them like a data set."""
 
     def __init__(self, query_ids: Iterable[str]) -> None:
         self.query_ids = list(query_ids)
 
     def queries_cls(self) -> type[Turn]:
-        """Return what the queries are, as data sets of ir_datasets do."""
+        """Return the type of the queries, as data sets of ir_datasets do."""
         return Turn
 
     def queries_complete(self) -> Iterator[Turn]:
-        """Yield the queries: the id of one is that of its conversation, and the number of the turn."""
+        """Yield the queries; each id consists of the conversation's id and the turn's number."""
         for query_id in self.query_ids:
             conversation_id, _, number = query_id.rpartition("_")
             yield Turn(query_id, conversation_id, int(number))
@@ -209,7 +209,7 @@ def _load_qrels(source: Source) -> NamedDict | Table:
         return Table([read_parquet_qrels(source)], "relevance", source.path)
     file = recognised(source, "qrels")
     table, _ = file.table()
-    # Without this check a run given as qrels by mistake would be read as such.
+    # Without this check, a run in JSON could be read as qrels by mistake.
     values = (value for documents in table.values() for value in documents.values())
     if not file.format.in_order and (value := _first_fraction(values)) is not None:
         raise InputError(
@@ -218,43 +218,46 @@ def _load_qrels(source: Source) -> NamedDict | Table:
             where=str(source.path),
             hint="The qrels come first, then the runs; qrels with such grades can be TREC, CSV or Parquet",
         )
-    found = NamedDict(table, source.path)
+    qrels = NamedDict(table, source.path)
     for note in file.notes:
         warn(note, path=source.path)
     if file.format.parse is medcorpus and all(re.search("_[0-9]+$", query_id) for query_id in table):
-        found.dataset = Turns(table)
-    return found
+        qrels.dataset = Turns(table)
+    return qrels
 
 
 def _load_labels(file: TextFile, labels: Nested | Table | None, says_labels: bool) -> NamedDict | Table:
-    """Return the order of labels as a run."""
+    """Read the order of labels as a run."""
     table = labels if isinstance(labels, Mapping) else file.table()[0]
     run = {query_id: scores_by_order(documents) for query_id, documents in table.items()}
     lines = "lists" if file.format.lists else "lines"
     note = f"{file.source.path} holds {file.format.name}: the order of its {lines} is taken as the run"
-    return _noted(run, [note] if says_labels else [], file.source)
+    return _warn_of_notes(run, [note] if says_labels else [], file.source)
 
 
 def _load_run(file: TextFile, by_list: bool) -> NamedDict | Table:
     is_list = file.format.lists
     if not is_list and file.source.size > _LARGE_FILE:
-        return _noted(text_run(file), file.notes, file.source)
+        return _warn_of_notes(text_run(file), file.notes, file.source)
     table, ranks = file.table()
-    given = _score_by_order(table, ranks, file.source, by_list)
+    scored = _score_by_order(table, ranks, file.source, by_list)
     note = ""
     if file.format.in_order:
-        found = contradicted(given, None if is_list else ranks)
-        note = note_of(file.source.path, found, len(table), "list" if is_list else "rank column")
-    return _noted(table, filter(None, [*file.notes, note]), file.source)
+        contradictions = contradicted(scored, None if is_list else ranks)
+        note = note_of(file.source.path, contradictions, len(table), "list" if is_list else "rank column")
+    return _warn_of_notes(table, filter(None, [*file.notes, note]), file.source)
 
 
 def _score_by_order(table: RunDict, ranks: Mapping[str, list[float]], source: Source, force: bool) -> RunDict:
-    """Give lists without scores the order as scores; return those that have scores."""
-    given = {}
+    """Score lists without scores by their order, in place; return the queries that have scores.
+
+    With `force`, all queries are scored by their order.
+    """
+    scored = {}
     for query_id, documents in table.items():
         scores = documents.values()
         if None not in scores and not force:
-            given[query_id] = documents
+            scored[query_id] = documents
             continue
         without = [doc_id for doc_id, score in documents.items() if score is None]
         if 0 < len(without) < len(documents):
@@ -264,32 +267,33 @@ def _score_by_order(table: RunDict, ranks: Mapping[str, list[float]], source: So
                 hint="Add the missing score, or leave out all scores",
             )
         table[query_id] = scores_by_order(documents, ranks.get(query_id, ()))
-    return given
+    return scored
 
 
-# --- documents that are ranked twice, parts of them, the query itself -----------------------------------
+# --- duplicates, passages, and the query itself among the documents -------------------------------------
 
 
-def _cleaned(source: Source, file: TextFile | None, how: RunOptions, by_list: bool) -> NamedDict:
-    """Return the run of a file (without `file` one in Parquet), cleaned, in the order of its rows."""
-    check_choice("duplicates", how.duplicates, DUPLICATES)
-    if not isinstance(how.max_passage, str):
-        raise InputError(f"max_passage must be a text, such as '#' (found {short_repr(how.max_passage)})")
+def _read_cleaned(source: Source, file: TextFile | None, options: RunOptions, by_list: bool) -> NamedDict:
+    """Read a run (in Parquet without `file`) and clean it; keep the order of the rows."""
+    check_choice("duplicates", options.duplicates, DUPLICATES)
+    if not isinstance(options.max_passage, str):
+        problem = f"max_passage must be a text, such as '#' (found {short_repr(options.max_passage)})"
+        raise InputError(problem)
     frames = parquet_rows(source) if file is None else text_frames(file)
     twice = partial(twice_in_parquet, source) if file is None else file.duplicate_error
     rows = as_one(frames, "score")
     query_ids = rows["query_id"].unique(maintain_order=True).to_list()
     if by_list and len(wrong := (rows["rank"] == NOT_A_RANK).arg_true()):
-        place, found = rank_in_parquet(source, wrong[0]) if file is None else file.place_of_row(wrong[0])
-        raise _rank_error(f"{place}: {location(*rows.row(wrong[0])[:2])}", found)
-    rows = rows.drop_nulls("doc_id")  # of empty lists
-    if how.duplicates == "refuse" and (pair := first_repeated(rows)) is not None:
-        raise twice(*pair)
-    rows = _one_row_each(rows, how.duplicates == "best", by_list)
-    if how.max_passage:
-        document = pl.col("doc_id").str.splitn(how.max_passage, 2).struct.field("field_0")
+        line, text = rank_in_parquet(source, wrong[0]) if file is None else file.place_of_row(wrong[0])
+        raise _rank_error(f"{line}: {location(*rows.row(wrong[0])[:2])}", text)
+    rows = rows.drop_nulls("doc_id")  # the rows of empty lists
+    if options.duplicates == "refuse" and (duplicate := first_repeated(rows)) is not None:
+        raise twice(*duplicate)
+    rows = _one_row_each(rows, options.duplicates == "best", by_list)
+    if options.max_passage:
+        document = pl.col("doc_id").str.splitn(options.max_passage, 2).struct.field("field_0")
         rows = _one_row_each(rows.with_columns(doc_id=document), True, by_list)
-    if how.ignore_self:
+    if options.ignore_self:
         rows = rows.filter(pl.col("doc_id") != pl.col("query_id"))
     listed, ranks = table_of(enumerate(rows.iter_rows()), twice)
     table = {query_id: listed.get(query_id, {}) for query_id in query_ids}
@@ -297,10 +301,10 @@ def _cleaned(source: Source, file: TextFile | None, how: RunOptions, by_list: bo
     return NamedDict(table, source.path)
 
 
-def _rank_error(where: str, found: str) -> InputError:
-    """Return the error for a rank that cannot be read where the ranks are asked for."""
+def _rank_error(where: str, text: str) -> InputError:
+    """Build the error for an invalid rank in a run that is ranked by its ranks."""
     return InputError(
-        f"a rank must be a number from 0 or 1{found}",
+        f"a rank must be a number from 0 or 1{text}",
         where=where,
         hint="Correct it, or write -1: where a document of a query has no rank, --order list takes the order "
         "of its lines",
@@ -308,10 +312,10 @@ def _rank_error(where: str, found: str) -> InputError:
 
 
 def _one_row_each(rows: pl.DataFrame, best: bool, by_list: bool) -> pl.DataFrame:
-    """Return one row of each document of a query, where the first one stands: the first or the `best`.
+    """Keep one row for each document of a query, the first or the `best`, at the position of the first.
 
-    The best has the highest score; if the list counts or there is no score, the lowest rank, unless the first
-    has none.
+    The best row has the highest score. If the run is ranked by its list, or has no scores, it is the row of
+    the lowest rank; if the first row has no rank, it is the first.
     """
     pair = ["query_id", "doc_id"]
     if not best:
@@ -319,6 +323,6 @@ def _one_row_each(rows: pl.DataFrame, best: bool, by_list: bool) -> pl.DataFrame
     score = pl.when(not by_list).then("score")
     has_rank = (pl.col("rank") > NO_RANK) & (pl.col("rank").first().over(pair) > NO_RANK)
     rank = pl.when(score.is_null() & has_rank).then("rank")
-    placed = rows.with_row_index("place").with_columns(pl.col("place").min().over(pair))
-    ordered = placed.sort(-score, rank, nulls_last=True, maintain_order=True)
-    return ordered.unique(pair, keep="first", maintain_order=True).sort("place").drop("place")
+    indexed = rows.with_row_index("index").with_columns(pl.col("index").min().over(pair))
+    ordered = indexed.sort(-score, rank, nulls_last=True, maintain_order=True)
+    return ordered.unique(pair, keep="first", maintain_order=True).sort("index").drop("index")

@@ -1,4 +1,4 @@
-"""Several runs: their names, and each is read when it is asked for."""
+"""Name several runs, and read each of them on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".ts
 
 
 def run_name(run: object) -> str:
-    """Return what a run is called that was given without a name: its file without the ending of a format.
+    """Name a run that was given without a name: by its file, without the ending; otherwise "run".
 
     Examples
     --------
@@ -25,11 +25,11 @@ def run_name(run: object) -> str:
     name = Path(run).name
     for ending in (".gz", ".zst", ".bz2", ".xz", ".zip"):
         name = name.removesuffix(ending)
-    return next(name.removesuffix(each) for each in _RUN_ENDINGS if name.endswith(each))
+    return next(name.removesuffix(ending) for ending in _RUN_ENDINGS if name.endswith(ending))
 
 
 def runs_by_name(runs: Any) -> Mapping[str, Any]:
-    """Return runs by name, packaged ones as files; that of a single one is the name of its file, or ``run``.
+    """Map names to runs, with packaged runs as files; name a single run by its file, or ``run``.
 
     Examples
     --------
@@ -39,23 +39,23 @@ def runs_by_name(runs: Any) -> Mapping[str, Any]:
     if not isinstance(runs, Mapping):
         return dict(_packaged(runs)) or {run_name(runs): runs}
     if not isinstance(runs, dict):
-        return runs  # each is read when it is asked for
-    some = next((each for each in runs.values() if not isinstance(each, Mapping) or each), None)
-    if not runs or (isinstance(some, Mapping) and not isinstance(next(iter(some.values())), Mapping)):
-        return {"run": runs}  # the first that is not empty has the documents of a query
-    found = {name: list(_packaged(run).values()) for name, run in runs.items()}
-    return {name: found[name][0] if len(found[name]) == 1 else run for name, run in runs.items()}
+        return runs  # a lazy mapping: its runs are read on demand
+    value = next((run for run in runs.values() if not isinstance(run, Mapping) or run), None)
+    if not runs or (isinstance(value, Mapping) and not isinstance(next(iter(value.values())), Mapping)):
+        return {"run": runs}  # the first value that is not empty holds the documents of a query
+    packaged = {name: list(_packaged(run).values()) for name, run in runs.items()}
+    return {name: packaged[name][0] if len(packaged[name]) == 1 else run for name, run in runs.items()}
 
 
 def _packaged(run: object) -> dict[str, Path]:
-    """Return the packaged runs that a name stands for."""
+    """Return the packaged runs with this name; empty for anything else."""
     return packaged_runs(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else {}
 
 
 class LazyRuns(Mapping[str, Any]):
-    """Runs by name, each read by a function when it is asked for.
+    """Runs by name, each read by a function on access.
 
-    A dict would hold all runs of a folder in memory together.
+    A dict would hold all runs of a folder in memory at once.
     """
 
     def __init__(self, runs: Mapping[str, Any], read: Callable[[Any], Any]) -> None:
@@ -66,7 +66,7 @@ class LazyRuns(Mapping[str, Any]):
         return self._read(self._runs[name])
 
     def __contains__(self, name: object) -> bool:
-        """Return whether there is such a run, which is not read for that."""
+        """Check whether there is a run of this name, without reading it."""
         return name in self._runs
 
     def __iter__(self) -> Iterator[str]:
@@ -74,5 +74,5 @@ class LazyRuns(Mapping[str, Any]):
         return iter(self._runs)
 
     def __len__(self) -> int:
-        """Return how many runs there are."""
+        """Count the runs."""
         return len(self._runs)

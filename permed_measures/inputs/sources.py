@@ -1,4 +1,4 @@
-"""Files as bytes and lines: opened, decompressed, and read in chunks of whole lines."""
+"""Open files, decompress them, and read them in chunks of whole lines."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from permed_measures.provenance import STDIN
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"
-"""The byte order mark; it is one only at the start of a file."""
+"""The byte order mark; it is skipped only at the start of a file."""
 _CHUNK = 1 << 23
-"""Bytes of a large file at a time; of a smaller one a 16th, so that memory follows the size of the file."""
+"""Maximum size of a chunk in bytes; a smaller file is read in 16 chunks, so that memory follows its size."""
 _TEXT = 1 << 20
-"""Bytes that are lines of text at a time."""
+"""Size in bytes of a chunk that is split into lines; the minimum size of other chunks."""
 _LONGEST_LINE, _JSON_LINE, _EMPTY = 1 << 26, 1 << 30, 1 << 20
-"""Bytes that a line may have, one that a whole JSON file may be, and empty lines one after the other: a small
-compressed file can hold any number of them."""
+"""Maximum bytes of a line, of a line of JSON (which may be a whole file), and of consecutive empty lines: a
+small compressed file can hold any number of them."""
 _TYPES = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -42,7 +42,7 @@ _TYPES = {
     b"PK\3\4": "ZIP",
     b"PAR1": "Parquet",
 } | {
-    bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a frame that readers skip
+    bytes([first]) + b"\x2a\x4d\x18": "zstd"  # a skippable frame, with which a file may begin
     for first in range(0x50, 0x60)
 }
 
@@ -51,18 +51,18 @@ def _open_zstd(file: BinaryIO) -> Any:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
-        from backports import zstd  # only here: most runs are not compressed
+        from backports import zstd  # here, since most runs are not compressed
     return zstd.open(file)
 
 
 def _open_zip(file: BinaryIO) -> Any:
-    """Open the one file in a ZIP file."""
+    """Open the only file in a ZIP file."""
     archive = zipfile.ZipFile(file)
-    names = [each.filename for each in archive.infolist() if not each.is_dir()]
+    names = [member.filename for member in archive.infolist() if not member.is_dir()]
     if "[Content_Types].xml" in names:
         raise InputError("a spreadsheet, which is not read", hint="Save the sheet as CSV")
     if len(names) != 1:
-        problem = f"a ZIP file of {pluralize(len(names), 'file')}, of which one can be read"
+        problem = f"a ZIP file with {pluralize(len(names), 'file')}; it must have one"
         raise InputError(problem, hint="Unpack it, and name one of its files")
     return archive.open(names[0])
 
@@ -97,18 +97,18 @@ _NOT_TEXT = {
         for protocol in range(2, 6)
     },
 }
-"""What is met in place of text, by its first bytes; and what to do."""
+"""Formats that are not text, by their first bytes: a description, and advice."""
 _TAR = ("a tar archive, which is not read", _UNPACK)
 
 
 def check_path(path: Path) -> None:
-    """Raise InputError for a path that no file can have."""
+    """Raise InputError for a path with a NUL, which no file can have."""
     if "\0" in str(path):
-        raise InputError("a path may not hold a NUL", where=short_repr(str(path)))
+        raise InputError("a path may not contain a NUL", where=short_repr(str(path)))
 
 
 class Source:
-    """A file that may be compressed, or a pipe, or standard input."""
+    """A file (perhaps compressed), a pipe, or standard input."""
 
     def __init__(self, path: Path) -> None:
         check_path(path)
@@ -116,47 +116,47 @@ class Source:
 
     @cached_property
     def content(self) -> Path:
-        """Where the bytes are: the file itself, or a temporary copy of a pipe, which is read to its end."""
+        """The file that holds the bytes: the file itself, or a temporary copy of a pipe."""
         try:
             status = os.fstat(0) if self.path == STDIN else self.path.stat()
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
         if any(is_other(status.st_mode) for is_other in (stat.S_ISCHR, stat.S_ISBLK, stat.S_ISSOCK)):
-            raise InputError("only files and pipes can be read, no device or socket", where=str(self.path))
-        # Standard input is a pipe even if it is a file: not every system can open it again from its start.
+            raise InputError("only files and pipes can be read, not devices or sockets", where=str(self.path))
+        # Standard input is copied even if it is a file: not every system can open it again from its start.
         return self._copied() if stat.S_ISFIFO(status.st_mode) or self.path == STDIN else self.path
 
     def _copied(self) -> Path:
         copied, name = tempfile.mkstemp(prefix="permed-measures-")
         weakref.finalize(self, Path(name).unlink, missing_ok=True)
-        # Opening waits for who writes; a file object would warn if Ctrl-C came then.
+        # os.open waits for the writer; an open() that Ctrl-C interrupts would leave a warning.
         pipe = os.dup(0) if self.path == STDIN else os.open(self.path, os.O_RDONLY)
         try:
             with os.fdopen(pipe, "rb") as content, os.fdopen(copied, "wb") as copy:
                 shutil.copyfileobj(content, copy)
         except OSError as error:
-            problem = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is kept while it is read"
+            problem = f"{error.strerror} in {tempfile.gettempdir()}, where a pipe is copied to be read"
             raise OSError(error.errno, problem, str(self.path)) from None
         return Path(name)
 
     @property
     def is_parquet(self) -> bool:
-        """Whether this is a Parquet file, or a folder of its parts."""
+        """Whether this is a Parquet file, or a folder of Parquet parts."""
         return self._type == "Parquet"
 
     @property
     def parts(self) -> list[Path]:
-        """The files whose bytes these are: one, or those of a folder of Parquet parts."""
+        """The files: one, or the parts in a folder of Parquet parts."""
         return list(self._state)
 
     @property
     def size(self) -> int:
-        """The number of bytes, compressed if it is."""
+        """The size in bytes, before decompression."""
         return sum(size for size, *_ in self._state.values())
 
     @cached_property
     def _state(self) -> dict[Path, tuple[int, int, int]]:
-        """The files with size, time and number when they were first looked at."""
+        """The files with their size, modification time and inode at the first access."""
         return _state_of((self.content.is_dir() and parquet_parts(self.content)) or [self.content])
 
     @cached_property
@@ -164,22 +164,22 @@ class Source:
         return _type_of(self.parts[0])
 
     def check_unchanged(self) -> None:
-        """Raise InputError if the file was cut, or grew, since it was first looked at."""
+        """Raise InputError if the file has changed since the first access."""
         if _state_of(self._state) != self._state:
-            problem = "the file has changed while it was read"
+            problem = "the file changed while it was read"
             raise InputError(problem, where=str(self.path), hint="Read it again when it is complete")
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the number of the first line, how many end, and about `size` bytes, to the end of a line."""
+        """Yield chunks of whole lines, about `size` bytes each: first line number, number of lines, bytes."""
         size = size or min(_CHUNK, max(_TEXT, self.size >> 4))
-        first, empty = 1, 0
+        first, n_empty = 1, 0
         try:
             with (
                 self.parts[0].open("rb") as file,
                 _OPENERS.get(self._type, nullcontext)(file) as content,
                 step(f"reading {self.path.name}", self.size) as advance,
             ):
-                before = 0
+                position = 0
                 self._check_beginning(content.read(512))
                 content.seek(0)
                 if content.read(len(MARK)) != MARK:
@@ -188,16 +188,16 @@ class Source:
                     data += self._rest_of_line(content, data, first)
                     n_lines = data.count(b"\n")
                     yield first, n_lines, data
-                    empty = empty + len(data) if data.isspace() else 0
-                    if empty > _EMPTY:
+                    n_empty = n_empty + len(data) if data.isspace() else 0
+                    if n_empty > _EMPTY:
                         raise self._error(f"more than {_EMPTY >> 20} MB of empty lines", first + n_lines)
                     first += n_lines
-                    advance(file.tell() - before)  # of a compressed file the compressed bytes
-                    before = file.tell()
+                    advance(file.tell() - position)  # counts bytes before decompression
+                    position = file.tell()
         except InputError as error:
             error.where = error.where or str(self.path)
             raise
-        except Exception as error:  # each decompressor has its own
+        except Exception as error:  # each decompressor has its own exceptions
             if self._type is None:
                 raise
             problem = f"cannot be decompressed as {self._type} ({error})"
@@ -205,29 +205,30 @@ class Source:
         self.check_unchanged()
 
     def _check_beginning(self, data: bytes) -> None:
-        """Raise InputError for what is no text, by its first bytes."""
-        found = next((said for beginning, said in _NOT_TEXT.items() if data.startswith(beginning)), None)
+        """Raise InputError for a file that is not text, recognised by its first bytes."""
+        known = next((entry for beginning, entry in _NOT_TEXT.items() if data.startswith(beginning)), None)
         if data[257:262] == b"ustar":
-            found = _TAR
-        if found is not None:
-            raise InputError(found[0], where=self.location(1), hint=found[1])
+            known = _TAR
+        if known is not None:
+            problem, hint = known
+            raise InputError(problem, where=self.location(1), hint=hint)
 
     def _rest_of_line(self, content: BinaryIO, data: bytes, first: int) -> bytes:
         start = data[data.rfind(b"\n") + 1 :].lstrip()
-        most = _JSON_LINE if start.startswith((b"{", b"[")) else _LONGEST_LINE
-        rest = content.readline(most)
-        if len(rest) == most:
-            problem = f"a line of more than {most >> 20} MB"
+        limit = _JSON_LINE if start.startswith((b"{", b"[")) else _LONGEST_LINE
+        rest = content.readline(limit)
+        if len(rest) == limit:
+            problem = f"a line of more than {limit >> 20} MB"
             raise self._error(problem, first + data.count(b"\n"))
         return rest
 
     def _error(self, problem: str, line: int) -> InputError:
         return InputError(
-            problem, where=self.location(line), hint="No run or qrels have such; correct the file"
+            problem, where=self.location(line), hint="No run or qrels have such lines; correct the file"
         )
 
     def read(self) -> bytes:
-        """Return the whole content."""
+        """Read the whole content."""
         return b"".join(data for _, _, data in self.chunks())
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -240,18 +241,18 @@ class Source:
         try:
             # Neither the chunk nor its text is copied: a single line may be a GB of JSON.
             text = str(memoryview(chunk)[: -1 if chunk.endswith(b"\n") else None], "utf-8")
-            if (place := chunk.find(b"\0")) < 0:
+            if (index := chunk.find(b"\0")) < 0:
                 yield from enumerate(text.split("\n"), start=first)
                 return
             problem, hint = "a NUL, which no text has", f"The file is damaged, or in UTF-16. {_UTF_16[1]}"
         except UnicodeDecodeError as error:
-            place, problem = error.start, f"not UTF-8 text ({error.reason})"
+            index, problem = error.start, f"not UTF-8 text ({error.reason})"
             hint = _UTF_8.format("LATIN1")
-        line = first + chunk.count(b"\n", 0, place)
+        line = first + chunk.count(b"\n", 0, index)
         raise InputError(problem, where=self.location(line), hint=hint)
 
     def location(self, line: int | None) -> str:
-        """Return ``file:line`` for the line of this number, or the file if it is about no line."""
+        """Format ``file:line`` for an error message; only the file without a line number."""
         return f"{self.path}" if line is None else f"{self.path}:{line}"
 
 
@@ -267,24 +268,24 @@ def _type_of(path: Path) -> str | None:
 
 
 def parquet_parts(folder: Path) -> list[Path]:
-    """Return the parts of a folder that is one table in Parquet, as Spark and Hive write it; else nothing.
+    """List the parts of a folder that is one Parquet table, as Spark and Hive write it; else empty.
 
-    There are only files of Parquet in it, beside what begins with ``.`` or ``_``; they are called ``part-…``
-    or ``000000_0``, or lie in folders ``key=value``, or ``_SUCCESS`` stands beside them.
+    Such a folder has only Parquet files, beside names that begin with ``.`` or ``_``. The files are called
+    ``part-…`` or ``000000_0``, or lie in folders ``key=value``, or beside a file ``_SUCCESS``.
     """
-    inside = sorted(folder.iterdir())
-    visible = [each for each in inside if not each.name.startswith((".", "_"))]
-    is_written = any(each.name in ("_SUCCESS", "_temporary") for each in inside)
+    entries = sorted(folder.iterdir())
+    visible = [entry for entry in entries if not entry.name.startswith((".", "_"))]
+    is_written = any(entry.name in ("_SUCCESS", "_temporary") for entry in entries)
     parts: list[Path] = []
-    for each in visible:
-        is_part = is_written or "=" in folder.name or re.match(_PART, each.name)
-        found = parquet_parts(each) if each.is_dir() and "=" in each.name else []
-        if each.is_file() and is_part and _type_of(each) == "Parquet":
-            found = [each]
-        if not found:
+    for entry in visible:
+        is_part = is_written or "=" in folder.name or re.match(_PART, entry.name)
+        entry_parts = parquet_parts(entry) if entry.is_dir() and "=" in entry.name else []
+        if entry.is_file() and is_part and _type_of(entry) == "Parquet":
+            entry_parts = [entry]
+        if not entry_parts:
             return []
-        parts += found
-    if parts and Path(folder, "_temporary") in inside:
+        parts += entry_parts
+    if parts and Path(folder, "_temporary") in entries:
         problem = "the parts of this folder are still being written, or their job failed (found _temporary)"
         raise InputError(problem, where=str(folder))
     return parts
@@ -294,7 +295,7 @@ _PART = r"part[-.]\d|\d{6}_\d"
 
 
 def cache_by_mtime(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Let a function of a file read it again only if it has changed."""
+    """Cache a function that reads a file, until the file changes."""
     read_version = lru_cache(lambda path, *_: read(path))
 
     def read_cached(path: Path) -> T:

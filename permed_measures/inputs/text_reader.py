@@ -1,4 +1,4 @@
-"""Text files: read the entries of a known format, name the line that is wrong."""
+"""Read the entries of a text file of a known format; errors name the wrong line."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from permed_measures.inputs.formats import (
 from permed_measures.inputs.sources import Source
 
 WRONG = (KeyError, TypeError, ValueError, OverflowError, RecursionError, csv.Error)
-"""What is raised for an entry that cannot be read."""
+"""The exceptions for an invalid entry."""
 
 Lines = Iterable[tuple[int, str]]
 Entries = Iterator[tuple[int | None, Any]]
-"""The number of a line (None in a JSON file), and what `Format.parse` returns of it."""
+"""The number of a line (None in a JSON file), and the result of `Format.parse` for it."""
 
 
 class TextFile(NamedTuple):
@@ -41,9 +41,9 @@ class TextFile(NamedTuple):
     Attributes
     ----------
     kind : {'qrels', 'run'}
-        What it is read as; of labels in JSON lines the order is a run.
+        The kind that the file is read as; labels in JSON lines may also be read as a run, by their order.
     kinds : frozenset
-        What it could be read as.
+        All kinds that the file can be read as.
     first : sequence of str
         The columns of the first row, in a file without a header.
     content : list
@@ -59,11 +59,11 @@ class TextFile(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """What was assumed, as notes for the user."""
+        """Notes for the user on assumptions about the file."""
         return [f"{self.source.path}: {self.format.note}"] if self.format.note else []
 
     def head(self) -> tuple[list[str], str]:
-        """Return the comment lines above the first row, and its tag in a TREC run, with _ between words."""
+        """Return the comment lines above the first row, and the tag of a TREC run, with _ between words."""
         comments: list[str] = []
         for _, line in self.source.lines():
             text = line.strip(BLANKS)
@@ -74,14 +74,14 @@ class TextFile(NamedTuple):
             "TREC run"
         ].name else ""
 
-    # --- entries, rows, and a table of them ----------------------------------------------------------
+    # --- entries, rows, and nested dicts -------------------------------------------------------------
 
     def entries(self, lines: Lines | None = None) -> Entries:
-        """Yield the entries of the file, or of a part that has these lines."""
+        """Yield the entries of the file, or only of these lines."""
         return _ENTRIES[self.format.layout](self, self.source.lines() if lines is None else lines)
 
     def rows(self, lines: Lines | None = None) -> Iterator[tuple[str, str | None, Any, int]]:
-        """Yield a row for each document, with its place in a list as rank; for an empty list one without."""
+        """Yield a row for each document, ranked by its list; an empty list gives a row without a document."""
         seen = set()
         for _, entry in self.entries(lines):
             if not self.format.lists:
@@ -91,11 +91,11 @@ class TextFile(NamedTuple):
             if query_id in seen:
                 raise self.duplicate_error(query_id, None)
             seen.add(query_id)
-            for place, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True), 1):
-                yield query_id, doc_id, value, place if self.format.in_order else NO_RANK
+            for rank, (doc_id, value) in enumerate(zip(ids or [None], numbers or [None], strict=True), 1):
+                yield query_id, doc_id, value, rank if self.format.in_order else NO_RANK
 
     def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
-        """Return ``{query_id: {doc_id: number or None}}`` in the order of the file, and the ranks."""
+        """Read the file as ``{query_id: {doc_id: number or None}}`` in its order; return the ranks too."""
         if not self.format.lists:
             return table_of(self.entries(), self.duplicate_error)
         table: dict[str, dict[str, Any]] = {}
@@ -104,39 +104,39 @@ class TextFile(NamedTuple):
                 raise self.duplicate_error(query_id, None)
             documents = table[query_id] = dict(zip(ids, numbers, strict=True))
             if len(documents) < len(ids):
-                [(again, _)] = Counter(ids).most_common(1)
-                raise self.duplicate_error(query_id, again)
+                [(duplicate, _)] = Counter(ids).most_common(1)
+                raise self.duplicate_error(query_id, duplicate)
         return table, {}
 
     def duplicate_error(self, query_id: str, doc_id: str | None) -> InputError:
-        """Return the error for a document, or without `doc_id` a query, that is in the file twice.
+        """Build the error for a document that is listed twice; without `doc_id`, for such a query.
 
-        The file is read again up to the second time, as line numbers are not kept.
+        Line numbers are not kept, so the file is read again up to the second line.
         """
-        is_columns = self.format.name == "TREC qrels" and doc_id is not None
-        places = (
+        is_trec_qrels = self.format.name == "TREC qrels" and doc_id is not None
+        lines = (
             line
             for line, (query, documents, *_) in self.entries()
             if query == query_id
-            for each in (documents if self.format.lists and doc_id is not None else [documents])
-            if doc_id in (None, each)
+            for document in (documents if self.format.lists and doc_id is not None else [documents])
+            if doc_id in (None, document)
         )
-        first, second = next(places), next(places)
+        first, second = next(lines), next(lines)
         where, is_choice = self.source.location(second), self.kind == "run" and doc_id is not None
-        if is_columns and (said := self._of_subtopics(query_id, str(doc_id), first, second, where)):
-            return said
+        if is_trec_qrels and (error := self._subtopic_error(query_id, str(doc_id), first, second, where)):
+            return error
         return twice_error(query_id, doc_id, "" if first is None else f"on line {first}", where, is_choice)
 
     def place_of_row(self, n: int) -> tuple[str, str]:
-        """Return file and line of the row with this index, from 0 on, and what stands there."""
+        """Return file and line of row `n` (from 0), and the text of the line, for an error message."""
         number, _ = next(islice(self.entries(), n, None))
-        line = next((line for each, line in self.source.lines() if each == number), "")
-        return self.source.location(number), f", in {short_repr(line.strip(BLANKS))}" if line else ""
+        text = next((line for line_number, line in self.source.lines() if line_number == number), "")
+        return self.source.location(number), f", in {short_repr(text.strip(BLANKS))}" if text else ""
 
-    def _of_subtopics(
+    def _subtopic_error(
         self, query_id: str, doc_id: str, first: int | None, second: int | None, where: str
     ) -> InputError | None:
-        """Return the error for a document that is listed twice in qrels, for two subtopics; else None."""
+        """Build the error for a document that is judged twice, for two subtopics; None for one subtopic."""
         numbered = ((number, line) for number, line in self.source.lines() if number in (first, second))
         one, other = (self._columns_of(line.strip(BLANKS))[1] for _, line in numbered)
         if one == other:
@@ -146,27 +146,27 @@ class TextFile(NamedTuple):
             f"{short_repr(one)} and "
             f"{short_repr(other)} in column 2: these are judgments of subtopics",
             where=where,
-            hint=f"Take the highest of each document, such as by {TAKE_HIGHEST}; or use pyndeval for "
+            hint=f"Keep the highest grade of each document, such as by {TAKE_HIGHEST}; or use pyndeval for "
             "measures of diversity",
         )
 
     # --- each layout ---------------------------------------------------------------------------------
 
     def _of_json_lines(self, lines: Lines) -> Entries:
-        """Read JSON objects, one in each line that is not empty."""
-        is_first = True  # no line above was left out
+        """Parse JSON objects, one in each line that is not empty."""
+        is_complete = True  # no empty line so far
         for number, line in lines:
             text = line.strip(BLANKS)
             if not text:
-                is_first = False
+                is_complete = False
                 continue
             try:
-                yield number, self.format.parse(json_object(text), number if is_first else 0)
+                yield number, self.format.parse(json_object(text), number if is_complete else 0)
             except WRONG as error:
                 raise self._error_for(error, number, text) from None
 
     def _of_columns(self, lines: Lines) -> Entries:
-        """Read columns, in each line that is neither empty nor a comment."""
+        """Parse columns, in each line that is neither empty nor a comment."""
         parse, n_first, tag = self.format.parse, len(self.first), self.first[5:]
         has_tag = self.format.name == PLAIN_FORMATS["TREC run"].name
         for number, line in lines:
@@ -177,12 +177,12 @@ class TextFile(NamedTuple):
                 continue
             try:
                 columns = self._columns_of(text)
-                # What ends as the first line does, ends with its tag.
-                is_other = has_tag and (n_first > 6 or len(columns) != n_first) and columns[5:] != tag
-                if is_other and len(columns) > 6 and (place := second_line(columns, self.first[1])):
-                    raise two_lines_error(columns, place, self.source.location(number))
+                # A line with the same sixth and later columns as the first line has the same tag: it is fine.
+                is_suspicious = has_tag and (n_first > 6 or len(columns) != n_first) and columns[5:] != tag
+                if is_suspicious and len(columns) > 6 and (index := second_line(columns, self.first[1])):
+                    raise two_lines_error(columns, index, self.source.location(number))
                 entry = parse(columns, number)
-                if is_other:
+                if is_suspicious:
                     check_tag(columns, self.first)
                 yield number, entry
             except WRONG as error:
@@ -192,14 +192,14 @@ class TextFile(NamedTuple):
         return cells_of(text, self.format.delimiter) if self.format.delimiter else split_columns(text)
 
     def _is_row(self, text: str) -> bool:
-        """Return whether a line that begins with # is no comment: it has the columns of the first row."""
+        """Check whether a line that begins with # is a row rather than a comment: it has a row's columns."""
         columns = self._columns_of(text)
         if text[1:2] in ("", " ", "\t") or len(columns) != len(self.first):
             return False
         return is_row(columns, self.first, self.format)
 
     def _of_table(self, lines: Lines) -> Entries:
-        """Read the rows of a table under the header; between commas a cell may hold line ends."""
+        """Parse the rows of a table under its header; cells between commas may contain line ends."""
         lines = iter(lines)
         above, header = next(
             (n, header) for n, line in lines if not is_skipped(line) and (header := header_of(line))
@@ -217,12 +217,13 @@ class TextFile(NamedTuple):
                     raise wrong
                 yield number, self.format.parse(row, number)
             except WRONG as error:
-                if (again := [row[0].lstrip("\ufeff"), *row[1:]] if row else []) and Header(again).formats():
-                    raise header_again_error(again == header.names, self.source.location(number)) from None
+                names = [row[0].lstrip("\ufeff"), *row[1:]] if row else []
+                if names and Header(names).formats():
+                    raise header_again_error(names == header.names, self.source.location(number)) from None
                 raise self._error_for(error, number, (header.delimiter or " ").join(row)) from None
 
     def _of_json(self, _: Lines) -> Entries:
-        """Read the queries of a JSON file, with their documents as pairs, so that no repeated key is lost."""
+        """Parse the queries of a JSON file; their documents are pairs, so that no repeated key is lost."""
         for query in self.content:
             try:
                 yield None, self.format.parse(query, 0)
@@ -230,18 +231,18 @@ class TextFile(NamedTuple):
                 raise self._error_for(error, None, str(query[0])) from None
 
     def _of_array(self, _: Lines) -> Entries:
-        """Read the objects of a JSON array; where they have no query id, they are counted as lines are."""
-        for place, pairs in enumerate(self.content, start=1):
+        """Parse the objects of a JSON array; their numbers serve as line numbers."""
+        for number, pairs in enumerate(self.content, start=1):
             try:
                 content = as_object(pairs)
                 if not isinstance(content, dict):
-                    raise ValueError(f"item {place} is not an object")
-                yield None, self.format.parse(content, place)
+                    raise ValueError(f"item {number} is not an object")
+                yield None, self.format.parse(content, number)
             except WRONG as error:
                 raise self._error_for(error, None, short_repr(as_object(pairs, check=False))) from None
 
     def _error_for(self, error: Exception, number: int | None, text: str) -> InputError:
-        """Return the error for an entry that cannot be read; of the file itself it is known already."""
+        """Build the error for an invalid entry; an InputError that names a place is returned unchanged."""
         if isinstance(error, InputError) and error.where:
             return error
         reason = error.problem if isinstance(error, InputError) else str(error)
@@ -277,7 +278,7 @@ TAKE_HIGHEST = (
 def table_of(
     rows: Iterable[tuple[object, InputRow]], duplicate_error: Callable[[str, str], InputError]
 ) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
-    """Return numbered rows as ``{query_id: {doc_id: number}}`` in their order, and the ranks."""
+    """Collect numbered rows in ``{query_id: {doc_id: number}}``, in their order; return the ranks too."""
     table: dict[str, dict[str, Any]] = {}
     ranks: dict[str, list[float]] = {}
     for _, (query_id, doc_id, value, rank) in rows:
@@ -293,7 +294,7 @@ def table_of(
 
 
 def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_run: bool) -> InputError:
-    """Return the error for a document, or without `doc_id` a query, that is listed twice."""
+    """Build the error for a document that is listed twice; without `doc_id`, for such a query."""
     document = "" if doc_id is None else f"document {short_repr(doc_id)} of "
     return InputError(
         f"{document}query {short_repr(query_id)} is listed twice{first and f', first {first}'}",
@@ -306,15 +307,15 @@ def twice_error(query_id: str, doc_id: str | None, first: str, second: str, is_r
 
 
 def is_skipped(line: str) -> bool:
-    """Return whether a line is empty or a comment; not whether rows follow in it."""
+    """Check whether a line is empty or a comment; a comment with a carriage return is neither."""
     text = line.strip(BLANKS)
     return not text or (text[0] == "#" and "\r" not in text)
 
 
 def is_row(columns: Sequence[str], first: Sequence[str], form: Format) -> bool:
-    """Return whether columns, of which there are as many as in the first row, are a row too.
+    """Check whether a line with as many columns as the first row is a row.
 
-    TREC files have the same in column 2 of each row.
+    In TREC files, column 2 must equal that of the first row.
     """
     if (
         form.name in (PLAIN_FORMATS["TREC qrels"].name, PLAIN_FORMATS["TREC run"].name)
@@ -332,8 +333,8 @@ DELIMITERS = "\t,;"
 
 
 def header_of(line: str) -> Header | None:
-    """Return the header if the line names the columns of a table of queries and documents."""
-    for delimiter in (each for each in DELIMITERS if each in line):
+    """Parse the header of a table of queries and documents; None if the line is not one."""
+    for delimiter in (character for character in DELIMITERS if character in line):
         header = Header(cells_of(line.removesuffix("\r"), delimiter), delimiter)
         if header.formats():
             return header
@@ -342,7 +343,7 @@ def header_of(line: str) -> Header | None:
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line; one in tabs that is quoted as a whole is taken out of its quotes."""
+    """Split a line into cells; between tabs, remove the quotes around a whole cell."""
     if delimiter == "\t" and '"' not in line:
         return line.split("\t")
     if delimiter == "\t":
@@ -358,11 +359,11 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 QUOTED = re.compile('"(?:[^"]|"")*"')
 
 _TableRow = tuple[int | None, list[str], Exception | None]
-"""The number of the line, the cells, and what is wrong with them."""
+"""The number of the line, the cells, and their error (None if they are valid)."""
 
 
 def _plain_rows(lines: Iterator[tuple[int, str]], header: Header) -> Iterator[_TableRow]:
-    """Yield rows divided by tabs, in which a quote is a character like others, or by white space."""
+    """Split lines at tabs, where a quote within a cell is an ordinary character, or at white space."""
     for number, line in lines:
         text = line.removesuffix("\r")
         if not text:
@@ -376,7 +377,7 @@ def _plain_rows(lines: Iterator[tuple[int, str]], header: Header) -> Iterator[_T
 
 
 def _quoted_rows(lines: Iterator[tuple[int, str]], header: Header, above: int) -> Iterator[_TableRow]:
-    """Yield rows divided by commas or semicolons; a quoted cell may hold line ends, but no whole rows."""
+    """Parse rows between commas or semicolons; a quoted cell may contain line ends, but not whole rows."""
     rows = csv.reader((line + "\n" for _, line in lines), delimiter=header.delimiter, strict=True)
     while True:
         number = above + 1 + rows.line_num
@@ -395,7 +396,7 @@ def _quoted_rows(lines: Iterator[tuple[int, str]], header: Header, above: int) -
 
 
 def _has_rows(row: list[str], header: Header) -> bool:
-    """Return whether a cell holds lines that would be rows themselves."""
+    """Check whether a cell contains a line that would be a row itself."""
     formats = header.formats()
     for line in (line for cell in row for line in cell.split("\n")[1:-1]):
         cells = cells_of(line.removesuffix("\r"), header.delimiter)
@@ -405,23 +406,23 @@ def _has_rows(row: list[str], header: Header) -> bool:
     return False
 
 
-def two_lines_error(columns: Sequence[str], place: int, where: str) -> InputError:
-    """Return the error for a line of a TREC run in which a second one has its Q0 at this place."""
-    blank = "" if columns[1] == columns[place] or place > 4 else " (or a query id with a blank?)"
+def two_lines_error(columns: Sequence[str], index: int, where: str) -> InputError:
+    """Build the error for two lines of a TREC run without a line end between; `index` is the second Q0."""
+    blank = "" if columns[1] == columns[index] or index > 4 else " (or a query id with a blank?)"
     return InputError(
-        f"not a line of a TREC run: two lines of a run in one, for a line end is missing{blank}, in "
+        f"not a line of a TREC run: two lines in one, as a line end is missing{blank}, in "
         f"{short_repr(' '.join(columns))}",
         where=where,
-        hint="Begin a new line before the query id that stands before "
-        f"{short_repr(' '.join(columns[place:]))}; "
-        "complete the line above it, or remove that",
+        hint="Begin a new line at the query id before "
+        f"{short_repr(' '.join(columns[index:]))}; "
+        "complete or remove the line above it",
     )
 
 
 def header_again_error(is_same: bool, where: str) -> InputError:
-    """Return the error for a row of a table that is a header, as where two files were joined."""
+    """Build the error for a second header among the rows, as after two files were joined."""
     return InputError(
-        "the header stands here again" if is_same else "another header stands among the rows",
+        "the header is repeated here" if is_same else "there is another header among the rows",
         where=where,
         hint="Remove this line"
         if is_same
@@ -430,22 +431,22 @@ def header_again_error(is_same: bool, where: str) -> InputError:
 
 
 def return_error(where: str) -> InputError:
-    """Return the error for a line with a carriage return in it."""
+    """Build the error for a line with a carriage return in it."""
     return InputError(
         "a carriage return (\\r) within the line",
         where=where,
-        hint="Where \\r alone ends the lines, write them with \\n: tr '\\r' '\\n' < IN > OUT",
+        hint="If \\r alone ends the lines, write them with \\n: tr '\\r' '\\n' < IN > OUT",
     )
 
 
-# --- JSON in which no key may stand twice ------------------------------------------------------------
+# --- JSON without repeated keys ----------------------------------------------------------------------
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        [(again, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"{short_repr(again)} is listed twice")
+        [(repeated, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"{short_repr(repeated)} is listed twice")
     return content
 
 
@@ -453,32 +454,32 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Return the JSON object that a text is, or raise ValueError."""
+    """Parse a JSON object; raise ValueError for anything else, and for a repeated key."""
     content = _DECODE(text)
     if type(content) is not dict:
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     if "\\" in text:
         _check_characters(text, content)
     return content
 
 
 def _check_characters(text: str, content: Any) -> None:
-    if "\\ud" in text.lower():  # half of a character, perhaps without the other
+    if "\\ud" in text.lower():  # a surrogate, perhaps without the other one of its pair
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ValueError("half of a Unicode character") from None
+            raise ValueError("a string contains an unpaired surrogate") from None
 
 
 def json_of(text: str) -> Any:
-    """Return what JSON text holds: arrays are lists, so tuples of pairs are objects."""
+    """Parse JSON; objects become tuples of pairs (so that repeated keys are kept), arrays lists."""
     content = json.loads(text, object_pairs_hook=tuple)
     _check_characters(text, content)
     return content
 
 
 def as_object(content: Any, check: bool = True) -> Any:
-    """Return what `json_of` returned with dicts in place of tuples; a key that stands twice is an error."""
+    """Convert the tuples in the result of `json_of` to dicts; with `check`, refuse repeated keys."""
     if isinstance(content, list):
         return [as_object(item, check) for item in content]
     if not isinstance(content, tuple):

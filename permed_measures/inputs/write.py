@@ -1,4 +1,4 @@
-"""Writing judgments and runs: each file whole or not at all, and so that it reads back exactly."""
+"""Write judgments and runs to files, completely or not at all; they read back exactly."""
 
 from __future__ import annotations
 
@@ -34,41 +34,41 @@ def write_run(
     to: str | None = None,
     comments: Sequence[str] = (),
 ) -> None:
-    """Write a run as a file; the file is written whole or not at all.
+    """Write a run to a file, completely or not at all.
 
     Parameters
     ----------
     run : any form of a run
     path : str or path-like
-        Its ending chooses the format: ``.jsonl`` PerMed results, ``.json`` BEIR and MTEB results,
+        The ending determines the format: ``.jsonl`` PerMed results, ``.json`` BEIR and MTEB results,
         ``.csv`` and ``.tsv`` with a header; ``.trec``, ``.run``, ``.res``, ``.txt``, ``.qrels``, ``.qrel`` or
-        none a TREC run. It is compressed if ``.gz`` follows.
+        no ending a TREC run. A further ``.gz`` compresses the file.
     tag : str, default 'permed-measures'
         The name of the run, the last column of a TREC run.
     to : {'trec', 'jsonl', 'json', 'csv', 'tsv'}, optional
-        The format, whatever the ending of `path`.
+        The format, instead of the one by the ending.
     comments : sequence of str, default ()
-        Lines at the head of a TREC file, each of which begins with ``#``, such as those of ir_metadata; in a
-        file of another format they are left out, with a warning.
+        Lines at the head of a TREC file, each beginning with ``#``, such as those of ir_metadata. Files of
+        other formats leave them out, with a warning.
 
     Raises
     ------
     InputError
-        For an ending that means no format; for what the format cannot hold (an id or tag that is empty or
-        has white space in a TREC file, an infinite score in JSON), a score that is not a number, a run
-        without queries in a file that would then be empty; the message names query and document.
+        For an unknown ending; for content that the format cannot hold (an id or tag that is empty or has
+        white space in a TREC file, an infinite score in JSON); for a score that is not a number; for a run
+        without queries, if the file would be empty. The message names query and document.
     OSError
         If the file cannot be written.
 
     Warns
     -----
     PermedWarning
-        If queries have no documents, and are left out of a file that has a row per document. They score 0
-        all the same.
+        If queries have no documents, and the format has a row per document: the file leaves them out. They
+        score 0 all the same.
 
     Notes
     -----
-    Scores are written so that they read back exactly. TREC and JSONL files have the best document first.
+    The scores in the file read back exactly. TREC and JSONL files list the best document first.
 
     Examples
     --------
@@ -92,21 +92,21 @@ def write_qrels(
     to: str | None = None,
     comments: Sequence[str] = (),
 ) -> None:
-    """Write judgments as a file; the file is written whole or not at all.
+    """Write judgments to a file, completely or not at all.
 
     Parameters
     ----------
     qrels : any form of qrels
     path, to, comments
-        As for `write_run`, but ``.jsonl`` is PerMed ground truth, if all grades are 1; ``.json`` as BEIR
-        has them in memory; ``.tsv`` BEIR qrels.
+        As for `write_run`, except that ``.jsonl`` is PerMed ground truth (all grades must be 1), ``.json``
+        is ``{query_id: {doc_id: grade}}``, and ``.tsv`` is BEIR qrels.
 
     Raises
     ------
     InputError
-        For what the format cannot hold: a query without judgments in a file that has a row per judgment, an
-        id that is empty or has white space in a TREC file, grades in JSON that are not integers, or in
-        JSONL that are not 1; and for a relevance that is not a number.
+        For content that the format cannot hold: a query without judgments in a file with a row per judgment,
+        an id that is empty or has white space in a TREC file, grades in JSON that are not integers, or grades
+        in JSONL that are not 1; and for a relevance that is not a number.
     OSError
         If the file cannot be written.
 
@@ -124,7 +124,7 @@ def write_qrels(
 
 
 def _write(output: _Output, data: Any, to: str | None) -> None:
-    """Write in the format that the ending of the file means, unless `to` names one."""
+    """Write in the format `to`, by default the one of the file's ending."""
     check_path(output.path)
     suffix = output.path.suffix.lower()
     name = _format_of(output) if to is None else to
@@ -137,7 +137,7 @@ def _write(output: _Output, data: Any, to: str | None) -> None:
 
 
 def _format_of(output: _Output) -> str:
-    """Return the format that the ending of the file means."""
+    """Determine the format by the ending of the file."""
     path = output.path
     ending = Path(path.stem if path.suffix.lower() in (".gz", ".zst") else path).suffix.lower()
     if ending[1:] in OUTPUT_FORMATS:
@@ -152,7 +152,7 @@ def _format_of(output: _Output) -> str:
 
 
 _TREC_ENDINGS = ("", ".run", ".res", ".txt", ".qrels", ".qrel")
-"""Of TREC files, besides .trec; most have none."""
+"""Endings of TREC files besides .trec; most have none."""
 
 
 def _encoded(output: _Output, name: str, data: Any) -> bytes:
@@ -164,7 +164,7 @@ def _encoded(output: _Output, name: str, data: Any) -> bytes:
     if not text:
         raise output.error("without any query the file would be empty", "Write .json or .csv")
     if "\0" in text:
-        raise output.error("ids in a file of this format may not hold a NUL", "Write .json or .jsonl")
+        raise output.error("ids in a file of this format may not contain a NUL", "Write .json or .jsonl")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -172,13 +172,13 @@ def _encoded(output: _Output, name: str, data: Any) -> bytes:
 
 
 def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
-    """Return the data with text ids and checked numbers."""
+    """Convert the data to nested dicts with string ids; check the numbers."""
     nested: dict[str, dict[str, float]] = {}
     for query_id, documents in with_string_ids(read_nested(data, output.value), "query ids").items():
-        nested[query_id] = named = {}
-        for doc_id, given in with_string_ids(documents, "document ids", query_id=query_id).items():
-            value = check_number(given, output.value, where=location(query_id, doc_id))
-            named[doc_id] = float(value) if output.is_run or value != int(value) else int(value)
+        nested[query_id] = checked = {}
+        for doc_id, number in with_string_ids(documents, "document ids", query_id=query_id).items():
+            value = check_number(number, output.value, where=location(query_id, doc_id))
+            checked[doc_id] = float(value) if output.is_run or value != int(value) else int(value)
     return nested
 
 
@@ -187,7 +187,7 @@ def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
 
 @dataclass(frozen=True)
 class _Output:
-    """Where something is written, and what: scores or relevance."""
+    """The output file, and its column of numbers: score or relevance."""
 
     path: Path
     value: str
@@ -196,16 +196,16 @@ class _Output:
 
     @property
     def is_run(self) -> bool:
-        """Whether it is a run, not qrels."""
+        """Whether the output is a run, not qrels."""
         return self.value == "score"
 
     def error(self, problem: str, hint: str = "") -> InputError:
-        """Return an error that names the file."""
+        """Build an error that names the file."""
         return InputError(problem, where=str(self.path), hint=hint)
 
 
 def _rows(output: _Output, nested: Nested) -> list[tuple[str, str, float]]:
-    """Return the rows of a file that has one per document, in which a query without documents is lost."""
+    """List one row per document; warn of queries without documents (an error in qrels), which are lost."""
     empty = [query_id for query_id, documents in nested.items() if not documents]
     if empty and not output.is_run:
         raise output.error(
@@ -220,7 +220,7 @@ def _rows(output: _Output, nested: Nested) -> list[tuple[str, str, float]]:
 
 
 def _trec(output: _Output, nested: Nested) -> str:
-    _rows(output, nested)  # says what would be lost
+    _rows(output, nested)  # for its check of queries without documents
     if output.is_run:
         _check_column(output.tag, "tag", output.tag)
         nested = {q: {d: documents[d] for d in sort_by_score(documents)} for q, documents in nested.items()}
@@ -235,10 +235,10 @@ def _trec(output: _Output, nested: Nested) -> str:
             _check_column(doc_id, "document id", location(query_id, doc_id))
             run = f"Q0 {doc_id} {rank} {value!r} {output.tag}"
             lines.append(f"{query_id} {run if output.is_run else f'0 {doc_id} {value!r}'}\n")
-    wrong = next((each for each in output.comments if each[:1] != "#" or set(each) & {"\n", "\r"}), None)
-    if wrong is not None:
-        raise output.error(f"a comment line begins with # (found {short_repr(wrong)})")
-    return "".join([*(f"{each}\n" for each in output.comments), *lines]) if lines else ""
+    invalid = (line for line in output.comments if line[:1] != "#" or set(line) & {"\n", "\r"})
+    if (wrong := next(invalid, None)) is not None:
+        raise output.error(f"a comment line must begin with # (found {short_repr(wrong)})")
+    return "".join([*(f"{line}\n" for line in output.comments), *lines]) if lines else ""
 
 
 def _check_column(text: str, what: str, where: str) -> None:
@@ -250,16 +250,18 @@ def _check_column(text: str, what: str, where: str) -> None:
 def _csv(output: _Output, nested: Nested) -> str:
     text = io.StringIO()
     rows = _rows(output, nested)
-    returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
-    # Where only what needs it is quoted, a \r alone is not.
-    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL)
+    has_returns = any("\r" in query_id or "\r" in doc_id for query_id, doc_id, _ in rows)
+    # QUOTE_MINIMAL does not quote a cell with a \r alone.
+    writer = csv.writer(
+        text, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
+    )
     writer.writerow(("query_id", "doc_id", output.value))
     writer.writerows((query_id, doc_id, repr(value)) for query_id, doc_id, value in rows)
     return text.getvalue()
 
 
 def _tsv(output: _Output, nested: Nested) -> str:
-    """Return columns divided by tabs, in which a quote is a character like others."""
+    """Format columns between tabs, where a quote within a cell is an ordinary character."""
     names = ("query_id", "doc_id", output.value) if output.is_run else tuple(BEIR_COLUMNS.values())
     rows = ((_in_tabs(output, q), _in_tabs(output, d), repr(value)) for q, d, value in _rows(output, nested))
     return "".join("\t".join(cells) + "\n" for cells in (names, *rows))
@@ -297,7 +299,7 @@ def _json_lines(output: _Output, nested: Nested) -> str:
 
 
 def _objects(output: _Output, nested: Nested) -> Iterator[dict[str, Any]]:
-    """Yield PerMed results, or PerMed ground truth, which has no grades."""
+    """Yield the objects of PerMed results, or of PerMed ground truth, which has no grades."""
     for query_id, documents in nested.items():
         if output.is_run:
             results = [{"text_id": doc_id, "score": documents[doc_id]} for doc_id in sort_by_score(documents)]
@@ -317,9 +319,9 @@ _WRITERS: dict[str, Callable[[_Output, Nested], str]] = {
     "csv": _csv,
     "tsv": _tsv,
 }
-"""What writes each format, by the ending of the file."""
+"""The function that writes each format, by the ending of the file."""
 OUTPUT_FORMATS = tuple(_WRITERS)
-"""The formats that can be written, by the ending of the file."""
+"""The formats for output, by the ending of the file."""
 
 
 # --- bytes --------------------------------------------------------------------------------------------
@@ -329,11 +331,11 @@ STDOUT = Path("/dev/stdout")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+    """Write a file completely or not at all.
 
     The content goes to a hidden temporary file in the same folder, which then replaces the target. As with
-    ``cp``, a read-only target is refused, a link stays a link, and a pipe or a device is written into. A path
-    that names an open descriptor, such as ``/dev/stderr``, is written into where the descriptor stands.
+    ``cp``, a read-only target is an error, a link stays a link, and a pipe or a device receives the content.
+    If the path names an open descriptor, such as ``/dev/stderr``, the content is written at its position.
     """
     try:
         if path == STDOUT:
@@ -341,28 +343,28 @@ def write_whole(path: Path, content: bytes) -> None:
             sys.stdout.buffer.flush()
             return
         if (descriptor := _descriptor(path)) is not None:
-            for stream in filter(None, (sys.stdout, sys.stderr)):  # what was printed before comes first
+            for stream in filter(None, (sys.stdout, sys.stderr)):  # so that earlier output comes first
                 stream.flush()
-            with os.fdopen(os.dup(descriptor), "wb") as opened:
-                opened.write(content)
+            with os.fdopen(os.dup(descriptor), "wb") as copy:
+                copy.write(content)
             return
-        with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as existing:
-            if not stat.S_ISREG(os.fstat(existing.fileno()).st_mode):
-                existing.write(content)
+        with suppress(FileNotFoundError), os.fdopen(os.open(path, os.O_WRONLY), "wb") as target:
+            if not stat.S_ISREG(os.fstat(target.fileno()).st_mode):
+                target.write(content)
                 return
         _replace(path.resolve(), content)
     except OSError as error:
-        # It may be about the temporary file, which nobody knows, or name no file.
+        # The error may name the temporary file, or no file; the user knows only `path`.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def _descriptor(path: Path) -> int | None:
-    """Return the number of the open descriptor that a path, or a link to one, names; None for other paths.
+    """Return the number of the open descriptor that a path, or a link to it, names; None for other paths.
 
-    To open such a path again gives another position in the file, and to replace the file leaves the
-    descriptor with one that nobody sees.
+    Opening such a path again would start at another position in the file. Replacing the file would leave the
+    descriptor with a deleted file.
     """
-    folders = {os.path.realpath(each) for each in ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")}
+    folders = {os.path.realpath(name) for name in ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")}
     for _ in range(_MOST_LINKS):
         folder = os.path.realpath(path.parent)
         if folder in folders and path.name.isdecimal():
@@ -374,11 +376,11 @@ def _descriptor(path: Path) -> int | None:
 
 
 _MOST_LINKS = 40
-"""The number of links that Linux follows, one to the next; a circle of them has no end."""
+"""Maximum length of a chain of links, as in Linux; a circle of links has no end."""
 
 
 def _replace(target: Path, content: bytes) -> None:
-    """Put a new file in the place of the target."""
+    """Replace the target by a new file."""
     temporary = target.with_name(f".{os.urandom(8).hex()}.part")
     try:
         with temporary.open("xb") as file:

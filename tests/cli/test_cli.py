@@ -235,7 +235,7 @@ def test_a_file_with_the_name_of_a_data_set_is_said(files):
     _, stderr = run_cli("evaluate", "litsearch", "run.trec", "-m", "P@1")
     assert "note: litsearch is a file here, and is used instead of the data set" in stderr
     (files / "medcorpus").mkdir()
-    with pytest.raises(pm.InputError, match="medcorpus: this is a folder here, so that the data set of its"):
+    with pytest.raises(pm.InputError, match="medcorpus: a folder of this name hides the data set"):
         run_cli("evaluate", "medcorpus", "run.trec")
 
 

@@ -315,7 +315,7 @@ def test_half_of_a_character_meets_nothing_in_a_frame_and_is_named_in_one():
     for run in (frame(), frame(pd.DataFrame), [frame()], frame().lazy()):
         assert list(pm.calc_aggregate(["RR", "R@5"], qrels, run).values()) == [0.5, 0.25]
     data = frame(pd.DataFrame, doc_id=mixed("a", HALF))
-    message = r"row 1, column doc_id: half of a Unicode character in an id \(found 'd\\ud800'\)"
+    message = r"row 1, column doc_id: an id contains an unpaired surrogate \(found 'd\\ud800'\)"
     with pytest.raises(pm.InputError, match=message):
         pm.calc_aggregate("RR", QRELS, data)
 

@@ -107,7 +107,7 @@ def test_a_list_in_the_place_of_a_dict_is_refused_with_how_to_write_it(documents
     for refused in (lambda: read(given[0]), lambda: pm.calc_aggregate("P@1", qrels, run)):
         with pytest.raises(pm.InputError, match=r"query 'q': .* of a query must be a dict") as error:
             refused()
-        said = r"Of (?:relevant documents|a ranked list) write (.*)$"
+        said = r"For (?:relevant documents|a ranked list) write (.*)$"
         mended = {"q": eval(re.search(said, str(error.value))[1], {"documents": sorted(documents)})}
         both = (mended, given[1]) if column == "relevance" else (given[1], mended)
         assert pm.calc_aggregate("RR", *both) == {pm.parse_measure("RR"): 1.0}

@@ -47,7 +47,7 @@ BAD_QRELS = [
     ([{"query_id": 1, "relevant_texts": [1, 1]}], ":1: document '1' of query '1' is listed twice, first on"),
     ([{"query_id": 1, "relevant_texts": [1]}] * 2, ":2: query '1' is listed twice, first on line 1. Remove"),
     ('{"query_id": 1, "relevant_texts": [1]}\n{"query_id": 2} x', ": not valid JSON (Extra data: "),
-    ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ": no JSON object in '[3]'"),
+    ('{"query_id": 1, "relevant_texts": [1]}\n[3]\n', ": not a JSON object in '[3]'"),
     ('{"a": 1}\n', ":1: unknown format: expected qrels (found '{\"a\": 1}'). Known with a JSON object per "),
     ('{"query_id": 1, "relevants": []}\n', " or PerMed ground truth or LitSearch labels ("),
     ("q1 d1 x\n", "without a header: TREC qrels (query iteration document relevance) or relevant pairs ("),
@@ -61,13 +61,13 @@ BAD_QRELS = [
     (TREC_RUN, "expected qrels, but this file holds a TREC run (query Q0 document rank score tag). The qre"),
 ]
 BAD_RUNS = [
-    ('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n', "half of a Unicode character"),
-    ('{"query_id": "q\\ud800", "retrieved": ["a"]}\n', "half of a Unicode character"),
+    ('{"q\\ud800": {"d\\ud800": 1.5, "e": 2.5}}\n', "an unpaired surrogate"),
+    ('{"query_id": "q\\ud800", "retrieved": ["a"]}\n', "an unpaired surrogate"),
     ("query_id,doc_id,doc_id,score\nq,a,b,1\n", ":1: unknown format: expected a run (found 'query_id,doc_id"),
     ('{"q": {"d": 1},\n"r": []}\n', "not BEIR or MTEB JSON: query 'r' must have an object of documents"),
     (
         '{"mteb_model_meta": {}, "a": {"x": {"q": {}}, "y": {}}}',
-        "of subsets and splits of MTEB, of which one can be read: a/x, a/y",
+        "by subsets and splits of MTEB, of which one can be read: a/x, a/y",
     ),
     ("q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 2.5\n", ":2: not a line of a TREC run: 5 columns in 'q1 Q0 d2 2 2.5'. E"),
     ("query_id,doc_id,score\nq,d,1\nq,e,2,x\n", ":3: not a line of a CSV or TSV run: 4 columns instead of 3"),

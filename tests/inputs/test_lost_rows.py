@@ -17,8 +17,8 @@ from permed_measures.inputs import read as reading
 from permed_measures.inputs import scan, sources
 
 RUN = "q1 Q0 a 1 2.0 t\n"
-JOINED = "two lines of a run in one, for a line end is missing, in"
-RETURN = "a carriage return (\\r) within the line. Where \\r alone ends the lines, write them with \\n: tr"
+JOINED = "two lines in one, as a line end is missing, in"
+RETURN = "a carriage return (\\r) within the line. If \\r alone ends the lines, write them with \\n: tr"
 UTF_8 = "Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8 IN > OUT"
 LATIN1 = UTF_8.replace("UTF-16", "LATIN1")
 
@@ -111,15 +111,13 @@ def test_a_line_that_was_cut_and_the_next_one_are_no_row(text, line, second):
     Path("qrels").write_text("301 0 7 1\n301 0 6 1\n")
     Path("run").write_text(text, newline="")
     status, _, stderr = run_main("evaluate", "qrels", "run", "-m", "P@3")
-    assert (status, f"run:{line}: not a line of a TREC run: two lines of a run in one" in stderr) == (2, True)
-    assert f"Begin a new line before the query id that stands before '{second}'" in stderr
+    assert (status, f"run:{line}: not a line of a TREC run: two lines in one" in stderr) == (2, True)
+    assert f"Begin a new line at the query id before '{second}'" in stderr
 
 
 def test_where_a_new_line_is_begun_and_the_one_above_completed_or_removed_all_rows_are_read():
     content = "301 Q0 7 1 9.5 t\n301 Q0 5 2 301 Q0 6 3 7.5 t\n"
-    second = re.search("stands before '(.*?)'; complete the line above it, or remove that", refusal(content))[
-        1
-    ]
+    second = re.search("query id before '(.*?)'; complete or remove the line above it", refusal(content))[1]
     above, query_id = content.partition(second)[0].rstrip().rsplit(" ", 1)
     Path("file").write_text(f"{above} 8.5 t\n{query_id} {second}\n")
     assert pm.read_run("file") == {"301": {"7": 9.5, "5": 8.5, "6": 7.5}}
@@ -194,7 +192,7 @@ def test_all_rows_of_real_runs_are_read():
 def test_a_header_among_the_rows_is_refused_and_the_remedy_reads_them(first, second, is_same):
     message = refusal(first + second, pm.read_qrels)
     said = (
-        "the header stands here again. Remove" if is_same else "another header stands among the rows. Write"
+        "the header is repeated here. Remove" if is_same else "there is another header among the rows. Write"
     )
     assert message.startswith(f"file:3: {said}")
     row = second.splitlines()[1]
@@ -206,7 +204,7 @@ def test_a_header_among_the_rows_is_refused_and_the_remedy_reads_them(first, sec
 
 def test_the_header_of_a_run_and_of_pairs_below_their_rows_is_refused():
     table = "qid,docno,score\n301,7,1\n"
-    assert refusal(table * 2) == "file:3: the header stands here again. Remove this line"
+    assert refusal(table * 2) == "file:3: the header is repeated here. Remove this line"
     assert "file:2: not a line of relevant pairs: a header among the rows" in refusal(
         "301,7\nquery_id,doc_id\n301,6\n", pm.read_qrels
     )
@@ -228,9 +226,9 @@ def test_qrels_with_carriage_returns_are_refused():
         ("<html> <head> <title> 404 not found </title>\n", "It may be an error page in place of a file: loo"),
         (
             '["a", "b", "c", "d", "e", "f"]',
-            ":1: a JSON array in which no query stands (found 'a'). Write an ob",
+            ":1: a JSON array without queries (found 'a'). Write an ob",
         ),
-        ("[\n1]", ":1: a JSON array in which no query stands (found 1)"),
+        ("[\n1]", ":1: a JSON array without queries (found 1)"),
         ('{"query_id": "q", "results": [{"text_id": "a", "sco', ":1: not a line of PerMed results: not vali"),
         ('{"query_id": "q", "resul', "The line is not valid JSON (Unterminated string starting at: line 1 c"),
         ('{"q": {"a": 1.0, "b', ":1: not BEIR or MTEB JSON: not valid JSON"),
@@ -294,16 +292,14 @@ def test_a_file_that_grows_or_is_cut_while_it_is_read_is_refused(change):
     reading = sources.Source(path).chunks(5)
     assert [next(reading)[0], next(reading)[0]] == [1, 2]
     change(path)
-    with pytest.raises(
-        pm.InputError, match=r"run\.trec: the file has changed while it was read. Read it again"
-    ):
+    with pytest.raises(pm.InputError, match=r"run\.trec: the file changed while it was read. Read it again"):
         list(reading)
     path = Path("run.parquet")
     pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}).write_parquet(path)
     rows = scan.parquet_rows(sources.Source(path))
     next(rows)
     change(path)
-    with pytest.raises(pm.InputError, match=r"run\.parquet: the file has changed"):
+    with pytest.raises(pm.InputError, match=r"run\.parquet: the file changed"):
         list(rows)
 
 
@@ -413,7 +409,7 @@ def test_a_query_with_two_lists_and_two_lines_in_one_are_refused(tmp_path):
             '{"query_id": "q", "relevant_texts": []}\n{"query_id": "q", "relevant_texts": []}\n',
             "query 'q' is listed",
         ),
-        ("q Q0 a 1 0.5 xr Q0 b 1 0.4\n", "two lines of a run in one"),
+        ("q Q0 a 1 0.5 xr Q0 b 1 0.4\n", "two lines in one"),
     ):
         path.write_text(text)
         with pytest.raises(pm.InputError, match=message):

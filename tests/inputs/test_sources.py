@@ -121,7 +121,7 @@ def test_a_pipe_may_be_read_several_times_and_leaves_no_copy(tmp_path, monkeypat
 def test_a_full_disk_is_named_where_a_pipe_is_kept(tmp_path, monkeypatch):
     full = os.open("/dev/full", os.O_WRONLY), str(tmp_path / "copy")
     monkeypatch.setattr("tempfile.mkstemp", lambda **_: full)
-    with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is kept.*pipe"):
+    with pytest.raises(OSError, match=r"No space left on device in .*, where a pipe is copied.*pipe"):
         pm.read_run(through_pipe(b"q1 Q0 a 1 1 t\n"))
 
 
@@ -137,11 +137,11 @@ def test_what_cannot_be_read_is_said(tmp_path):
     with stdin(through_pipe(b"q1 0 a 1\n")):
         _, _, stderr = run_main("evaluate", "-", "-")
     assert stderr.splitlines()[-1] == (
-        "error: /dev/stdin: standard input is empty. Only one of qrels and runs can come from it"
+        "error: /dev/stdin: standard input is empty. Standard input can supply the qrels or a run, not both"
     )
     with stdin(os.devnull):
         stderr = run_main("inspect", "-")[2]
-    assert stderr == "error: /dev/stdin: only files and pipes can be read, no device or socket\n"
+    assert stderr == "error: /dev/stdin: only files and pipes can be read, not devices or sockets\n"
 
 
 def test_a_long_line_of_json_is_in_memory_three_times_at_most(tmp_path):

@@ -166,7 +166,7 @@ def test_tag_and_comment_lines_of_a_run_are_kept(tmp_path, monkeypatch):
     run_cli("convert", "in.qrels", "out.qrels")
     assert Path("out.qrels").read_text() == "# by hand\nq1 0 a 1\n"
     for comment in ("words", "# a\nb", 5):
-        with pytest.raises(pm.InputError, match="out: a comment line begins with # "):
+        with pytest.raises(pm.InputError, match="out: a comment line must begin with # "):
             pm.write_run({"q": {"a": 1}}, "out", comments=[comment])
     pm.write_run({"q": {"a": 1}}, "out", tag=5)
     assert Path("out").read_text() == "q Q0 a 1 1.0 5\n"
