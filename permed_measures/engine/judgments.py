@@ -109,7 +109,7 @@ def running_sum(query: NDArray[np.int32], values: Floats, n_queries: int) -> Flo
 
 
 def running_product(query: NDArray[np.int32], values: Floats, n_queries: int) -> Floats:
-    """Return the product of the values within the query up to each row; `query` is ascending."""
+    """Compute the cumulative product of the values within each query; `query` is ascending."""
     return _running(np.cumprod, query, values, n_queries)
 
 

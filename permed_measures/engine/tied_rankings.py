@@ -1,4 +1,4 @@
-"""Rankings without an order of equal scores: the documents of each, and their ranks."""
+"""Group the judged documents of a run into ties: documents with equal scores, whose order is open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from permed_measures.engine.tables import Rows
 
 
 class TieRanks(NamedTuple):
-    """Ranks of ties: the tie of each, the rank, and how many ranks of the tie are before it."""
+    """Ranks within ties: the tie, the rank, and the number of ranks of the same tie before it."""
 
     tie: Ints
     rank: Ints
@@ -26,18 +26,18 @@ class TieRanks(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TiedRankings:
-    """Judged documents of a run, of which those with equal scores stand in no order.
+    """The judged documents of a run, grouped into ties without an order.
 
-    A document whose score no other document has is a tie of one. Ties without a judged document are not here.
+    A document with a unique score is a tie of one. Ties without judged documents are left out.
 
     Attributes
     ----------
     rankings : JudgedRankings
-        In one of the orders.
+        The rankings in one of the possible orders.
     tie : ndarray of int64, shape (n_rows,)
         The tie of each judged document, ascending.
     ahead, size : ndarray of int64, shape (n_ties,)
-        How many documents have a higher score in the query, and how many have this one.
+        The number of documents of the query with a higher score, and the number with the score of the tie.
     """
 
     rankings: JudgedRankings
@@ -47,14 +47,14 @@ class TiedRankings:
 
     @classmethod
     def of(cls, judgments: Judgments, run: Rows) -> TiedRankings:
-        """Find the ties of a run by two orders, in which the judged documents of a tie are reversed.
+        """Find the ties of a run by ranking it twice, with the judged documents of a tie in reverse order.
 
-        They stand first in the one and last in the other. The two ranks of a document add up to the first
-        and the last rank of its tie, which no other tie of the query has as its sum.
+        They come first in the one ranking and last in the other. The sum of a document's two ranks is the
+        first plus the last rank of its tie, and differs between the ties of a query.
         """
-        each_another = replace(judgments, grade=np.arange(1.0, len(judgments.grade) + 1))
+        distinct = replace(judgments, grade=np.arange(1.0, len(judgments.grade) + 1))
         orders = TieBreak.OPTIMISTIC, TieBreak.PESSIMISTIC
-        first, last = (JudgedRankings.of(each_another, run, ties) for ties in orders)
+        first, last = (JudgedRankings.of(distinct, run, ties) for ties in orders)
         rank_if_last = np.empty(len(judgments.grade), np.int64)
         rank_if_last[last.row] = last.rank
         reverse = rank_if_last[first.row]
@@ -72,7 +72,7 @@ class TiedRankings:
 
     @cached_property
     def judged(self) -> TiedRankings:
-        """The ties without unjudged documents, as `JudgedRankings.condensed`."""
+        """The ties without unjudged documents, as in `JudgedRankings.condensed`."""
         _, tie = np.unique(self.tie[self.rankings.grade >= 0], return_inverse=True)
         size = np.bincount(tie).astype(np.int64)
         condensed = replace(self, rankings=self.rankings.condensed, tie=tie, size=size)
@@ -80,7 +80,7 @@ class TiedRankings:
         return replace(condensed, ahead=up_to.astype(np.int64) - size)
 
     def changed_by_order(self) -> NDArray[np.bool_]:
-        """Return the queries with a tie of documents that differ: in their grades, or in being judged."""
+        """Find the queries with a tie whose documents differ in grade, or of which some are unjudged."""
         grade, n = self.rankings.grade, len(self.size)
         same = grade == grade[np.searchsorted(self.tie, self.tie)]
         mixed = np.bincount(self.tie[same], minlength=n) < self.size
@@ -89,11 +89,11 @@ class TiedRankings:
         return changed
 
     def totals(self, values: Floats) -> Floats:
-        """Return the sum of a value of the judged documents of each tie."""
+        """Sum a value of the judged documents over each tie."""
         return np.bincount(self.tie, values, minlength=len(self.size)).astype(np.float64, copy=False)
 
     def ranks(self, cutoff: int | Ints | None) -> TieRanks:
-        """Return all ranks of the ties that are within a cutoff, which may be one for each query."""
+        """List all ranks of the ties within a cutoff, which may differ between queries."""
         length = self.size
         if cutoff is not None:
             limit = np.broadcast_to(cutoff, self.rankings.n_queries)[self.query]

@@ -1,6 +1,6 @@
-r"""The formula of a measure in LaTeX, with its parameters: gain, discount, ideal list, weights, denominator.
+r"""Write the formula of a measure in LaTeX, with its gain, discount, ideal list, weights and denominator.
 
-Sentences have formulas between ``$``. Symbols that several measures share are explained in `NOTATION`.
+Sentences have formulas between ``$``. `NOTATION` explains the symbols that several measures share.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from permed_measures.measures.parameters import values_of
 
 
 class LatexFormula(NamedTuple):
-    """What a measure is for a query.
+    """The formula of a measure for one query.
 
     Attributes
     ----------
     latex : str
-        The value, as LaTeX.
+        The value, in LaTeX.
     where : tuple of str
-        What its symbols stand for, each a clause such as ``$w(g) = g / 2$ is the weight of grade $g$``.
+        The meanings of its symbols, in clauses such as ``$w(g) = g / 2$ is the weight of grade $g$``.
     cited : tuple of str
-        The works that define it, by their keys in ``results/references.toml``.
+        The works that define the measure, by their keys in ``results/references.toml``.
     level : int or float, optional
-        The lowest relevant grade, of a measure that asks which documents are relevant.
+        The lowest relevant grade, for a measure that depends on which documents are relevant.
     """
 
     latex: str
@@ -36,14 +36,14 @@ class LatexFormula(NamedTuple):
 
     @property
     def notation(self) -> list[str]:
-        """What the symbols stand for that several measures share."""
+        """The meanings of its symbols in `NOTATION`."""
         written = " ".join([self.latex, *self.where])
         return [text for symbol, text in NOTATION.items() if re.search(symbol, written)]
 
     @property
     def divides(self) -> bool:
-        """Whether there is a denominator that may be 0."""
-        return any(not re.fullmatch("[ik]", each) for each in _denominators(self))
+        """Whether the formula has a denominator that may be 0."""
+        return any(not re.fullmatch("[ik]", denominator) for denominator in _denominators(self))
 
 
 NOTATION = {
@@ -54,7 +54,7 @@ NOTATION = {
     r"\bn\b": "$n$ is the number of documents retrieved for the query",
     r"\bP\(i\)": r"$P(i) = \frac{1}{i} \sum_{j=1}^{i} r_j$ is the precision at rank $i$",
 }
-"""The symbols, as patterns, and what they stand for, in the order in which that is said."""
+"""Patterns of the shared symbols and their meanings, in the order of explanation."""
 
 
 def latex_formula(measure: Measure) -> LatexFormula:
@@ -91,22 +91,22 @@ def number(value: float) -> str:
 
 
 def _denominators(formula: LatexFormula) -> list[str]:
-    """Return the denominators of the fractions, also of those in clauses."""
+    """List the denominators of all fractions, also in the clauses."""
     written = " ".join([formula.latex, *formula.where])
-    found = []
-    for start in (each.end() for each in re.finditer(r"\\frac", written)):
+    denominators = []
+    for start in (match.end() for match in re.finditer(r"\\frac", written)):
         _, after = _braced(written, start)
-        found.append(_braced(written, after)[0])
-    return found
+        denominators.append(_braced(written, after)[0])
+    return denominators
 
 
 def _braced(text: str, start: int) -> tuple[str, int]:
-    """Return what is between braces from here, and where the text goes on."""
+    """Return the text within the braces that open at `start`, and the index after them."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
+    for index in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[index], 0)
         if not depth:
-            return text[start + 1 : place], place + 1
+            return text[start + 1 : index], index + 1
     raise ValueError(text)
 
 
@@ -121,12 +121,12 @@ def _found(given: Mapping[str, Any]) -> str:
 
 
 def _at_most(n: str, given: Mapping[str, Any]) -> str:
-    """Write a number, or the cutoff if that is smaller."""
+    """Write the minimum of a number and the cutoff; only the number without a cutoff."""
     return n if given["cutoff"] is None else rf"\min({n}, k)"
 
 
 def _cases(gains: Mapping[float, float], other: str = "") -> str:
-    """Write a function of the grade by its values, and what it is for other grades."""
+    """Write a function of the grade by its values, with `other` for all other grades."""
     rows = [f"{number(gain)} & g = {number(grade)}" for grade, gain in gains.items()]
     rows += [rf"{other} & \text{{otherwise}}"] if other else []
     return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
@@ -165,8 +165,8 @@ def _ap(given: Mapping[str, Any]) -> LatexFormula:
 def _gap(given: Mapping[str, Any]) -> LatexFormula:
     levels = given["g"] or dict.fromkeys(range(1, given["max_rel"] + 1))
     first, last = min(levels), max(levels)
-    every = given["g"] is None and last > 3  # then they are not written out
-    within = rf"1, \dots, {last}" if every else ", ".join(map(number, levels))
+    is_range = given["g"] is None and last > 3  # more than three thresholds are not written out
+    within = rf"1, \dots, {last}" if is_range else ", ".join(map(number, levels))
     probability = f"1 / {last}"
     if given["g"] is not None:
         probability = _cases(given["g"]).replace("g =", "t =")
@@ -257,7 +257,7 @@ def _ndcg(given: Mapping[str, Any]) -> LatexFormula:
 def _ndcg_of(
     gain: str, counted: str, discount: str, ideal: str, given: Mapping[str, Any], is_exp: bool
 ) -> LatexFormula:
-    """Write nDCG by its parts."""
+    """Write nDCG from its parts."""
     where = (
         f"$G(g) = {gain}$ is the gain of grade $g$ ({counted})",
         f"$D(i) = {_DISCOUNTS[discount]}$ is the discount of rank $i$",
@@ -368,4 +368,4 @@ FORMULAS: dict[str, Callable[[Mapping[str, Any]], LatexFormula]] = {
     "NumRet": lambda given: LatexFormula("n" if given["rel"] is None else _found({})),
     "NumRel": _constant("R"),
 }
-"""The formula of each measure by its name, from the values of its parameters."""
+"""Functions that write the formula of each measure, by its name, from the values of its parameters."""

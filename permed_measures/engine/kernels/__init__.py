@@ -111,7 +111,7 @@ class Supported(NamedTuple):
 
 
 def _of_set(measure: Measure, kernel: Kernel) -> Supported:
-    """Return a measure that no order changes."""
+    """Build the entry of a set measure, which no order changes."""
     return Supported(measure, kernel, expected.same_in_any_order(kernel))
 
 

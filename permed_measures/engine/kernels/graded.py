@@ -136,7 +136,7 @@ def _dcg(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Float
 
 
 def gain_of_judgments(judgments: Judgments, gain: str, negative: str) -> Floats:
-    """Return the gain of each judged document."""
+    """Compute the gain of each judged document."""
     grade = np.maximum(judgments.grade, 0) if negative == "zero" else judgments.grade
     return GAINS[gain](grade)
 
@@ -180,7 +180,7 @@ ERR_MAX_GRADE = 4
 
 
 def thresholds(g: Mapping[float, float] | None, max_rel: int) -> Mapping[float, float]:
-    """Return the probability of each grade to be the lowest that a user of GAP takes for relevant."""
+    """Return the probability of each threshold of GAP: the lowest grade that the user considers relevant."""
     return g or dict.fromkeys(range(1, max_rel + 1), 1 / max_rel)
 
 
@@ -222,7 +222,7 @@ def ideal_cumulated_gain(judgments: Judgments, gains: Gains | None) -> Floats:
 
 
 def stop_probability(grade: Floats) -> Floats:
-    """Return how likely a user of ERR stops at a document of this grade."""
+    """Compute the probability that the user of ERR stops at a document of this grade."""
     gain = np.exp2(np.maximum(grade, 0)) - 1
     return gain / 2.0**ERR_MAX_GRADE
 
