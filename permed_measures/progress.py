@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on stderr, where that is a terminal, after two seconds."""
+"""Show the progress of long work: a bar on stderr, after two seconds, if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 DELAY = 2.0
-"""Seconds after which work is long."""
+"""Seconds before progress is shown."""
 ENV_VAR = "PERMED_PROGRESS"
 """The environment variable that hides progress if it is 0."""
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
@@ -24,19 +24,19 @@ def _is_shown() -> bool:
         return False
     try:
         return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # there is none, or it is closed
+    except (AttributeError, ValueError):  # stderr is None, or closed
         return False
 
 
 class _Step:
-    """One step of the work. Its bar is made by the first advance after two seconds."""
+    """One step of the work; the first advance after two seconds draws its bar."""
 
     def __init__(self, about: str, total: float | None) -> None:
         self._about, self._total, self._done = about, total, 0.0
         self._begun, self._bar = time.monotonic(), None
 
     def advance(self, by: float) -> None:
-        """Count what was done since the last call."""
+        """Add an amount to the done part of the step."""
         self._done += by
         if self._bar is None and time.monotonic() - self._begun >= DELAY:
             self._bar = self._draw()
@@ -46,7 +46,7 @@ class _Step:
     def _draw(self) -> Any:
         from tqdm import tqdm
 
-        # Without a rate: the bar is younger than the work.
+        # The layout shows no rate: the bar is younger than the work, so its rate would be wrong.
         layout = "{desc}" if self._total is None else "{l_bar}{bar}|"
         return tqdm(
             desc=self._about,
@@ -58,14 +58,14 @@ class _Step:
         )
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
 
 
 @contextmanager
 def step(about: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """Show what is done in the block, if that takes long; call the result with how much more is done.
+    """Show the work of the block, if it takes long; yield a function that advances the bar by an amount.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def step(about: str, total: float | None = None) -> Iterator[Callable[[float], N
 
 
 def tracked(items: Collection[T], about: str) -> Iterator[T]:
-    """Yield the items; show how many of them are done, if that takes long.
+    """Yield the items, and show how many are done, if that takes long.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def tracked(items: Collection[T], about: str) -> Iterator[T]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Show no progress of what is done in the block."""
+    """Show no progress during the block."""
     token = _QUIET.set(True)
     try:
         yield
@@ -107,6 +107,6 @@ def quiet() -> Iterator[None]:
 
 
 def hidden() -> AbstractContextManager[Any]:
-    """Take bars away while the block prints something else."""
+    """Hide the bars during the block, which prints something else."""
     tqdm = sys.modules.get("tqdm")
     return nullcontext() if tqdm is None else tqdm.tqdm.external_write_mode(file=sys.stderr)
