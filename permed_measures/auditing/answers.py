@@ -92,7 +92,7 @@ class ExplainingConvention:
     @property
     def trials(self) -> list[MeasuredClaim]:
         """All claims, explained or not."""
-        return list(self.space.trials)
+        return list(self.space.measurements)
 
     @property
     def options(self) -> Options:
@@ -102,7 +102,7 @@ class ExplainingConvention:
     @property
     def changes(self) -> list[str]:
         """The differences from the named convention."""
-        return changes_of(self.convention, self.named.at(self.trials, self.space.usual))
+        return changes_of(self.convention, self.named.at(self.trials, self.space.base_cutoffs))
 
     @property
     def name(self) -> str:
@@ -137,7 +137,7 @@ class ExplainingConvention:
         Of a large table some rows are looked at.
         """
         rows = sample_rows(self.trials)
-        some = [trial.read_by(self.convention) for trial in rows]
+        some = [trial.in_nearer_reading(self.convention) for trial in rows]
         explained = [read for trial, read in zip(rows, some, strict=True) if trial in self._explained]
         if not explained:
             return FalseMatchRate(1, 1, self.n_changes)
@@ -147,7 +147,7 @@ class ExplainingConvention:
             return chance
         drawn = bootstrap_means(self.convention, some, window_radii(some))
         every = near if len(explained) == len(some) else PrintableRows(self.space, some, self.n_changes)
-        return chance._replace(n_others=every.explain(drawn, len(explained)), n_drawn=len(drawn))
+        return chance._replace(n_others=every.count_explained(drawn, len(explained)), n_drawn=len(drawn))
 
     @property
     def verdict(self) -> str:
@@ -185,7 +185,7 @@ class ExplainingConvention:
             for trial in sample_rows(self.explained)
         )
 
-    def _seen(self, setting: Setting) -> bool:
+    def _affects_claims(self, setting: Setting) -> bool:
         """Return whether any explained claim depends on an option of some measures."""
         return any(
             setting.option in trial.options and (trial.measure in setting.measures or not setting.measures)
@@ -199,18 +199,20 @@ class ExplainingConvention:
             name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
             by_measure.setdefault(trial.claim.measure, []).append(name)
         parts = [
-            methods_phrase(list(dict.fromkeys(names)), self._shown(measure, ours[measure]))
+            methods_phrase(list(dict.fromkeys(names)), self._printed_options(measure, ours[measure]))
             for measure, names in by_measure.items()
         ]
         shared = {option: self._most_common(ours, option) for option in SHARED}
-        return "; ".join([sentence_of(parts, self._queries(shared), shared), *self._apart(ours, shared)])
+        return "; ".join(
+            [sentence_of(parts, self._query_set_text(shared), shared), *self._per_measure_texts(ours, shared)]
+        )
 
     def _most_common(self, ours: Convention, option: str) -> Any:
         """Return the value of an option that most of the measures have, the default rather than another."""
         groups = measures_by_value({each.measure: ours[each.measure] for each in self.explained}, option)
         return max(groups, key=lambda value: (len(groups[value]), value == DEFAULT[option]))
 
-    def _apart(self, ours: Convention, shared: Options) -> Iterator[str]:
+    def _per_measure_texts(self, ours: Convention, shared: Options) -> Iterator[str]:
         """Yield what measures have for themselves of what most of them share."""
         measures = dict.fromkeys(each.measure for each in self.explained)
         for option, usual in shared.items():
@@ -218,14 +220,14 @@ class ExplainingConvention:
                 if (value := ours[measure][option]) != usual:
                     yield f"for {measure} alone, {OPTIONS[option].title}: {describe(option, value)}"
 
-    def _shown(self, measure: str, ours: Options) -> Options:
+    def _printed_options(self, measure: str, ours: Options) -> Options:
         """Return the options of a measure to print; without those of grades where labels have none."""
         if measure not in CONVENTION_MEASURES:
             return {}
         hidden = () if value_of(LABELS, ours[LABELS]).has_grades else (LEVEL, NEGATIVE, WEIGHTS)
         return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
 
-    def _queries(self, ours: Options) -> str:
+    def _query_set_text(self, ours: Options) -> str:
         if ours[QUERY_SET] != DEFAULT[QUERY_SET]:
             return describe(QUERY_SET, ours[QUERY_SET])
         return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
@@ -233,7 +235,11 @@ class ExplainingConvention:
     @property
     def settings_seen(self) -> dict[Setting, Any]:
         """The options of the explained claims, with the default of each that makes no difference."""
-        return {setting: value for setting, value in settings(self.simplified).items() if self._seen(setting)}
+        return {
+            setting: value
+            for setting, value in settings(self.simplified).items()
+            if self._affects_claims(setting)
+        }
 
     @cached_property
     def equivalents(self) -> dict[Setting, list[Any]]:
@@ -243,7 +249,7 @@ class ExplainingConvention:
         """
         ours, found = self.simplified, dict[Setting, list[Any]]()
         own = settings(ours)
-        for setting, value, other in self.space.neighbours(ours):
-            if self._seen(setting) and setting.option != ROUNDING and self._same_as(other):
+        for setting, value, other in self.space.changed_once(ours):
+            if self._affects_claims(setting) and setting.option != ROUNDING and self._same_as(other):
                 found.setdefault(setting, [own[setting]]).append(value)
         return found

@@ -190,7 +190,7 @@ def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Cl
             claim.name: max(filter(None, precision_recall_cutoffs(claim.cutoffs[0])), default=0)
             for claim in each
         }
-        if found := no_deeper(variants[run].lengths, cutoffs):
+        if found := no_deeper(variants[run].list_lengths, cutoffs):
             yield f"run {run!r}: {found}" if run != _SINGLE_RUN else f"the run: {found}"
 
 

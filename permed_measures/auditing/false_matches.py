@@ -94,38 +94,40 @@ class PrintableRows:
     ----------
     rows : set of tuple
         A number for each trial.
-    of_trial : list of set
+    numbers_of_claim : list of set
         The numbers of each trial, whatever the others are.
     """
 
     def __init__(
-        self, space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim], most: int
+        self, space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim], max_changes: int
     ) -> None:
-        self.trials, self.most = trials, most
+        self.trials, self.max_changes = trials, max_changes
         self.rows: set[tuple[float, ...]] = set()
-        self.of_trial: list[set[float]] = [set() for _ in trials]
-        low, high = np.array([(trial.window.low, trial.window.high) for trial in trials]).T
-        for near in space.within(most):
-            codes = [ClaimValues.of(space, trial, near.codes).codes for trial in trials]
+        self.numbers_of_claim: list[set[float]] = [set() for _ in trials]
+        low, high = np.array([(trial.nearby.low, trial.nearby.high) for trial in trials]).T
+        for near in space.neighbours(max_changes):
+            codes = [ClaimValues.of(space, trial, near.codes).printed for trial in trials]
             for way in range(max(each.shape[1] for each in codes)):
                 rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
                 are_near = (low <= rows) & (rows <= high)
                 self.rows.update(map(tuple, rows[are_near.all(axis=1)].tolist()))
-                for column, is_near, found in zip(rows.T, are_near.T, self.of_trial, strict=True):
+                for column, is_near, found in zip(rows.T, are_near.T, self.numbers_of_claim, strict=True):
                     found.update(column[is_near].tolist())
 
     def chance(self, n_selections: int = 1) -> FalseMatchRate:
         """Return the chance of arbitrary numbers; so many claims can be chosen in `n_selections` ways."""
-        n_printable = prod(trial.window.size for trial in self.trials)
-        return FalseMatchRate(len(self.rows), n_printable, self.most, n_selections)
+        n_printable = prod(trial.nearby.size for trial in self.trials)
+        return FalseMatchRate(len(self.rows), n_printable, self.max_changes, n_selections)
 
-    def explain(self, drawn: Floats, n_explained: int) -> int:
+    def count_explained(self, drawn: Floats, n_explained: int) -> int:
         """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
         units = 10.0 ** np.array([trial.claim.decimals for trial in self.trials])
         codes = np.floor(drawn * units + 0.5 + SUM_NOISE * units)
         if n_explained == len(self.trials):
             return sum(map(self.rows.__contains__, map(tuple, codes.tolist())))
-        known = [np.isin(column, list(found)) for column, found in zip(codes.T, self.of_trial, strict=True)]
+        known = [
+            np.isin(column, list(found)) for column, found in zip(codes.T, self.numbers_of_claim, strict=True)
+        ]
         return int((np.sum(known, axis=0) >= n_explained).sum())
 
 
@@ -134,13 +136,13 @@ class PrintableRows:
 
 def window_radii(trials: Sequence[MeasuredClaim]) -> Floats:
     """Return how far the numbers near each claim are from it."""
-    windows = [trial.window for trial in trials]
+    windows = [trial.nearby for trial in trials]
     codes = [max(each.high - each.code, each.code - each.low) for each in windows]
     return np.array([code / 10**trial.claim.decimals for code, trial in zip(codes, trials, strict=True)])
 
 
 def bootstrap_means(
-    convention: Convention, trials: Sequence[MeasuredClaim], reaches: Floats, n_drawn: int = N_DRAWN
+    convention: Convention, trials: Sequence[MeasuredClaim], radii: Floats, n_drawn: int = N_DRAWN
 ) -> Floats:
     """Return the means of other runs, which scatter as far as the numbers near the claims or further.
 
@@ -148,7 +150,7 @@ def bootstrap_means(
     ----------
     convention : mapping
     trials : sequence of Trial
-    reaches : ndarray, shape (n_trials,)
+    radii : ndarray, shape (n_trials,)
         How far the numbers near each claim are from it.
     n_drawn : int
         How many runs.
@@ -159,7 +161,7 @@ def bootstrap_means(
     """
     drawing = _Drawing(convention, trials)
     scatter = _spread(drawing.means(_PILOT, None))
-    wanted = reaches / np.sqrt(3)  # the standard deviation of a uniform distribution
+    wanted = radii / np.sqrt(3)  # the standard deviation of a uniform distribution
     moves = scatter > 0
     times = float((wanted[moves] / scatter[moves]).min(initial=np.inf)) ** 2
     n_first = None if times <= 1 or np.isinf(times) else max(int(len(drawing.counted) / (times - 1)), 1)
@@ -187,17 +189,19 @@ class _Drawing:
         counted = np.zeros(self._n_all, bool)
         self._claims = [_DrawnClaim.of(trial, convention) for trial in trials]
         for each in self._claims:
-            counted |= each.sets.weights[each.at] > 0
+            counted |= each.sets.weights[each.set_index] > 0
         self.counted = np.flatnonzero(counted)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
         """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
-        return np.concatenate([self._of(counts) for counts in self._drawn(n_drawn, n_first)])
+        return np.concatenate([self._means_over(counts) for counts in self._drawn(n_drawn, n_first)])
 
-    def _of(self, counts: Floats) -> Floats:
+    def _means_over(self, counts: Floats) -> Floats:
         """Return the means of each claim over queries that are drawn so often."""
-        over = {(each.sets, each.at): each.sets.drawn(each.at, counts) for each in self._claims}
-        return np.column_stack([each.means(over[each.sets, each.at]) for each in self._claims])
+        over = {
+            (each.sets, each.set_index): each.sets.resampled(each.set_index, counts) for each in self._claims
+        }
+        return np.column_stack([each.means(over[each.sets, each.set_index]) for each in self._claims])
 
     def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
         """Yield how often each query of the qrels is drawn, some draws at a time."""
@@ -219,7 +223,7 @@ class _DrawnClaim(NamedTuple):
     """A claim by a convention: the query sets of its ranking, which is its own, and its means over some."""
 
     sets: QuerySets
-    at: int
+    set_index: int
     means: Callable[[QuerySets], Floats]
 
     @classmethod
@@ -229,6 +233,6 @@ class _DrawnClaim(NamedTuple):
         if ranked is None:
             raise ValueError(f"the claim {trial.claim.name} cannot be computed by this convention")
         options = of_queries(trial.measure, own)
-        sets = trial.run.sets(ranked, cutoff, own[AVERAGED])
+        sets = trial.run.query_sets_of(ranked, cutoff, own[AVERAGED])
         means = partial(means_of, trial.measure, cutoff, options, ranked)
         return cls(sets, place(own[QUERY_SET]), means)

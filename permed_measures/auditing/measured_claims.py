@@ -75,20 +75,20 @@ class MeasuredClaim(Measurement):
         if claim.other is not None:
             bases = [named.at([claim]) for named in NAMED if named.has(claim.measure)]
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
-        self.window = NearbyNumbers.of(self.claim)
+        self.nearby = NearbyNumbers.of(self.claim)
         self._of_any_run: dict[object, bool] = {}
 
-    def about(self, claim: Claim) -> MeasuredClaim:
+    def with_claim(self, claim: Claim) -> MeasuredClaim:
         """Return the trial of another claim of the same measure."""
         return MeasuredClaim(self.row, claim, self.run)
 
-    def read_by(self, convention: Convention) -> MeasuredClaim:
+    def in_nearer_reading(self, convention: Convention) -> MeasuredClaim:
         """Return the trial with the claim in percent or not, as is nearer to what a convention gives."""
         claim = _nearer_reading(self.claim, np.array([self.value(convention)]))
         if claim is self.claim:
             return self
         found = copy(self)
-        found.claim, found.window = claim, NearbyNumbers.of(claim)
+        found.claim, found.nearby = claim, NearbyNumbers.of(claim)
         return found
 
     def prints(self, convention: Convention) -> bool:
@@ -97,10 +97,10 @@ class MeasuredClaim(Measurement):
 
     def would_print(self, convention: Convention) -> bool:
         """Return whether a convention prints the claim, maybe for any run."""
-        codes = self.codes(np.array([self.value(convention)]), self._first_to(convention))
-        return bool(self.are_printed(codes)[0])
+        codes = self.printed_units(np.array([self.value(convention)]), self._digits_of_mean(convention))
+        return bool(self.include_claim(codes)[0])
 
-    def _first_to(self, convention: Convention) -> int | None:
+    def _digits_of_mean(self, convention: Convention) -> int | None:
         """Return to how many digits a convention rounds means before they are printed."""
         return rounding_of(convention[self.measure][ROUNDING]).of_mean
 
@@ -124,7 +124,7 @@ class MeasuredClaim(Measurement):
     def _has_one_value(self, own: Options) -> bool:
         """Return whether all queries that count have one value, in any order of the lists."""
         known = np.array([])
-        for values in self._in_orders(own):
+        for values in self._values_in_orders(own):
             counted = values[~np.isnan(values)]
             known = known if len(known) else counted[:1]
             if not len(known) or (np.abs(counted - known) > SUM_NOISE).any():
@@ -133,32 +133,34 @@ class MeasuredClaim(Measurement):
 
     def _depends_on_order(self, own: Options) -> bool:
         """Return whether any query has another value in another order of its list."""
-        first, *others = self._in_orders(own)
+        first, *others = self._values_in_orders(own)
         return not all(np.allclose(first, each, rtol=0, atol=SUM_NOISE, equal_nan=True) for each in others)
 
-    def _in_orders(self, own: Options) -> Iterator[Floats]:
+    def _values_in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
         cutoff, at = own[CUTOFF_OF + self.name], place(own[QUERY_SET])
         options = of_queries(self.measure, own)
-        for run in self.run.in_any_order():
+        for run in self.run.with_shuffled_scores():
             if (ranked := run.ranked(own)) is not None:
-                sets = run.sets(ranked, cutoff, DEFAULT[AVERAGED])
+                sets = run.query_sets_of(ranked, cutoff, DEFAULT[AVERAGED])
                 values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[at]
                 yield np.where(sets.weights[at] > 0, values, np.nan)
 
-    def are_printed(self, codes: Floats) -> Bools:
+    def include_claim(self, codes: Floats) -> Bools:
         """Return for each row of codes whether the claim is among them."""
-        low, high, code = codes[:, ::2], codes[:, 1::2], float(self.window.code)
+        low, high, code = codes[:, ::2], codes[:, 1::2], float(self.nearby.code)
         return np.asarray(((low <= code) & (code <= high)).any(axis=1))
 
-    def shown(self, convention: Convention) -> str:
+    def printed_value(self, convention: Convention) -> str:
         """Return what a convention prints."""
         if self.would_print(convention):
             return self.claim.text
-        digits, value = self._first_to(convention), self.value(convention)
-        return self.read_by(convention).claim.prints(value if digits is None else round(value, digits))
+        digits, value = self._digits_of_mean(convention), self.value(convention)
+        return self.in_nearer_reading(convention).claim.prints(
+            value if digits is None else round(value, digits)
+        )
 
-    def codes(self, values: Floats, first_to: int | None) -> Floats:
+    def printed_units(self, values: Floats, first_to: int | None) -> Floats:
         """Return what values are printed as, rounded half down and half up, by each reading.
 
         Parameters
@@ -213,38 +215,38 @@ class ClaimValues(NamedTuple):
     ----------
     values : ndarray, shape (n,)
         NaN where a convention means nothing.
-    codes : ndarray, shape (n, 2 times the number of readings)
+    printed : ndarray, shape (n, 2 times the number of readings)
         What they are printed as.
     prints : ndarray of bool, shape (n,)
         Whether that is the claim.
     """
 
     values: Floats
-    codes: Floats
+    printed: Floats
     prints: Bools
 
     @classmethod
     def of(cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes) -> ClaimValues:
         """Compute a claim by conventions, once by those that are the same to it."""
-        numbers = space.as_seen(trial, trial.options, near)
+        numbers = space.measure_keys(trial, trial.options, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        return cls._by_each(space, trial, near[first]).at(which)
+        return cls._by_each(space, trial, near[first]).take(which)
 
-    def at(self, rows: NDArray[np.integer[Any]]) -> ClaimValues:
+    def take(self, rows: NDArray[np.integer[Any]]) -> ClaimValues:
         """Return it by some of the conventions."""
-        return ClaimValues(self.values[rows], self.codes[rows], self.prints[rows])
+        return ClaimValues(self.values[rows], self.printed[rows], self.prints[rows])
 
     @classmethod
     def _by_each(
         cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes
     ) -> ClaimValues:
-        values = space.computed(trial, near)
-        codes = trial.codes(values, None)
+        values = space.compute(trial, near)
+        codes = trial.printed_units(values, None)
         for way in OPTIONS[ROUNDING].values:
             if (digits := rounding_of(way).of_mean) is not None:
                 twice = space.has(trial, ROUNDING, way, near)
-                codes[twice] = trial.codes(values[twice], digits)
-        prints = trial.are_printed(codes)
+                codes[twice] = trial.printed_units(values[twice], digits)
+        prints = trial.include_claim(codes)
         prints[_of_any_run(space, trial, near, prints)] = False
         return cls(values, codes, prints)
 

@@ -98,11 +98,11 @@ def within_ties(main: ExplainingConvention) -> list[str]:
             *(with_value(plain, TIES, ties.value) for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
         ]
         least, *_, most = sorted(orders, key=trial.value)
-        ends = trial.codes(np.array([trial.value(least), trial.value(most)]), None)
-        if ends[0, 0] <= trial.window.code <= ends[1, 1]:
+        ends = trial.printed_units(np.array([trial.value(least), trial.value(most)]), None)
+        if ends[0, 0] <= trial.nearby.code <= ends[1, 1]:
             texts.append(
                 f"{_names_of(main, [trial])}: {trial.claim.text} is within what the order of equal scores "
-                f"allows, {trial.shown(least)} to {trial.shown(most)}"
+                f"allows, {trial.printed_value(least)} to {trial.printed_value(most)}"
                 + ("; no rounding is needed then." if trial in main.explained else ".")
             )
     return [] if main.complete and len(texts) < len(left) else texts
@@ -180,10 +180,10 @@ def unexplained(main: ExplainingConvention, nearest: dict[MeasuredClaim, Convent
         how = "by the convention of the other claims"
         if not main.explained:
             how = "; ".join(changes_of(near, COMMUNITY.at([trial]))) or "by default"
-        slip = trial.read_by(near).claim.slip(trial.value(near))
+        slip = trial.in_nearer_reading(near).claim.rounding_error_kind(trial.value(near))
         if trial.would_print(near):
             slip = "any order of these lists gives it"
-        text = f"{trial.shown(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
+        text = f"{trial.printed_value(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
         lines.append(f"{_names_of(main, [trial])} as {trial.claim.text}: {text}")
     return [*lines, *([f"{len(nearest) - _MAX_LINES:,} more"] if len(nearest) > _MAX_LINES else [])]
 

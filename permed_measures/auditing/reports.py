@@ -193,7 +193,7 @@ def claim_record(result: Audit, trial: MeasuredClaim) -> dict[str, Any]:
         "published": trial.cell,
         "status": status,
         "value": None if math.isnan(value) else value,
-        "printed": trial.shown(convention),
+        "printed": trial.printed_value(convention),
         "measure": trial.typed(convention),
         "convention": name,
         "changes": "; ".join(changes),
@@ -280,8 +280,8 @@ def _table(result: Audit) -> Table:
             convention = result.main.convention
             measure = trial.typed(convention)
         value = trial.value(convention)
-        expected = NONE if math.isnan(value) else Cell(trial.shown(convention), value=value)
-        published = Cell(trial.cell, value=float(trial.read_by(convention).claim.value))
+        expected = NONE if math.isnan(value) else Cell(trial.printed_value(convention), value=value)
+        published = Cell(trial.cell, value=float(trial.in_nearer_reading(convention).claim.value))
         cells.append([each["run"], each["claim"], measure, published, expected])
     headings = ["run", "claim", "measure", "published", "expected"]
     one = len({each.row for each in result.trials}) == 1

@@ -67,8 +67,8 @@ def _best(space: ConventionSpace[MeasuredClaim], beyond: int = -1) -> list[Expla
     In a large table these are searched on some rows; of what explains more there with each change, the best
     on all rows is taken. What explains no more than so many claims of the rows that are searched is left out.
     """
-    better = _best_by_changes(space, sample_rows(space.trials), beyond)
-    counts = {n: _n_explained(space, found.codes, space.trials, 0) for n, found in better.items()}
+    better = _best_by_changes(space, sample_rows(space.measurements), beyond)
+    counts = {n: _n_explained(space, found.codes, space.measurements, 0) for n, found in better.items()}
     if not counts:
         return []
     best = max(counts, key=lambda n: counts[n].max())  # of equal ones the first, with the fewest
@@ -90,7 +90,7 @@ def _best_by_changes(
     most, found = beyond, dict[int, list[_Found]]()
     trials = _hardest_first(space, trials)
     with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
-        for near in space.within(MOST_CHANGES):
+        for near in space.neighbours(MOST_CHANGES):
             n = near.n_changes
             if n not in found and most == len(trials):
                 break
@@ -109,7 +109,7 @@ def _hardest_first(
     space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim]
 ) -> list[MeasuredClaim]:
     """Return claims, first those that the fewest named conventions print: most others fail at them."""
-    bases = [near.codes for near in space.within(0)]
+    bases = [near.codes for near in space.neighbours(0)]
     return sorted(
         trials, key=lambda trial: sum(int(ClaimValues.of(space, trial, b).prints.sum()) for b in bases)
     )
@@ -144,7 +144,7 @@ def answers_apart(best: list[ExplainingConvention]) -> list[ExplainingConvention
     if one.complete or len(n_claims) == 1 or max(n_claims.values()) < _MIN_CLAIMS:
         return best
     conventions, trials = one.space.conventions, one.trials
-    space = ConventionSpace(trials, conventions, apart=options_apart())
+    space = ConventionSpace(trials, conventions, per_measure=options_apart())
     if not (apart := _best(space, sum(trial in one.explained for trial in sample_rows(trials)))):
         return best
     [main, *_] = apart
@@ -271,7 +271,7 @@ def doubts_about(main: ExplainingConvention) -> list[SimplerAlternative]:
     if not main.n_changes or n_others < _MIN_CLAIMS or not main.complete:
         return []
     some = sample_rows(main.trials)
-    for each in main.space.within(main.n_changes - 1):
+    for each in main.space.neighbours(main.n_changes - 1):
         near = each.codes[_n_explained(main.space, each.codes, some, len(some) - 1) >= 0]
         near = near[_n_explained(main.space, near, main.trials, n_others) == n_others]
         printed = [ClaimValues.of(main.space, trial, near).prints for trial in main.trials]
@@ -356,6 +356,6 @@ def _exchanged(cells: Cells, moved: dict[str, str]) -> list[MeasuredClaim]:
     for (line, at), trial in cells.items():
         other = cells[number_of.get(line, line), at].claim
         numbers = {name: getattr(other, name) for name in ("text", "value", "decimals", "percent")}
-        found.append(trial.about(trial.claim._replace(**numbers, other=None)))
+        found.append(trial.with_claim(trial.claim._replace(**numbers, other=None)))
         found[-1].cell = trial.cell
     return found

@@ -107,15 +107,15 @@ class QuerySets:
         pooled = ~counted[:, n_judged:].any(axis=1) & (sizes > 0) & (group is None)
         return cls(weights[:, :n_judged], sizes, added[:, :n_judged], pooled, empty)
 
-    def drawn(self, at: int, counts: Floats) -> QuerySets:
+    def resampled(self, index: int, counts: Floats) -> QuerySets:
         """Return one of the query sets for each row of how often queries are drawn.
 
         What the sum is divided by is as much more or less as are the queries of the set that were drawn.
         """
-        weights = counts * self.weights[at]
-        sizes = weights.sum(axis=1) * (self.sizes[at] / max(self.weights[at].sum(), 1e-9))
-        added = (counts @ self.added[at])[:, None]
-        return QuerySets(weights, sizes, added, np.repeat(self.pooled[at], len(counts)))
+        weights = counts * self.weights[index]
+        sizes = weights.sum(axis=1) * (self.sizes[index] / max(self.weights[index].sum(), 1e-9))
+        added = (counts @ self.added[index])[:, None]
+        return QuerySets(weights, sizes, added, np.repeat(self.pooled[index], len(counts)))
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over each query set; `empty` for one without queries."""

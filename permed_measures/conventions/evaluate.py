@@ -111,9 +111,9 @@ HITS_BY = {"P": PRECISION, "R": RECALL, "RR": RANKS, "Success": SUCCESS}
 """By measure the option that says what is counted of the hits, and over what."""
 
 
-def _of_hits(option: str, of: KernelInput) -> Ratio:
-    over: Over = of.by[option]
-    return over.ratio(of)
+def _of_hits(option: str, inputs: KernelInput) -> Ratio:
+    over: Over = inputs.by[option]
+    return over.ratio(inputs)
 
 
 _RATIOS: dict[str, Callable[[KernelInput], Ratio]] = {

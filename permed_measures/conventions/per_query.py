@@ -39,7 +39,7 @@ class LabelPolicy:
     policy: str
     judgments: Judgments
     grades: tuple[float, ...]
-    _known: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, policy: str, judgments: Judgments) -> LabelPolicy:
@@ -50,12 +50,12 @@ class LabelPolicy:
         """Write what it was made of: what was computed may be by functions that have no name."""
         return LabelPolicy, (self.policy, self.judgments, self.grades)
 
-    def once(self, compute: Callable[..., Floats], *options: object) -> Floats:
+    def cached(self, compute: Callable[..., Floats], *options: object) -> Floats:
         """Compute what depends on the judgments and some options alone, whatever is ranked."""
         key = (compute, *options)
-        if key not in self._known:
-            self._known[key] = compute(self, *options)
-        return self._known[key]
+        if key not in self._cache:
+            self._cache[key] = compute(self, *options)
+        return self._cache[key]
 
     @cached_property
     def ideal(self) -> JudgedRankings:
@@ -102,11 +102,11 @@ class TieRankRange(NamedTuple):
 
 
 class LabelledRanking(NamedTuple):
-    """A ranking under a label policy; `spans` are the ranks that tied hits could have, None without any."""
+    """A ranking under a label policy; `tie_ranks` is None if it has no ties or they are unknown."""
 
     labels: LabelPolicy
     rankings: JudgedRankings
-    spans: TieRankRange | None = None
+    tie_ranks: TieRankRange | None = None
 
 
 class NeedsRunError(Exception):
@@ -146,9 +146,9 @@ class KernelInput:
         return self.ranked.rankings
 
     @property
-    def spans(self) -> TieRankRange | None:
+    def tie_ranks(self) -> TieRankRange | None:
         """The ranks that tied hits could have, None without any."""
-        return None if self.ranked is None else self.ranked.spans
+        return None if self.ranked is None else self.ranked.tie_ranks
 
     @property
     def level(self) -> float:
@@ -161,7 +161,7 @@ class KernelInput:
         return self.rankings.relevant(self.level, self.cutoff)
 
     @property
-    def found(self) -> Floats:
+    def num_rel_ret(self) -> Floats:
         """How many relevant documents each query has within the cutoff."""
         return self.rankings.num_rel_ret(self.level, self.cutoff)
 
@@ -173,7 +173,7 @@ class KernelInput:
     @property
     def returned(self) -> Ints:
         """How many documents each query has within the cutoff."""
-        return self.at_most(self.rankings.retrieved)
+        return self.capped(self.rankings.retrieved)
 
     @property
     def ranks(self) -> Ints:
@@ -187,7 +187,7 @@ class KernelInput:
         """A one for each query."""
         return np.ones(self.labels.judgments.n_queries)
 
-    def at_most(self, numbers: Ints) -> Ints:
+    def capped(self, numbers: Ints) -> Ints:
         """Return the smaller of a number and the cutoff."""
         return numbers if self.cutoff is None else np.minimum(numbers, self.cutoff)
 
@@ -289,19 +289,19 @@ RECIPROCAL_OF_HIT = PerHit(
     lambda hits, weight, _: 1 / hits.rank * weight, lambda _: Summand(Factor.ONE, RECIPROCAL)
 )
 SUMMED_WEIGHTS = PerHit(
-    lambda hits, weight, of: running_sum(hits.query, weight, of.rankings.n_queries) / hits.rank
+    lambda hits, weight, inputs: running_sum(hits.query, weight, inputs.rankings.n_queries) / hits.rank
 )
 PRECISION_AT_EVERY_RANK = PerHit(
-    lambda hits, weight, of: weight * _to_the_end(hits, of.ranks),
+    lambda hits, weight, inputs: weight * _to_the_end(hits, inputs.ranks),
     lambda cutoff: None if cutoff is None else Summand(Factor.ONE, _reciprocals_to(cutoff)),
 )
 TRAPEZOIDS = PerHit(
     lambda hits, weight, _: (hits.found / hits.rank + _precision_above(hits)) / 2 * weight,
 )
 PRECISION_TO_NUM_REL = PerHit(
-    lambda hits, weight, of: hits.found / hits.rank * weight * (hits.rank <= of.num_rel[hits.query])
+    lambda hits, weight, inputs: hits.found / hits.rank * weight * (hits.rank <= inputs.num_rel[hits.query])
 )
-PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, of: weight * _to_the_end(hits, of.returned))
+PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, inputs: weight * _to_the_end(hits, inputs.returned))
 
 
 def _precision_above(hits: Relevant) -> Floats:
@@ -322,45 +322,45 @@ def _summed(labels: LabelPolicy, cutoff: int | None, level: float, weight: Weigh
     return sums(query[top], weights[order][top], judgments.n_queries)
 
 
-def all_weights(of: KernelInput) -> Floats:
+def all_weights(inputs: KernelInput) -> Floats:
     """Return the summed weight of the relevant documents."""
-    return of.labels.once(_summed, None, of.level, of.by[WEIGHTS])
+    return inputs.labels.cached(_summed, None, inputs.level, inputs.by[WEIGHTS])
 
 
-def ideal_weights(of: KernelInput) -> Floats:
+def ideal_weights(inputs: KernelInput) -> Floats:
     """Return the summed weight of the ideal list."""
-    return of.labels.once(_summed, of.cutoff, of.level, of.by[WEIGHTS])
+    return inputs.labels.cached(_summed, inputs.cutoff, inputs.level, inputs.by[WEIGHTS])
 
 
-def ideal_grades(of: KernelInput) -> Floats:
+def ideal_grades(inputs: KernelInput) -> Floats:
     """Return the summed grades of the ideal list."""
-    return of.labels.once(_summed, of.cutoff, of.level, None)
+    return inputs.labels.cached(_summed, inputs.cutoff, inputs.level, None)
 
 
-def hits_in_order(of: KernelInput) -> Relevant:
+def hits_in_order(inputs: KernelInput) -> Relevant:
     """Return the hits as they are ranked."""
-    return of.hits
+    return inputs.hits
 
 
-def hits_as_one_step(of: KernelInput) -> Relevant:
+def hits_as_one_step(inputs: KernelInput) -> Relevant:
     """Return hits with the rank and the count at the end of the documents with their score."""
-    hits, rankings, spans = of.hits, of.rankings, of.spans
-    if spans is None:
+    hits, rankings, tie_ranks = inputs.hits, inputs.rankings, inputs.tie_ranks
+    if tie_ranks is None:
         return hits
-    cutoff = of.cutoff or spans.last.max()
-    last = spans.last[(rankings.grade >= of.level) & (rankings.rank <= cutoff)]
+    cutoff = inputs.cutoff or tie_ranks.last.max()
+    last = tie_ranks.last[(rankings.grade >= inputs.level) & (rankings.rank <= cutoff)]
     start = hits.query * (last.max(initial=0) + 1)
     every = np.sort(start + last)
     found = np.searchsorted(every, start + last, "right") - np.searchsorted(every, start)
     return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
 
 
-def average_precision_ratio(of: KernelInput) -> Ratio:
+def average_precision_ratio(inputs: KernelInput) -> Ratio:
     """Return what the hits add, and what that is divided by."""
-    hits = of.by[TIED].hits(of)
-    weight = map_gains(hits.grade, weights_of(of.by[WEIGHTS], of.labels))
-    added = of.by[PER_HIT].compute(hits, weight, of)
-    return Ratio(sums(hits.query, added, of.rankings.n_queries), of.by[DENOMINATOR](of))
+    hits = inputs.by[TIED].hits(inputs)
+    weight = map_gains(hits.grade, weights_of(inputs.by[WEIGHTS], inputs.labels))
+    added = inputs.by[PER_HIT].compute(hits, weight, inputs)
+    return Ratio(sums(hits.query, added, inputs.rankings.n_queries), inputs.by[DENOMINATOR](inputs))
 
 
 # --- discounted cumulated gain ---------------------------------------------------------------------
@@ -382,8 +382,8 @@ def is_relevant(grade: Floats) -> Floats:
     return (grade >= 1).astype(np.float64)
 
 
-def _of_dcg(of: KernelInput) -> tuple[Any, Any, Any]:
-    return of.by[GAIN], of.by[NEGATIVE], of.by[DISCOUNT]
+def _of_dcg(inputs: KernelInput) -> tuple[Any, Any, Any]:
+    return inputs.by[GAIN], inputs.by[NEGATIVE], inputs.by[DISCOUNT]
 
 
 def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floats:
@@ -394,26 +394,26 @@ def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floa
     return graded.dcg(rows, gained, discount)
 
 
-def dcg_in_order(of: KernelInput) -> Floats:
+def dcg_in_order(inputs: KernelInput) -> Floats:
     """Compute DCG of the documents as they are ranked."""
-    return _dcg(of.rankings.within(of.cutoff), *_of_dcg(of))
+    return _dcg(inputs.rankings.within(inputs.cutoff), *_of_dcg(inputs))
 
 
-def _discounts_up_to(n: int, of: KernelInput) -> Floats:
+def _discounts_up_to(n: int, inputs: KernelInput) -> Floats:
     """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
-    discounts = of.by[DISCOUNT](np.arange(1, n + 1, dtype=np.int32))
+    discounts = inputs.by[DISCOUNT](np.arange(1, n + 1, dtype=np.int32))
     return np.concatenate([[0.0], np.cumsum(discounts)])
 
 
-def averaged_dcg(of: KernelInput) -> Floats:
+def averaged_dcg(inputs: KernelInput) -> Floats:
     """Compute DCG where each document gains the mean over the ranks that it could have."""
-    rankings, spans = of.rankings, of.spans
-    if spans is None:
-        return dcg_in_order(of)
-    before = _discounts_up_to(spans.last.max(), of)
-    first, last = of.at_most(spans.first - 1), of.at_most(spans.last)
-    share = (before[last] - before[first]) / (spans.last - spans.first + 1)
-    gained = _gain_of(rankings.grade, of.by[GAIN], of.by[NEGATIVE])
+    rankings, tie_ranks = inputs.rankings, inputs.tie_ranks
+    if tie_ranks is None:
+        return dcg_in_order(inputs)
+    before = _discounts_up_to(tie_ranks.last.max(), inputs)
+    first, last = inputs.capped(tie_ranks.first - 1), inputs.capped(tie_ranks.last)
+    share = (before[last] - before[first]) / (tie_ranks.last - tie_ranks.first + 1)
+    gained = _gain_of(rankings.grade, inputs.by[GAIN], inputs.by[NEGATIVE])
     return sums(rankings.query, gained * share, rankings.n_queries)
 
 
@@ -428,40 +428,40 @@ def _of_qrels(labels: LabelPolicy, cutoff: int | None, *of_dcg: Any) -> Floats:
     return _dcg(labels.ideal.within(cutoff), *of_dcg)
 
 
-def ideal_of_qrels(of: KernelInput) -> Floats:
+def ideal_of_qrels(inputs: KernelInput) -> Floats:
     """Return the DCG of all judged documents, cut as the list is."""
-    return of.labels.once(_of_qrels, of.cutoff, *_of_dcg(of))
+    return inputs.labels.cached(_of_qrels, inputs.cutoff, *_of_dcg(inputs))
 
 
-def ideal_uncut(of: KernelInput) -> Floats:
+def ideal_uncut(inputs: KernelInput) -> Floats:
     """Return the DCG of all judged documents."""
-    return of.labels.once(_of_qrels, None, *_of_dcg(of))
+    return inputs.labels.cached(_of_qrels, None, *_of_dcg(inputs))
 
 
-def ideal_as_long_as_returned(of: KernelInput) -> Floats:
+def ideal_as_long_as_returned(inputs: KernelInput) -> Floats:
     """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
-    returned, best = of.returned, of.labels.ideal
-    return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(of))
+    returned, best = inputs.returned, inputs.labels.ideal
+    return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(inputs))
 
 
-def ideal_of_run(of: KernelInput) -> Floats:
+def ideal_of_run(inputs: KernelInput) -> Floats:
     """Return the DCG of the retrieved documents, sorted by grade."""
-    return _dcg(graded.IDEALS["run"](of.rankings, of.cutoff), *_of_dcg(of))
+    return _dcg(graded.IDEALS["run"](inputs.rankings, inputs.cutoff), *_of_dcg(inputs))
 
 
-def ideal_of_cutoff(of: KernelInput) -> Floats:
+def ideal_of_cutoff(inputs: KernelInput) -> Floats:
     """Return the DCG of the documents within the cutoff, sorted by grade."""
-    return _dcg(graded.IDEALS["cutoff"](of.rankings, of.cutoff), *_of_dcg(of))
+    return _dcg(graded.IDEALS["cutoff"](inputs.rankings, inputs.cutoff), *_of_dcg(inputs))
 
 
-def ideal_of_ones(of: KernelInput) -> Floats:
+def ideal_of_ones(inputs: KernelInput) -> Floats:
     """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
-    return _discounts_up_to(of.ranks.max(initial=0), of)[of.ranks]
+    return _discounts_up_to(inputs.ranks.max(initial=0), inputs)[inputs.ranks]
 
 
-def ndcg_ratio(of: KernelInput) -> Ratio:
+def ndcg_ratio(inputs: KernelInput) -> Ratio:
     """Return DCG, and that of the ideal list."""
-    return Ratio(of.by[TIED].dcg(of), of.by[IDEAL](of))
+    return Ratio(inputs.by[TIED].dcg(inputs), inputs.by[IDEAL](inputs))
 
 
 # --- hits within the cutoff ------------------------------------------------------------------------
@@ -480,71 +480,71 @@ class Over(NamedTuple):
     hits: Hits
     denominator: Callable[[KernelInput], Floats | Ints]
 
-    def ratio(self, of: KernelInput) -> Ratio:
+    def ratio(self, inputs: KernelInput) -> Ratio:
         """Compute both."""
-        return Ratio(self.hits.compute(of), self.denominator(of))
+        return Ratio(self.hits.compute(inputs), self.denominator(inputs))
 
 
-def _all_found(of: KernelInput) -> Floats:
-    are_all = (of.found == of.num_rel) & (of.num_rel > 0)
+def _all_found(inputs: KernelInput) -> Floats:
+    are_all = (inputs.num_rel_ret == inputs.num_rel) & (inputs.num_rel > 0)
     return np.asarray(are_all, np.float64)
 
 
-def _reciprocals(hits: Relevant, of: KernelInput) -> Floats:
-    return sums(hits.query, 1 / hits.rank, of.rankings.n_queries)
+def _reciprocals(hits: Relevant, inputs: KernelInput) -> Floats:
+    return sums(hits.query, 1 / hits.rank, inputs.rankings.n_queries)
 
 
-def _reciprocal_of_first(of: KernelInput) -> Floats:
-    hits = of.hits
-    return _reciprocals(Relevant(*(each[hits.found == 1] for each in hits)), of)
+def _reciprocal_of_first(inputs: KernelInput) -> Floats:
+    hits = inputs.hits
+    return _reciprocals(Relevant(*(each[hits.found == 1] for each in hits)), inputs)
 
 
-def _middle_rank_of_first(of: KernelInput) -> Floats:
+def _middle_rank_of_first(inputs: KernelInput) -> Floats:
     """Return the middle rank of the documents with the score of the first relevant one; infinity for none."""
-    rankings, spans = of.rankings, of.spans
-    ranks = rankings.rank.astype(np.float64) if spans is None else (spans.first + spans.last) / 2
+    rankings, tie_ranks = inputs.rankings, inputs.tie_ranks
+    ranks = rankings.rank.astype(np.float64) if tie_ranks is None else (tie_ranks.first + tie_ranks.last) / 2
     first = np.full(rankings.n_queries, np.inf)
-    relevant_rows = rankings.grade >= of.level
+    relevant_rows = rankings.grade >= inputs.level
     np.minimum.at(first, rankings.query[relevant_rows], ranks[relevant_rows])
-    return np.where(first <= (of.cutoff or np.inf), first, np.inf)
+    return np.where(first <= (inputs.cutoff or np.inf), first, np.inf)
 
 
-def _reciprocal_of_best(of: KernelInput) -> Floats:
+def _reciprocal_of_best(inputs: KernelInput) -> Floats:
     """Return one over the rank of the first document with the highest grade of its list."""
-    rankings = of.rankings
+    rankings = inputs.rankings
     highest = np.zeros(rankings.n_queries)
     np.maximum.at(highest, rankings.query, rankings.grade)
     best = rankings.keep(rankings.grade == highest[rankings.query])
-    return _reciprocal_of_first(replace(of, ranked=LabelledRanking(of.labels, best)))
+    return _reciprocal_of_first(replace(inputs, ranked=LabelledRanking(inputs.labels, best)))
 
 
-NUMBER_FOUND = Hits(lambda of: of.found, Summand(Factor.ONE))
-ANY_FOUND = Hits(lambda of: (of.found > 0).astype(np.float64), Summand(Factor.FIRST))
+NUMBER_FOUND = Hits(lambda inputs: inputs.num_rel_ret, Summand(Factor.ONE))
+ANY_FOUND = Hits(lambda inputs: (inputs.num_rel_ret > 0).astype(np.float64), Summand(Factor.FIRST))
 ALL_FOUND = Hits(_all_found)
-RECIPROCALS = Hits(lambda of: _reciprocals(of.hits, of), Summand(Factor.ONE, RECIPROCAL))
+RECIPROCALS = Hits(lambda inputs: _reciprocals(inputs.hits, inputs), Summand(Factor.ONE, RECIPROCAL))
 RECIPROCAL_OF_FIRST = Hits(_reciprocal_of_first, Summand(Factor.FIRST, RECIPROCAL))
 RECIPROCAL_OF_BEST = Hits(_reciprocal_of_best)
-RECIPROCAL_OF_MIDDLE = Hits(lambda of: 1 / _middle_rank_of_first(of))
-MIDDLE_FOUND = Hits(lambda of: np.isfinite(_middle_rank_of_first(of)).astype(np.float64))
+RECIPROCAL_OF_MIDDLE = Hits(lambda inputs: 1 / _middle_rank_of_first(inputs))
+MIDDLE_FOUND = Hits(lambda inputs: np.isfinite(_middle_rank_of_first(inputs)).astype(np.float64))
 
 
-def relevant(of: KernelInput) -> Ints:
+def relevant(inputs: KernelInput) -> Ints:
     """Return the number of relevant documents."""
-    return of.num_rel
+    return inputs.num_rel
 
 
-def smaller(of: KernelInput) -> Ints:
+def smaller(inputs: KernelInput) -> Ints:
     """Return the smaller of the number of relevant documents and the cutoff."""
-    return of.at_most(of.num_rel)
+    return inputs.capped(inputs.num_rel)
 
 
-def smaller_at_each_rank(of: KernelInput) -> Floats:
+def smaller_at_each_rank(inputs: KernelInput) -> Floats:
     """Return the smaller of the number of relevant documents and the rank, summed over the list."""
-    least = np.minimum(of.num_rel, of.returned)
-    found: Floats = least * (least + 1) / 2 + (of.returned - least) * of.num_rel
+    least = np.minimum(inputs.num_rel, inputs.returned)
+    found: Floats = least * (least + 1) / 2 + (inputs.returned - least) * inputs.num_rel
     return found
 
 
-def one(of: KernelInput) -> Floats:
+def one(inputs: KernelInput) -> Floats:
     """Return a one for each query."""
-    return of.ones
+    return inputs.ones

@@ -128,7 +128,7 @@ class RunVariants:
         self._whole = self._ranked_lists(self._rows)
 
     @property
-    def longest(self) -> int:
+    def longest_list(self) -> int:
         """How many documents the longest list has."""
         return max(map(len, self._lists.values()), default=0)
 
@@ -143,17 +143,17 @@ class RunVariants:
         return bool((self.judgments.grade < 0).any())
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def list_lengths(self) -> NDArray[np.int64]:
         """How many documents the list of each query has."""
         return np.array([len(docs) for docs in self._lists.values()], np.int64)
 
-    def in_any_order(self) -> Iterator[RunVariants]:
+    def with_shuffled_scores(self) -> Iterator[RunVariants]:
         """Yield the run, and then with the scores of each list exchanged among its documents."""
         yield self
-        yield from self._in_other_orders
+        yield from self._shuffled
 
     @cached_property
-    def _in_other_orders(self) -> list[RunVariants]:
+    def _shuffled(self) -> list[RunVariants]:
         rng, found = random.Random(0), list[RunVariants]()
         for _ in range(_ORDERS if len(self._lists) < _MANY_LISTS else _ORDERS_OF_MANY):
             lists = {
@@ -167,7 +167,7 @@ class RunVariants:
 
     # --- what can be told apart ------------------------------------------------------------------------
 
-    def offers(self, option: str) -> list[str]:
+    def applicable_values(self, option: str) -> list[str]:
         """Return the values of an option of the run that mean something for it."""
         known = OPTIONS[option].values
         if option == LABELS:
@@ -181,10 +181,10 @@ class RunVariants:
         key = tuple(options[option] for option in OF_RANKINGS)
         if key not in self._found:
             found = self._ranked(options)
-            self._found[key] = found and self._known_as(found)
+            self._found[key] = found and self._interned(found)
         return self._found[key]
 
-    def number_of(self, options: Options) -> int:
+    def ranking_number(self, options: Options) -> int:
         """Return the number of the ranking by the options of a measure, 0 if there is none."""
         ranked = self.ranked(options)
         return 0 if ranked is None else self._numbers.setdefault(id(ranked), len(self._numbers) + 1)
@@ -199,19 +199,19 @@ class RunVariants:
         ties: TieBreak = computed_by(TIES, options[TIES])
         rankings = part.rankings(labels, ties if told else TieBreak.OPTIMISTIC)
         for option in _LEAVING_OUT:
-            if condensed := computed_by(option, options[option]).condensed:
-                rankings = condensed(rankings)
-        spans = part.spans(rankings) if part.has_ties and _tells_ties(options) else None
+            if condense := computed_by(option, options[option]).condense:
+                rankings = condense(rankings)
+        tie_ranks = part.tie_ranks(rankings) if part.has_ties and _tells_ties(options) else None
         if policy.only_found:
             labels, number = self._part({**options, **_NOTHING_LEFT_OUT}).listed
             rankings = replace(rankings, judgments=labels.judgments, row=number[rankings.row])
-        return LabelledRanking(labels, rankings, spans)
+        return LabelledRanking(labels, rankings, tie_ranks)
 
-    def _known_as(self, ranked: LabelledRanking) -> LabelledRanking:
+    def _interned(self, ranked: LabelledRanking) -> LabelledRanking:
         """Return a ranking, or an old one that has the same grades at the same ranks."""
         each, judgments = ranked.rankings, ranked.rankings.judgments
         of_hits = judgments.query[each.row], judgments.grade[each.row]  # not kept, as an old one may be
-        arrays = (*of_hits, each.rank, each.retrieved, *(ranked.spans or ()))
+        arrays = (*of_hits, each.rank, each.retrieved, *(ranked.tie_ranks or ()))
         digests = (blake2b(array.tobytes()).digest() for array in arrays)
         return self._known.setdefault((ranked.labels, *digests), ranked)
 
@@ -244,8 +244,8 @@ class RunVariants:
         }
         for option in _LEAVING_OUT:
             for value, each in OPTIONS[option].values.items():
-                if each.compute.kept is not None:
-                    found[option, value] = each.compute.kept(self._lists, rows, query_ids)
+                if each.compute.keep is not None:
+                    found[option, value] = each.compute.keep(self._lists, rows, query_ids)
         return found
 
     def _rows_of(self, kept: Bools) -> ScoredHits:
@@ -275,11 +275,11 @@ class RunVariants:
 
     # --- means -----------------------------------------------------------------------------------------
 
-    def sets(self, ranked: LabelledRanking, cutoff: Cutoff, averaged: str) -> QuerySets:
+    def query_sets_of(self, ranked: LabelledRanking, cutoff: Cutoff, averaged: str) -> QuerySets:
         """Return the query sets of a ranking; a cutoff says which queries have a hit."""
         key = (id(ranked), cutoff, averaged)
         if key not in self._sets:
-            known = self.known_queries(ranked, cutoff)
+            known = self.query_facts(ranked, cutoff)
             ours = (averaged, *(each.tobytes() for each in known))  # many rankings have the same hits
             if ours not in self._sets_of:
                 empty = 0.0 if self._complete else np.nan
@@ -292,7 +292,7 @@ class RunVariants:
         part = computed_by(AVERAGED, averaged)
         return None if part is None else self._groups[part]
 
-    def known_queries(self, ranked: LabelledRanking, cutoff: Cutoff) -> QueryFacts:
+    def query_facts(self, ranked: LabelledRanking, cutoff: Cutoff) -> QueryFacts:
         """Return what is known of the queries, those without judgments last."""
         rankings, n = ranked.rankings, self.judgments.n_queries
         every = rankings.relevant(1)
@@ -317,7 +317,7 @@ class RunVariants:
         key = (id(ranked), measure, cutoff, averaged, *own.values())
         if key not in self._means:
             possible = (is_computable if self._complete else is_possible)(own, ranked.labels)
-            sets = self.sets(ranked, cutoff, averaged)
+            sets = self.query_sets_of(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, own, ranked, sets) if possible else None
         return self._means[key]
 

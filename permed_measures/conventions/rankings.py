@@ -27,14 +27,14 @@ class LeaveOut(NamedTuple):
 
     Attributes
     ----------
-    kept : callable, optional
+    keep : callable, optional
         Which rows stay in their lists, before these are ranked.
-    condensed : callable, optional
+    condense : callable, optional
         What becomes of rankings.
     """
 
-    kept: Callable[[Lists, ScoredHits, list[str]], Bools] | None = None
-    condensed: Callable[[JudgedRankings], JudgedRankings] | None = None
+    keep: Callable[[Lists, ScoredHits, list[str]], Bools] | None = None
+    condense: Callable[[JudgedRankings], JudgedRankings] | None = None
 
 
 def with_a_score_above_0(_: Lists, rows: ScoredHits, __: list[str]) -> Bools:
@@ -103,16 +103,16 @@ class RankedLists:
     @property
     def has_ties(self) -> bool:
         """Whether any judged document has the score of another one."""
-        first, last = self._spans
+        first, last = self._tie_ranks
         return bool((first != last).any())
 
-    def spans(self, rankings: JudgedRankings) -> TieRankRange:
+    def tie_ranks(self, rankings: JudgedRankings) -> TieRankRange:
         """Return the ranks that each hit could have among the documents with its score."""
         place_of = np.searchsorted(self._rows.row, rankings.row)
-        return TieRankRange(*(each[place_of] for each in self._spans))
+        return TieRankRange(*(each[place_of] for each in self._tie_ranks))
 
     @cached_property
-    def _spans(self) -> TieRankRange:
+    def _tie_ranks(self) -> TieRankRange:
         """Those of all hits, in the order of the judgments."""
         return TieRankRange(*tie_rank_ranges(self._rows, self._judgments, np.float64))
 

@@ -84,13 +84,13 @@ class Measurement:
 
 Q = TypeVar("Q", bound=Measurement)
 T = TypeVar("T")
-_AT_ONCE = 50_000
+_ROWS_AT_ONCE = 50_000
 """About how many conventions are looked at together."""
 _KEEPS, _JOINS = -1, -2
 """In place of the number of a value: it stays, or becomes that of the other measures."""
 
 
-class Near(NamedTuple):
+class Neighbourhood(NamedTuple):
     """Conventions that are so many changes from one of the bases of a space.
 
     Attributes
@@ -150,12 +150,12 @@ class ConventionSpace(Generic[Q]):
 
     Parameters
     ----------
-    trials : sequence of Quantity
+    measurements : sequence of Quantity
     conventions : sequence of NamedConvention
         Those that have all the measures are the bases.
-    usual : dict of str to Cutoff, optional
+    base_cutoffs : dict of str to Cutoff, optional
         By the name of a quantity the cutoff that is no change; the first that it has if left out.
-    apart : collection of str
+    per_measure : collection of str
         The options that one measure may change alone; one at most does.
 
     Attributes
@@ -169,31 +169,39 @@ class ConventionSpace(Generic[Q]):
 
     def __init__(
         self,
-        trials: Sequence[Q],
+        measurements: Sequence[Q],
         conventions: Sequence[NamedConvention],
-        usual: dict[str, Cutoff] | None = None,
-        apart: Collection[str] = (),
+        base_cutoffs: dict[str, Cutoff] | None = None,
+        per_measure: Collection[str] = (),
     ) -> None:
-        self.trials, self.conventions, self._apart = trials, conventions, apart
-        self.usual = {trial.name: trial.cutoffs[0] for trial in trials} if usual is None else usual
-        named = [each for each in conventions if all(each.has(trial.measure) for trial in trials)]
-        had = {option for trial in trials for option in trial.options}  # in an order that is not theirs
+        self.measurements, self.conventions, self._per_measure = measurements, conventions, per_measure
+        self.base_cutoffs = (
+            {measurement.name: measurement.cutoffs[0] for measurement in measurements}
+            if base_cutoffs is None
+            else base_cutoffs
+        )
+        named = [
+            each for each in conventions if all(each.has(measurement.measure) for measurement in measurements)
+        ]
+        had = {
+            option for measurement in measurements for option in measurement.options
+        }  # in an order that is not theirs
         last = had & {DEPTH}  # after the cutoffs, as in each quantity
         self.options = [option for option in OPTIONS if option in had - last]
         self.options += [*sorted(had - {*OPTIONS}), *last]
         self.values = {option: list(self._values(option)) for option in self.options}
-        self.bases = [(each, each.at(trials, self.usual)) for each in named]
+        self.bases = [(each, each.at(measurements, self.base_cutoffs)) for each in named]
         self._number_values()
 
     def _number_values(self) -> None:
         """Give numbers to the values of each option, first to those to change to; write the bases in them."""
-        self._numbered: dict[str, list[Any]] = {
+        self._coded_values: dict[str, list[Any]] = {
             option: list(dict.fromkeys([*values, *self._others(option)]))
             for option, values in self.values.items()
         }
         options_of: dict[str, set[str]] = {}
-        for trial in self.trials:
-            options_of.setdefault(trial.measure, set()).update(trial.options)
+        for measurement in self.measurements:
+            options_of.setdefault(measurement.measure, set()).update(measurement.options)
         columns = [
             (measure, option)
             for option in self.options
@@ -217,34 +225,38 @@ class ConventionSpace(Generic[Q]):
     def _values(self, option: str) -> Iterator[object]:
         """Yield the values of an option that can be computed."""
         if option.startswith(CUTOFF_OF):
-            trial = next(each for each in self.trials if CUTOFF_OF + each.name == option)
-            yield from dict.fromkeys([*trial.cutoffs, self.usual[trial.name]])
+            measurement = next(each for each in self.measurements if CUTOFF_OF + each.name == option)
+            yield from dict.fromkeys([*measurement.cutoffs, self.base_cutoffs[measurement.name]])
         elif option in SHARED:
-            offered = {value for trial in self.trials for value in trial.run.offers(option)}
+            offered = {
+                value
+                for measurement in self.measurements
+                for value in measurement.run.applicable_values(option)
+            }
             yield from (value for value in OPTIONS[option].values if value in offered)
         else:
-            measures = [trial.measure for trial in self.trials]
-            yield from OPTIONS[option].values_for(measures, self.trials[0].run.labels.levels)
+            measures = [measurement.measure for measurement in self.measurements]
+            yield from OPTIONS[option].values_for(measures, self.measurements[0].run.labels.levels)
 
     # --- what is near ----------------------------------------------------------------------------------
 
-    def within(self, most: int) -> Iterator[Near]:
+    def neighbours(self, max_changes: int) -> Iterator[Neighbourhood]:
         """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
 
         One near several bases comes several times.
         """
-        yield Near(0, self._bases, np.arange(len(self._bases)))
+        yield Neighbourhood(0, self._bases, np.arange(len(self._bases)))
         alike = groupby(range(len(self.bases)), lambda number: self._sharing[number])
         bases = [(sharing, np.array([*numbers])) for sharing, numbers in alike]
-        changes = {str(sharing): self._changes(sharing) for sharing, _ in bases if most}
-        for n in range(1, most + 1):
+        changes = {str(sharing): self._changes(sharing) for sharing, _ in bases if max_changes}
+        for n in range(1, max_changes + 1):
             ways = {key: _ways(some, n, len(self._column)) for key, some in changes.items()}
             for sharing, numbers in bases:
                 yield from self._near(n, ways[str(sharing)], numbers, sharing)
 
-    def _near(self, n: int, ways: _Ways, bases: Codes, sharing: _Sharing) -> Iterator[Near]:
+    def _near(self, n: int, ways: _Ways, bases: Codes, sharing: _Sharing) -> Iterator[Neighbourhood]:
         """Yield the bases changed in each of some ways, some bases at a time."""
-        n_at_once = max(_AT_ONCE // max(len(ways.codes), 1), 1)
+        n_at_once = max(_ROWS_AT_ONCE // max(len(ways.codes), 1), 1)
         for start in range(0, len(bases), n_at_once):
             base = np.repeat(bases[start : start + n_at_once], len(ways.codes))
             codes, column, code = (np.tile(each, (len(base) // max(len(each), 1), 1)) for each in ways)
@@ -252,15 +264,15 @@ class ConventionSpace(Generic[Q]):
             changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
             after = self._joined(codes, np.where(codes == _KEEPS, before, codes), sharing)
             changed &= ~((codes == _JOINS) & (after == before)).any(axis=1)
-            yield Near(n, after[changed], base[changed])
+            yield Neighbourhood(n, after[changed], base[changed])
 
     def _joined(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
         """Give measures that join the others the value that these have."""
         for (measure, option), at in self._column.items():
             joins = np.flatnonzero(codes[:, at] == _JOINS)
             if len(joins):
-                known = (meant(measure, option, each) for each in self._numbered[option])
-                number = np.array([self._number(option, each) for each in known])
+                known = (meant(measure, option, each) for each in self._coded_values[option])
+                number = np.array([self._code(option, each) for each in known])
                 after[joins, at] = number[after[joins, self._column[sharing[option][0], option]]]
         return after
 
@@ -270,7 +282,7 @@ class ConventionSpace(Generic[Q]):
         for option in self.options:
             measures = [measure for measure, other in self._column if other == option]
             every.append(self._change(option, sharing[option]))
-            is_apart = option in self._apart
+            is_apart = option in self._per_measure
             alone += [
                 _Change([self._column[measure, option]], np.array([[_JOINS]]), is_apart)
                 for measure in measures
@@ -289,8 +301,8 @@ class ConventionSpace(Generic[Q]):
             found[option] = shared or measures
         return found
 
-    def _number(self, option: str, value: Any) -> int:
-        return self._numbered[option].index(value)
+    def _code(self, option: str, value: Any) -> int:
+        return self._coded_values[option].index(value)
 
     def _change(self, option: str, measures: list[str], is_apart: bool = False) -> _Change:
         known = OPTIONS[option].values if option in OPTIONS else {}
@@ -300,12 +312,12 @@ class ConventionSpace(Generic[Q]):
             if value not in known or not known[value].measures or {*known[value].measures} & {*measures}
         ]
         codes = [
-            [self._number(option, meant(measure, option, value)) for measure in measures] for value in values
+            [self._code(option, meant(measure, option, value)) for measure in measures] for value in values
         ]
         columns = [self._column[measure, option] for measure in measures]
         return _Change(columns, np.array(codes, np.int64).reshape(len(values), len(measures)), is_apart)
 
-    def neighbours(self, convention: Convention) -> Iterator[tuple[Setting, object, Convention]]:
+    def changed_once(self, convention: Convention) -> Iterator[tuple[Setting, object, Convention]]:
         """Yield each convention that differs in one setting, after the setting and its new value."""
         for setting in settings(convention):
             for value in self.values[setting.option]:
@@ -319,64 +331,72 @@ class ConventionSpace(Generic[Q]):
         """Return the convention of a row of codes."""
         found: dict[str, dict[str, Any]] = {}
         for (measure, option), code in zip(self._column, codes.tolist(), strict=True):
-            found.setdefault(measure, {})[option] = self._numbered[option][code]
+            found.setdefault(measure, {})[option] = self._coded_values[option][code]
         return found
 
-    def numbered(self, option: str) -> list[Any]:
+    def coded_values(self, option: str) -> list[Any]:
         """Return the values of an option, each at its number in codes."""
-        return self._numbered[option]
+        return self._coded_values[option]
 
     def codes(self, convention: Convention) -> Codes:
         """Return the row of a convention."""
         return np.array(
-            [self._numbered[option].index(convention[measure][option]) for measure, option in self._column]
+            [
+                self._coded_values[option].index(convention[measure][option])
+                for measure, option in self._column
+            ]
         )
 
-    def numbers(self, trial: Q, option: str, near: Codes) -> NDArray[np.int64]:
+    def option_codes(self, measurement: Q, option: str, near: Codes) -> NDArray[np.int64]:
         """Return the number of the value that an option has for a measure, by conventions."""
-        found: NDArray[np.int64] = near[:, self._column[trial.measure, option]]
+        found: NDArray[np.int64] = near[:, self._column[measurement.measure, option]]
         return found
 
-    def as_seen(self, trial: Q, options: Sequence[str], near: Codes) -> NDArray[np.int64]:
+    def measure_keys(self, measurement: Q, options: Sequence[str], near: Codes) -> NDArray[np.int64]:
         """Return a number for each convention: one for all that have the same options for a measure."""
         found, size = np.zeros(len(near), np.int64), 1
         for option in options:
-            found += size * self.numbers(trial, option, near)
-            size *= len(self._numbered[option])
+            found += size * self.option_codes(measurement, option, near)
+            size *= len(self._coded_values[option])
         return found
 
-    def has(self, trial: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
+    def has(self, measurement: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
         """Return which conventions have a value of an option for a measure."""
-        has_value = np.array([each == value for each in self._numbered[option]])
-        return np.asarray(has_value[self.numbers(trial, option, near)])
+        has_value = np.array([each == value for each in self._coded_values[option]])
+        return np.asarray(has_value[self.option_codes(measurement, option, near)])
 
-    def computed(self, trial: Q, near: Codes) -> Floats:
+    def compute(self, measurement: Q, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one means nothing."""
-        places = np.array([place(each) for each in self._numbered[QUERY_SET]])
-        queries = places[self.numbers(trial, QUERY_SET, near)]
-        found: Floats = self._means_of(trial, near)[np.arange(len(near)), queries]
+        places = np.array([place(each) for each in self._coded_values[QUERY_SET]])
+        queries = places[self.option_codes(measurement, QUERY_SET, near)]
+        found: Floats = self._means_of(measurement, near)[np.arange(len(near)), queries]
         return found
 
-    def forget(self, trial: Q) -> None:
+    def forget(self, measurement: Q) -> None:
         """Drop what was computed of a measure that is not asked for again."""
-        self._means.pop(trial, None)
-        self._rankings.pop(trial.run, None)
+        self._means.pop(measurement, None)
+        self._rankings.pop(measurement.run, None)
 
-    def _means_of(self, trial: Q, near: Codes) -> Floats:
+    def _means_of(self, measurement: Q, near: Codes) -> Floats:
         """Return the means of a measure over each query set: one row for each convention."""
-        options = [each for each in trial.options if each not in (QUERY_SET, *OF_RANKINGS)]
-        size = prod(len(self.numbered(option)) for option in options)
-        numbers = self.as_seen(trial, options, near) + size * self._rankings_of(trial, near)
-        known = self._means.setdefault(trial, {})
-        return self._once(known, numbers, near, trial.means).reshape(-1, len(query_sets()))
+        options = [each for each in measurement.options if each not in (QUERY_SET, *OF_RANKINGS)]
+        size = prod(len(self.coded_values(option)) for option in options)
+        numbers = self.measure_keys(measurement, options, near) + size * self._rankings_of(measurement, near)
+        known = self._means.setdefault(measurement, {})
+        return self._compute_unique(known, numbers, near, measurement.means).reshape(-1, len(query_sets()))
 
-    def _rankings_of(self, trial: Q, near: Codes) -> NDArray[np.int64]:
+    def _rankings_of(self, measurement: Q, near: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking by each convention, as a measure sees it."""
-        numbers, known = self.as_seen(trial, OF_RANKINGS, near), self._rankings.setdefault(trial.run, {})
-        found = self._once(known, numbers, near, lambda each: trial.run.number_of(each[trial.measure]))
+        numbers, known = (
+            self.measure_keys(measurement, OF_RANKINGS, near),
+            self._rankings.setdefault(measurement.run, {}),
+        )
+        found = self._compute_unique(
+            known, numbers, near, lambda each: measurement.run.ranking_number(each[measurement.measure])
+        )
         return found.astype(np.int64)
 
-    def _once(
+    def _compute_unique(
         self, known: dict[int, T], numbers: NDArray[np.int64], near: Codes, compute: Callable[[Convention], T]
     ) -> NDArray[Any]:
         """Compute something by conventions, once by those with the same number; `known` keeps it."""

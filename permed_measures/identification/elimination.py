@@ -406,7 +406,7 @@ class FunctionSearch:
         return np.asarray(near[np.lexsort((cut, from_default, self.distances(near).min(axis=1)))])
 
     def _code_of_rounding(self, rounding: str) -> int:
-        return self.space.numbered(ROUNDING).index(rounding)
+        return self.space.coded_values(ROUNDING).index(rounding)
 
     def _ruled_out(self) -> Codes:
         """Return what gives the number of each case, those with some traits last.
@@ -454,20 +454,20 @@ class FunctionSearch:
             near[:, self.space.options.index(option)] = np.tile(tried, n_before)
         measure = self.claimed.measure
         told = (*(option for option in SHARED if _decides_meaning(option)), *OPTIONS_OF.get(measure, ()))
-        numbers = self.space.as_seen(self.used[0].quantity, told, near)
+        numbers = self.space.measure_keys(self.used[0].quantity, told, near)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
         kept = [may_be(measure, self.space.convention(codes)[measure]) for codes in near[first]]
         return np.asarray(near[np.array(kept, bool)[which]])
 
     def tried(self, option: str) -> list[int]:
         """Return the numbers of the values of an option that are tried: those that some case may show."""
-        values = self.space.numbered(option)
+        values = self.space.coded_values(option)
         if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
             default = DEFAULT[option]
             values = [v for v in values if v == default or (option == QUERY_SET and counts_nothing_as_one(v))]
         records = ((value, value_record(option, value)) for value in values)
         shown = [value for value, record in records if record is None or self._is_shown(record)]
-        return [self.space.numbered(option).index(value) for value in shown]
+        return [self.space.coded_values(option).index(value) for value in shown]
 
     @cached_property
     def bases(self) -> list[tuple[NamedConvention, Convention]]:
@@ -502,7 +502,7 @@ class FunctionSearch:
     def _computed(self, quantity: Measurement, near: Codes) -> Floats:
         """Compute a measure by conventions; NaN where one is not defined."""
         if len(near) > 1:
-            return self.space.computed(quantity, near)
+            return self.space.compute(quantity, near)
         return np.array([quantity.value(self.space.convention(codes)) for codes in near])
 
     def agrees(self, each: Asked, convention: Convention) -> bool:
@@ -513,7 +513,7 @@ class FunctionSearch:
     def differ_where_it_raises(self, conventions: Sequence[Convention]) -> bool:
         """Return whether conventions give different numbers on a case on which the function raises."""
         near = np.array([self.space.codes(each) for each in conventions])
-        raising = (self.space.computed(each.quantity, near) for each in self.asked if each.error)
+        raising = (self.space.compute(each.quantity, near) for each in self.asked if each.error)
         return any(
             np.nanmax(each) - np.nanmin(each) > SINGLE_PRECISION
             for each in raising
@@ -590,7 +590,7 @@ class FunctionSearch:
         best, most = np.asarray(near[0]), -1
         while not self.is_constant and (scores := self._scored(near)).max() >= most + 1:
             best, most = np.asarray(near[scores.argmax()]), int(scores.max())
-            others = self.space.neighbours(self.space.convention(best))
+            others = self.space.changed_once(self.space.convention(best))
             near = np.array([self.space.codes(other) for _, _, other in others])
         return best
 

@@ -593,7 +593,7 @@ def _open(search: FunctionSearch, near: Codes, option: str) -> str:
     space, every = search.space, search.space.values[option]
     at = space.options.index(option)
     others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
-    values = [space.numbered(option)[n] for n in others[:, at]]
+    values = [space.coded_values(option)[n] for n in others[:, at]]
     is_unseen = option in OPTIONS and OPTIONS[option].of_grades and not search.form.grades
     if is_unseen or option in search.not_crossed or (search.form.one_query and option == AVERAGED):
         values = every

@@ -208,7 +208,7 @@ class Claim(NamedTuple):
             return self
         return self._replace(other=self.in_percent())
 
-    def slip(self, value: float) -> str:
+    def rounding_error_kind(self, value: float) -> str:
         """Return which slip of rounding turns a value into the claim; empty if none does."""
         unit = EXACT.scaleb(Decimal(1), -self.decimals)
         reached = EXACT.add(Decimal(abs(value)), Decimal(SUM_NOISE))  # a sum may be just below its number

@@ -68,7 +68,7 @@ def trials_of(qrels, run, row):
 
 def printed_as(trial, text):
     """Return the claim that would have been printed so."""
-    return trial.about(trial.claim.printed_as(text))
+    return trial.with_claim(trial.claim.printed_as(text))
 
 
 def unwrapped(text):

@@ -33,7 +33,7 @@ def sample():
 
 def near(trial):
     """Return the claim as any number near it."""
-    digits, window = trial.claim.decimals, trial.window
+    digits, window = trial.claim.decimals, trial.nearby
     return [printed_as(trial, f"{n / 10**digits:.{digits}f}") for n in range(window.low, window.high + 1)]
 
 
@@ -154,9 +154,9 @@ def test_what_explains_the_minority_of_a_row_is_not_likely(n, of, verdict, monke
 def test_rows_of_other_runs_are_counted_by_what_they_print_as():
     answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "0.500", "P@4": "0.250"}).best[0]
     near = PrintableRows(answer.space, answer.trials, 0)
-    near.rows, near.of_trial = {(500.0, 250.0)}, [{500.0}, {250.0}]
+    near.rows, near.numbers_of_claim = {(500.0, 250.0)}, [{500.0}, {250.0}]
     drawn = np.array([(0.50049, 0.2495), (0.5005, 0.25), (0.5, 0.24949), (0.5005, 0.24949), (0.5, np.nan)])
-    assert [near.explain(drawn, n) for n in (2, 1)] == [1, 4]
+    assert [near.count_explained(drawn, n) for n in (2, 1)] == [1, 4]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
     [answer] = [answer for answer in result.answers if answer.name == "MTEB"]
     assert answer.sentence().endswith("; means are rounded to five digits before they are printed")
     [p, _] = result.trials
-    assert (p.shown(answer.convention), p.value(answer.convention)) == (
+    assert (p.printed_value(answer.convention), p.value(answer.convention)) == (
         "14.82%",
         pytest.approx(4 / 27, abs=1e-12),
     )

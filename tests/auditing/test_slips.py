@@ -38,7 +38,7 @@ def test_a_typo_of_one_unit_of_a_number_with_all_its_digits_is_no_slip(name, que
             typo = trial.claim._replace(decimals=digits).printed_as(
                 f"{float(share) + units / 10**digits:.{digits}f}"
             )
-            assert typo.slip(value) == "", (typo.text, share)
+            assert typo.rounding_error_kind(value) == "", (typo.text, share)
 
 
 def test_a_sum_just_below_its_number_is_not_cut_off():

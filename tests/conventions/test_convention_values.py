@@ -89,7 +89,7 @@ def test_an_empty_query_set_has_no_mean():
     result = pm.audit({"q1": {"a": 0}}, {"q1": {"a": 1.0}}, {"P@1": "0.5"})
     [trial] = result.trials
     assert math.isnan(trial.value(at(trial, {"queries": "with_relevant"})))
-    assert trial.shown(result.nearest[trial]) in ("0.0", "1.0")
+    assert trial.printed_value(result.nearest[trial]) in ("0.0", "1.0")
 
 
 def test_grades_too_large_for_exponential_gains_do_not_end_the_audit():
@@ -112,7 +112,7 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     plain, n_typed = Plain(qrels, run), 0
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
         space = ConventionSpace([trial], [COMMUNITY])
-        for convention in (space.convention(each) for near in space.within(1) for each in near.codes):
+        for convention in (space.convention(each) for near in space.neighbours(1) for each in near.codes):
             own = convention[trial.measure]
             if any(own[each] != DEFAULT[each] for each in SHARED) and own["labels"] != labels:
                 continue

@@ -112,7 +112,7 @@ def test_what_a_run_cannot_tell_is_not_offered():
     for grade, negative, run in [(0, False, ten), (-1, True, {**ten, "k": 0.5})]:
         policies = label_policies(Judgments.of(judged | {"c2_2": {"b": grade, "a": 1}}))
         variants = RunVariants(policies, {"c1_1": run})
-        offered = {option: variants.offers(option) for option in SHARED}
+        offered = {option: variants.applicable_values(option) for option in SHARED}
         assert ("labelled" in offered["documents"]) == negative
         assert ("first_10" in offered["depth"]) == (len(run) > 10)
         assert "first_20" not in offered["depth"]
@@ -391,8 +391,8 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     qrels, run = everything_differs()
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
     trials = [Measurement(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
-    space = ConventionSpace(trials, [COMMUNITY, TREC_EVAL], apart=["queries", "level", "gain", "tied"])
-    near = np.concatenate([near.codes for near in space.within(1) if near.n_changes == 1])
+    space = ConventionSpace(trials, [COMMUNITY, TREC_EVAL], per_measure=["queries", "level", "gain", "tied"])
+    near = np.concatenate([near.codes for near in space.neighbours(1) if near.n_changes == 1])
     changed = [space.convention(each) for each in near]
     default = COMMUNITY.at(trials)
     apart = {
@@ -410,13 +410,13 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     assert {option for option, *_ in apart} == {"queries", "level", "tied"}
     assert with_value(default, "queries", "with_relevant", ["RR"]) in changed
     assert with_value(default, "queries", "with_relevant") in changed
-    for two in space.within(2):
+    for two in space.neighbours(2):
         for codes, base in [*zip(two.codes, two.base, strict=True)][::97]:
             changes = changes_of(space.convention(codes), space.bases[base][1])
             assert two.n_changes - 1 <= len(changes) <= two.n_changes, changes
     for trial in trials:
         values = [trial.value(each) for each in changed]
-        np.testing.assert_array_equal(space.computed(trial, near), values)
+        np.testing.assert_array_equal(space.compute(trial, near), values)
 
 
 @pytest.mark.parametrize("missing", [{"labels": "strict"}, {"averaged": "conversations"}], ids=str)
@@ -595,7 +595,7 @@ def test_tables_of_gains_that_differ_in_any_digit_are_two(tmp_path):
     ]
     trial = Measurement("AP", "AP", (None,), RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {}))
     space = ConventionSpace([trial], [COMMUNITY, *labs])
-    assert {lab.convention["AP"]["weights"] for lab in labs} <= {*space.numbered("weights")}
+    assert {lab.convention["AP"]["weights"] for lab in labs} <= {*space.coded_values("weights")}
 
 
 @pytest.mark.thorough
@@ -638,7 +638,7 @@ def test_a_new_value_is_one_record(monkeypatch):
         found.append(dcg / ideal if ideal else 0)
     trial = Measurement("nDCG@10", "nDCG", (10,), RunVariants(label_policies(Judgments.of(QRELS)), RUN))
     space = ConventionSpace([trial], [COMMUNITY])
-    tried = [space.convention(each) for near in space.within(1) for each in near.codes]
+    tried = [space.convention(each) for near in space.neighbours(1) for each in near.codes]
     [at] = [convention for convention in tried if convention["nDCG"]["discount"] == "root"]
     assert trial.value(at) == pytest.approx(sum(found) / len(found), abs=1e-12)
     assert trial.typed(at) == "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels"

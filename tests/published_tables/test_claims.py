@@ -230,7 +230,7 @@ def test_a_claim_of_0_beside_one_in_percent_is_read_without_a_warning():
 )
 def test_a_slip_of_rounding_is_named(text, value, slip):
     [[claim]] = parse_claims([{"P@1": text}])
-    assert claim.slip(value) == slip
+    assert claim.rounding_error_kind(value) == slip
 
 
 def test_each_number_of_a_file_is_parsed_once(tmp_path, monkeypatch):

@@ -94,7 +94,7 @@ def verdict_of(trials, texts):
 
 def printed(trials, texts):
     """Return the trials of a row with other numbers."""
-    return [trial.about(trial.claim.printed_as(text)) for trial, text in zip(trials, texts, strict=True)]
+    return [trial.with_claim(trial.claim.printed_as(text)) for trial, text in zip(trials, texts, strict=True)]
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def trials_of(qrels, run, row):
 
 def printed(trial, value):
     """Return the trial of a number of a script."""
-    return trial.about(trial.claim.printed_as(f"{value:.4f}"))
+    return trial.with_claim(trial.claim.printed_as(f"{value:.4f}"))
 
 
 def named(trials, values):

@@ -56,7 +56,7 @@ class Alike:
         named = [each for each in bases if each.has(self.claimed.measure)]
         self.space = ConventionSpace([self.claimed.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
-        near = np.concatenate([none, *(each.codes for each in self.space.within(n_changes))])
+        near = np.concatenate([none, *(each.codes for each in self.space.neighbours(n_changes))])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)
         self.near = near[[may_be(self.claimed.measure, self._options(codes)) for codes in near]]
         self.n_near, self.n_same, self.differing = len(self.near), 0, set()
@@ -79,7 +79,7 @@ class Alike:
 
     def _divided(self, group, quantity):
         """Divide groups by the numbers on a case; return the new ones and how many are in that of each."""
-        values = np.nan_to_num(self.space.computed(quantity, self.near), nan=-1).round(9) + 0.0
+        values = np.nan_to_num(self.space.compute(quantity, self.near), nan=-1).round(9) + 0.0
         _, group, count = np.unique(
             np.stack([group, values]), axis=1, return_inverse=True, return_counts=True
         )
@@ -109,7 +109,7 @@ class Alike:
         return [pair for case in self.collections for pair in self._told_apart_by(case)]
 
     def _told_apart_by(self, case):
-        values = self.space.computed(self.claimed.of(case), self.near)
+        values = self.space.compute(self.claimed.of(case), self.near)
         order = np.lexsort((values, self.group))
         apart = (np.diff(self.group[order]) == 0) & (np.abs(np.diff(values[order])) > 1e-7)
         conventions = [self._options(codes) for codes in self.near[order]]
