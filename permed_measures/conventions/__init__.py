@@ -1,1 +1,1 @@
-"""How published numbers are computed: options of measures, and conventions that have a name."""
+"""Compute measures by any convention: the options of measures, and the conventions that have a name."""

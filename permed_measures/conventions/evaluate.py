@@ -1,4 +1,4 @@
-"""The mean of a measure by a convention, from what the values of its options compute."""
+"""Compute a measure by the values of its options, for each query and as a mean."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
 
-# --- what is defined -----------------------------------------------------------------------------------
+# --- which options are defined ------------------------------------------------------------------------
 
 
 def is_possible(options: Options, labels: LabelPolicy) -> bool:
-    """Return whether these options of a measure mean something on these labels, which no other ones do.
+    """Check whether a measure can be computed by these options, and whether they add anything new.
 
-    What surely equals another convention here is of no use to an audit. It is defined all the same, as
-    `is_computable` says.
+    Options that give the same numbers as other options on these labels add nothing: an audit skips them.
+    `is_computable` checks the first condition alone.
     """
-    level = options.get(LEVEL, 0)  # of nDCG there is none
+    level = options.get(LEVEL, 0)  # nDCG has no level
     if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
         return False
     of_measure = {option: value for option, value in options.items() if option not in SHARED}
@@ -66,18 +66,18 @@ def is_possible(options: Options, labels: LabelPolicy) -> bool:
 
 
 def is_computable(options: Options, labels: LabelPolicy) -> bool:
-    """Return whether these options of a measure are defined on these labels.
+    """Check whether a measure can be computed by these options on these labels.
 
-    A table must have a gain for each grade, and 2^g must be a number.
+    A table must have a gain for each grade, and 2^g must be finite.
     """
-    tables = [each for each in options.values() if isinstance(each, GainTable)]
-    return all(each.gains.keys() >= {*labels.grades} for each in tables) and all(
-        each.defined(labels) for each in value_records(options)
+    tables = [value for value in options.values() if isinstance(value, GainTable)]
+    return all(table.gains.keys() >= {*labels.grades} for table in tables) and all(
+        record.defined(labels) for record in value_records(options)
     )
 
 
 def is_defined(options: Options, policy: str) -> bool:
-    """Return whether these options of a measure mean something on any labels, which no other ones do."""
+    """Check whether these options fit together and add anything new, whatever the labels are."""
     records = [*value_records(options)]
     has_level = options.get(LEVEL, DEFAULT[LEVEL]) != DEFAULT[LEVEL]
     if not OPTIONS[LABELS].values[policy].has_grades and (
@@ -90,13 +90,13 @@ def is_defined(options: Options, policy: str) -> bool:
 
 
 def is_micro(options: Options) -> bool:
-    """Return whether a mean is a micro average; that of hits in the list is none."""
+    """Check whether a mean is a micro average; Success of any hit always has an ordinary mean."""
     records = [*value_records(options)]
     return any(each.pools for each in records) and not any(each.micro is Micro.MEAN for each in records)
 
 
 def sees_unjudged(measure: str) -> bool:
-    """Return whether a measure tells unjudged documents from those of grade 0, by their ranks."""
+    """Check whether a measure distinguishes unjudged documents from documents of grade 0."""
     if measure in CONVENTION_MEASURES:
         return False
     values = values_of(parsed := parse_measure(measure))
@@ -105,10 +105,10 @@ def sees_unjudged(measure: str) -> bool:
     return parsed.NAME == "Judged" or may_be_0
 
 
-# --- of queries ----------------------------------------------------------------------------------------
+# --- values of queries ---------------------------------------------------------------------------------
 
 HITS_BY = {"P": PRECISION, "R": RECALL, "RR": RANKS, "Success": SUCCESS}
-"""By measure the option that says what is counted of the hits, and over what."""
+"""The option of each measure that selects what is counted, and the denominator."""
 
 
 def _of_hits(option: str, inputs: KernelInput) -> Ratio:
@@ -124,7 +124,7 @@ _RATIOS: dict[str, Callable[[KernelInput], Ratio]] = {
 
 
 def ratio_of(measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking) -> Ratio:
-    """Return what a measure other than F1 sums for each query, and what it divides the sum by."""
+    """Compute numerator and denominator of each query, for a measure other than F1."""
     if isinstance(cutoff, tuple):
         raise ValueError(f"{measure} has one cutoff (found {cutoff})")
     by = {each: computed_by(each, options[each]) for each in OPTIONS_OF[measure] if each in options}
@@ -132,28 +132,28 @@ def ratio_of(measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRan
 
 
 def values_of_queries(measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking) -> Floats:
-    """Compute the value of each query, rounded if the option rounding says so."""
+    """Compute the value of each query, and round it if the option rounding says so."""
     if measure not in CONVENTION_MEASURES:
         parsed = parse_measure(measure)
-        found = KERNELS[str(parsed.NAME)](ranked.rankings, **values_of(parsed))
+        values = KERNELS[str(parsed.NAME)](ranked.rankings, **values_of(parsed))
     elif measure == "F1":
-        found = _f1(lambda part, k, of: ratio_of(part, k, of, ranked).values, cutoff, options)
+        values = _f1(lambda part, k, own: ratio_of(part, k, own, ranked).values, cutoff, options)
     else:
-        found = ratio_of(measure, cutoff, options, ranked).values
-    of_queries = rounding_of(options[ROUNDING]).of_queries if ROUNDING in options else None
-    return found if of_queries is None else rounded(found, *of_queries)
+        values = ratio_of(measure, cutoff, options, ranked).values
+    rounding = rounding_of(options[ROUNDING]).of_queries if ROUNDING in options else None
+    return values if rounding is None else rounded(values, *rounding)
 
 
-def _f1(of: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: Options) -> Floats:
-    """Return the harmonic mean of precision and recall, each of which a function computes."""
+def _f1(compute: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: Options) -> Floats:
+    """Compute the harmonic mean of precision and recall; `compute` gives each of the two."""
     options = {each: options[each] for each in (LEVEL, AVERAGING, PRECISION, RECALL)}
     precision, recall = (
-        of(name, k, options) for name, k in zip("PR", precision_recall_cutoffs(cutoff), strict=True)
+        compute(name, k, options) for name, k in zip("PR", precision_recall_cutoffs(cutoff), strict=True)
     )
     total = precision + recall
     empty = np.where(np.isnan(total), np.nan, 0.0)
-    found: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
-    return found
+    f1: Floats = np.divide(2 * precision * recall, total, out=empty, where=total > 0)
+    return f1
 
 
 # --- means ---------------------------------------------------------------------------------------------
@@ -162,16 +162,16 @@ def _f1(of: Callable[[str, Cutoff, Options], Floats], cutoff: Cutoff, options: O
 def means_of(
     measure: str, cutoff: Cutoff, options: Options, ranked: LabelledRanking, sets: QuerySets
 ) -> Floats:
-    """Compute the mean of a measure over each query set, NaN where there is none.
+    """Compute the mean of a measure over each query set; NaN where it is not defined.
 
     Parameters
     ----------
     measure : str
-        One of MEASURES, or another as one would type it, which has no options.
+        One of CONVENTION_MEASURES, or another measure as one would type it, which has no options.
     cutoff : int, pair of int or None
     options : mapping
         The value of each option of the measure.
-    ranked : Ranked
+    ranked : LabelledRanking
     sets : QuerySets
     """
 
@@ -186,7 +186,7 @@ def means_of(
             computed_by(F1_FROM, options[F1_FROM])(
                 is_micro(options),
                 lambda: sets.means(values()),
-                lambda: _f1(lambda part, k, of: means_of(part, k, of, ranked, sets), cutoff, options),
+                lambda: _f1(lambda part, k, own: means_of(part, k, own, ranked, sets), cutoff, options),
             )
         )
     [averaging] = [computed_by(each, options[each]) for each in _AVERAGING if each in options] or [macro]
@@ -196,14 +196,14 @@ def means_of(
 
 
 _AVERAGING = (AVERAGING, POOLING)
-"""The options that say how the values of queries become a mean; a measure has one of them or none."""
+"""The options that choose a macro or micro average; a measure has at most one of them."""
 
 
 def _pooled(options: Options) -> dict[str, Any]:
-    """Return the options by which a micro average is computed."""
-    known = dict(options)
+    """Replace the values that a micro average computes in another way."""
+    pooled = dict(options)
     for option, value in options.items():
-        of_option = OPTIONS[option].values if option in OPTIONS else {}
-        if value in of_option:
-            known[option] = of_option[value].pooled_as or value
-    return known
+        records = OPTIONS[option].values if option in OPTIONS else {}
+        if value in records:
+            pooled[option] = records[value].pooled_as or value
+    return pooled

@@ -1,4 +1,4 @@
-"""The conventions that people know by a name: those of the package, and those of the user's own file."""
+"""Read the named conventions: those of the package, and those of the user's own file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from permed_measures.tolerances import MAX_NUMBER
 
 
 class MeasureWithCutoffs(Protocol):
-    """What is said to be a measure: what it is called, the measure, and its cutoffs, the usual one first."""
+    """A named measure with the cutoffs to try, the usual one first."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -43,13 +43,15 @@ class NamedConvention(NamedTuple):
 
     Attributes
     ----------
-    name, source : str
+    name : str
+    source : str
+        Where one can look it up.
     measures : tuple of str
-        Those that it says how to compute.
+        The measures that it covers.
     convention : mapping
         The options of each measure.
     shared : mapping
-        The value of each option of a measure that has none for itself.
+        The values that a measure has unless the convention sets its own.
     """
 
     name: str
@@ -59,7 +61,7 @@ class NamedConvention(NamedTuple):
     shared: Options
 
     def has(self, measure: str) -> bool:
-        """Return whether it covers a measure; one that is written out says itself how it is computed."""
+        """Check whether it covers a measure; a measure written with its parameters is always covered."""
         return measure in self.measures or measure not in CONVENTION_MEASURES
 
     def of(self, measure: str) -> Options:
@@ -67,61 +69,58 @@ class NamedConvention(NamedTuple):
         return self.convention.get(measure) or {option: self.shared[option] for option in SHARED}
 
     def is_shared(self, measure: str, option: str, value: Any) -> bool:
-        """Return whether a value is that of the other measures, or the cutoff of a claim."""
+        """Check whether a measure shares its value of an option with others; a cutoff counts as shared."""
         return option not in self.shared or value == meant(measure, option, self.shared[option])
 
     def at(
-        self, claims: Iterable[MeasureWithCutoffs], usual: Mapping[str, Cutoff] | None = None
+        self, claims: Iterable[MeasureWithCutoffs], cutoffs: Mapping[str, Cutoff] | None = None
     ) -> Convention:
-        """Return how it computes the measures of claims, with their cutoffs.
+        """Return the options and the cutoff for each claim.
 
-        By the name of a claim `usual` has another cutoff than the first.
+        `cutoffs` has the cutoff of each claim by its name; if left out, each claim gets its first one.
         """
-        found: dict[str, dict[str, Any]] = {}
+        convention: dict[str, dict[str, Any]] = {}
         for claim in claims:
-            cutoff = claim.cutoffs[0] if usual is None else usual[claim.name]
-            found.setdefault(claim.measure, {**self.of(claim.measure)})[CUTOFF_OF + claim.name] = cutoff
-        return found
+            cutoff = claim.cutoffs[0] if cutoffs is None else cutoffs[claim.name]
+            convention.setdefault(claim.measure, {**self.of(claim.measure)})[CUTOFF_OF + claim.name] = cutoff
+        return convention
 
     def with_changes(self, n: int) -> str:
-        """Return its name, and a number of changes from it if there are any."""
+        """Write its name and a number of changes, if there are any."""
         return f"{self.name} with {pluralize(n, 'change')}" if n else self.name
 
 
 def read_conventions(path: str | os.PathLike[str]) -> tuple[NamedConvention, ...]:
-    """Read the conventions of a TOML file, as those of the package stand in ``conventions.toml``.
+    """Read the conventions of a TOML file in the form of the package's ``conventions.toml``.
 
     Raises
     ------
     InputError
-        For a file that is no such TOML; the message says in which convention, and which key.
+        If the file is not TOML, or a key or value is unknown. The message names the convention and the key.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         table = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path)) from None
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # of bytes that are no text, of too many digits
-        raise InputError(f"is no TOML ({error})", where=str(path)) from None
+    except (ValueError, RecursionError) as error:  # also bytes that are not text, and too many digits
+        raise InputError(f"is not TOML ({error})", where=str(path)) from None
     return _conventions(table, str(path))
 
 
 def _conventions(table: dict[str, Any], path: str) -> tuple[NamedConvention, ...]:
-    given = table.get("convention")
-    if not isinstance(given, list) or not given or not all(isinstance(each, dict) for each in given):
+    tables = table.get("convention")
+    if not isinstance(tables, list) or not tables or not all(isinstance(each, dict) for each in tables):
         example = '[[convention]], with name = "...", source = "..." and options = {...}'
         raise InputError("there is no convention", where=path, hint=f"Write {example}")
-    found: list[NamedConvention] = []
-    for number, each in enumerate(given, start=1):
-        name = each.get("name")
+    conventions: list[NamedConvention] = []
+    for number, block in enumerate(tables, start=1):
+        name = block.get("name")
         where = f"{path}: convention {name!r}" if isinstance(name, str) else f"{path}: convention {number}"
-        found.append(_convention(each, where))
-        if found[-1].name in [other.name for other in found[:-1]]:
-            raise InputError("there are two of this name", where=where)
-    return tuple(found)
+        conventions.append(_convention(block, where))
+        if conventions[-1].name in [other.name for other in conventions[:-1]]:
+            raise InputError("two conventions have this name", where=where)
+    return tuple(conventions)
 
 
 _KEYS = ("name", "source", "measures", "options", *CONVENTION_MEASURES)
@@ -140,7 +139,7 @@ def _convention(table: dict[str, Any], where: str) -> NamedConvention:
     for measure in measures:
         if measure not in CONVENTION_MEASURES:
             raise _not_one_of("measures", measure, CONVENTION_MEASURES, where)
-    of_all = {**DEFAULT, **dict(_options("options", table.get("options", {}), None, where))}
+    shared = {**DEFAULT, **dict(_options("options", table.get("options", {}), None, where))}
     convention: dict[str, Options] = {}
     for measure in CONVENTION_MEASURES:
         own = {}
@@ -149,12 +148,12 @@ def _convention(table: dict[str, Any], where: str) -> NamedConvention:
                 raise _not_one_of("measures", measure, measures, where)
             own = dict(_options(measure, table[measure], measure, f"{where}, {measure}"))
         options = (*SHARED, *OPTIONS_OF[measure])
-        convention[measure] = {each: meant(measure, each, {**of_all, **own}[each]) for each in options}
-    return NamedConvention(table["name"], table["source"], tuple(measures), convention, of_all)
+        convention[measure] = {each: meant(measure, each, {**shared, **own}[each]) for each in options}
+    return NamedConvention(table["name"], table["source"], tuple(measures), convention, shared)
 
 
 def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[tuple[str, str | float]]:
-    """Yield the options of a table, checked; those of one measure if it is that of one."""
+    """Check and yield the options of a table, which is about one measure or about all (None)."""
     if not isinstance(table, dict):
         example = "{ ties = 'input' }" if measure else "{ gain = 'exp' }"
         raise InputError(f"{key} must be a table such as {example} (found {table!r})", where=where)
@@ -166,9 +165,9 @@ def _options(key: str, table: Any, measure: str | None, where: str) -> Iterator[
 
 
 def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str | float:
-    """Return the value of an option, checked."""
+    """Check and return the value of an option."""
     if OPTIONS[option].of_table is not None and isinstance(value, dict):
-        gains = [_gain(option, *each, where) for each in value.items()]
+        gains = [_gain(option, grade, gain, where) for grade, gain in value.items()]
         if len(dict(gains)) < len(gains):
             raise InputError(f"option {option} has two numbers for one grade (found {value!r})", where=where)
         return GainTable.of(dict(gains))
@@ -183,7 +182,7 @@ def _value(option: str, value: Any, measures: Sequence[str], where: str) -> str 
 
 
 def _gain(option: str, grade: str, gain: Any, where: str) -> tuple[float, float]:
-    """Return a grade and its gain in a table of grades, checked."""
+    """Check and return a grade and its gain in a table of grades."""
     if not _is_number(gain) or not grade.replace(".", "", 1).isdecimal():
         problem = f"option {option} as a table must have a number for each grade (found {grade!r}: {gain!r})"
         raise InputError(problem, where=where, hint='Write { 1 = 1, "1.5" = 10 }')
@@ -194,24 +193,27 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_NUMBER
 
 
-def _not_one_of(what: str, found: Any, known: Iterable[str], where: str) -> InputError:
-    near = get_close_matches(str(found), list(known), 1)
-    is_value = what.startswith("option ")
-    other = next((each for each in SHARED if is_value and found in [*OPTIONS[each].values]), "")
-    hint = f"Did you mean {near[0]}?" if near else f'Write {other} = "{found}"' if other else ""
-    return InputError(f"{what} must be one of {', '.join(known)} (found {found!r})", where=where, hint=hint)
+def _not_one_of(kind: str, value: Any, known: Iterable[str], where: str) -> InputError:
+    near = get_close_matches(str(value), list(known), 1)
+    is_value = kind.startswith("option ")
+    other = next((option for option in SHARED if is_value and value in [*OPTIONS[option].values]), "")
+    hint = f"Did you mean {near[0]}?" if near else f'Write {other} = "{value}"' if other else ""
+    return InputError(f"{kind} must be one of {', '.join(known)} (found {value!r})", where=where, hint=hint)
 
 
 NAMED = _conventions(OWN_FILE, "conventions.toml")
-"""The named conventions of the package, the community's first."""
+"""The named conventions of the package; the community's comes first."""
 COMMUNITY = NAMED[0]
 """The community's default."""
 
 
 def conventions_with(path: str | os.PathLike[str] | None) -> tuple[NamedConvention, ...]:
-    """Return the conventions of the package, and before all but the community's those of a user's file."""
+    """Return the named conventions: the community's, those of a user's file, then the others of the package.
+
+    A user's convention replaces one of the package with the same name.
+    """
     if path is None:
         return NAMED
     own = read_conventions(path)
-    found = {each.name: each for each in (COMMUNITY, *own, *NAMED)}  # in this order
-    return tuple((found | {each.name: each for each in own}).values())
+    by_name = {each.name: each for each in (COMMUNITY, *own, *NAMED)}  # fixes the order
+    return tuple((by_name | {each.name: each for each in own}).values())

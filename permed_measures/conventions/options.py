@@ -1,4 +1,7 @@
-"""What is known of options and conventions, by the records of their values."""
+"""Look up options and their values, and change, compare and describe conventions.
+
+The values stand in `records.py`.
+"""
 
 from __future__ import annotations
 
@@ -23,37 +26,40 @@ from permed_measures.escaping import grouped, join_names
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
 
 Options = Mapping[str, Any]
-"""The value of each option of a measure; ``cutoff of NAME`` is the cutoff of a claim about it."""
+"""The value of each option of a measure. The option ``cutoff of NAME`` is the cutoff of the claim NAME."""
 Convention = Mapping[str, Options]
-"""How measures are computed: by the name of a measure its options."""
+"""How measures are computed: the options of each measure, by its name."""
 
 CONVENTION_MEASURES = ("AP", "nDCG", "P", "R", "RR", "Success", "F1")
 """The measures that have options."""
 CUTOFF_OF = "cutoff of "
-"""How the option begins that is the cutoff of a claim."""
+"""The prefix of the option that is the cutoff of a claim."""
 OWN_FILE: dict[str, Any] = tomllib.loads(
     files("permed_measures.conventions").joinpath("conventions.toml").read_text(encoding="utf-8")
 )
 DEFAULT: Options = {name: option.default for name, option in OPTIONS.items()}
 """The community's value of each option."""
 SHARED = tuple(name for name, option in OPTIONS.items() if not option.measures)
-"""The options that all measures of a row share."""
+"""The options that every measure has."""
 OPTIONS_OF = {
     measure: tuple(name for name, option in OPTIONS.items() if measure in option.measures)
     for measure in CONVENTION_MEASURES
 }
-"""The options of each measure beside those that all share."""
+"""The further options of each measure."""
 OF_RANKINGS = tuple(name for name, option in OPTIONS.items() if option.about == RANKINGS)
-"""The options that rankings depend on."""
+"""The options that change the ranking."""
 OF_QUERIES = tuple(name for name, option in OPTIONS.items() if option.about == QUERIES)
-"""The options that make no difference to a function of one query, but that nothing relevant may count 1."""
+"""The options that change which queries count and how they are grouped.
+
+They cannot change a function of one query, except that a query without relevant documents may score 1.
+"""
 
 
-# --- what values compute ---------------------------------------------------------------------------------
+# --- the functions of values -----------------------------------------------------------------------------
 
 
 def computed_by(option: str, value: Any) -> Any:
-    """Return what the value of an option computes; of a relevance level the grade itself."""
+    """Return the function or number behind the value of an option; a relevance level is the grade itself."""
     if isinstance(value, GainTable):
         return _by_table(option, value)
     return OPTIONS[option].values[value].compute if OPTIONS[option].values else value
@@ -63,45 +69,44 @@ def computed_by(option: str, value: Any) -> Any:
 def _by_table(option: str, table: GainTable) -> Any:
     of_table = OPTIONS[option].of_table
     if of_table is None:
-        raise ValueError(f"{option} is no table")
+        raise ValueError(f"{option} does not take a table of grades")
     return of_table(table)
 
 
 def rounding_of(value: Any) -> Rounding:
-    """Return what a value of the option rounding does.
+    """Return the digits to which a value of the option rounding rounds.
 
-    Those of `identify` are to any number of digits of the values of queries: a pair of the digits and a key
-    of `HALVES`.
+    `identify` also tries a pair: the digits of the values of queries, and a key of `HALVES`.
     """
     if isinstance(value, tuple):
-        digits, way = value
-        return Rounding(of_queries=(digits, HALVES[way]))
-    found: Rounding = computed_by(ROUNDING, value)
-    return found
+        digits, half = value
+        return Rounding(of_queries=(digits, HALVES[half]))
+    rounding: Rounding = computed_by(ROUNDING, value)
+    return rounding
 
 
 def counts_nothing_as_one(queries: Any) -> bool:
-    """Return whether a query without relevant documents counts 1 in a query set."""
+    """Check whether a query without relevant documents scores 1 in a query set."""
     return bool(computed_by(QUERY_SET, queries).nothing_is_one)
 
 
 def query_sets() -> list[QuerySet]:
-    """Return the rules of all query sets."""
+    """List the rules of all query sets."""
     return [each.compute for each in OPTIONS[QUERY_SET].values.values()]
 
 
 def place(queries: str) -> int:
-    """Return the place of a query set among all."""
+    """Return the index of a query set in `query_sets()`."""
     return list(OPTIONS[QUERY_SET].values).index(queries)
 
 
 def options_apart() -> list[str]:
-    """Return the options that scripts choose for one measure, as the library has them that computes it."""
+    """List the options that a script may set for one measure alone: each library has its own defaults."""
     return [name for name, option in OPTIONS.items() if option.apart]
 
 
 def value_record(option: str, value: Any) -> Value | None:
-    """Return the record of a value; none of a grade, a table or a cutoff."""
+    """Return the record of a value; None for a grade, a table or a cutoff."""
     known = OPTIONS.get(option)
     return None if known is None else known.values.get(value)
 
@@ -117,27 +122,27 @@ def describe(option: str, value: Any) -> str:
 
 
 def value_of(option: str, value: Any) -> Value:
-    """Return the texts of a value; cutoffs, relevance levels and tables of grades are told by themselves."""
+    """Return the record of a value; a cutoff, a level or a table of grades gets one with texts only."""
     known = OPTIONS.get(option)
     if known is None:
         return Value(cutoff_text(value), "")
     if isinstance(value, GainTable):
-        what = known.title.partition(" of ")[0].removesuffix("s")
-        return Value(text := f"{what}s of the grades {value}", "", text)
+        noun = known.title.partition(" of ")[0].removesuffix("s")
+        return Value(text := f"{noun}s of the grades {value}", "", text)
     if known.values:
         return known.values[value]
     return Value(text := f"relevant from grade {value:g} on", "", text if value != known.default else "")
 
 
-def cutoff_text(rank: Cutoff) -> str:
-    """Return a cutoff as part of a sentence."""
-    precision, recall = precision_recall_cutoffs(rank)
+def cutoff_text(cutoff: Cutoff) -> str:
+    """Write a cutoff as part of a sentence."""
+    precision, recall = precision_recall_cutoffs(cutoff)
     same = str(precision or "none")
     return same if precision == recall else f"{precision} for precision, {recall} for recall"
 
 
 def title(option: str) -> str:
-    """Return the title of an option; a cutoff is its own title."""
+    """Return the title of an option; a cutoff option is its own title."""
     return OPTIONS[option].title if option in OPTIONS else option
 
 
@@ -145,7 +150,7 @@ def title(option: str) -> str:
 
 
 class Setting(NamedTuple):
-    """An option of some measures; of all that have it if none is named.
+    """An option of some measures, or of every measure that has it if none is named.
 
     Examples
     --------
@@ -157,7 +162,7 @@ class Setting(NamedTuple):
     measures: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write the name of the option and of the measures."""
+        """Write the option and the measures."""
         return self.option + self._of_measures
 
     @property
@@ -176,41 +181,41 @@ def default_of(measure: str) -> Options:
 
 
 def meant(measure: str, option: str, value: Any) -> Any:
-    """Return a value of an option as a measure has it: the community's if only others have that value."""
+    """Return a value of an option if the measure can have it, else the community's value."""
     record = value_record(option, value)
-    is_known = record is None or not record.measures or measure in record.measures
-    return value if is_known else DEFAULT[option]
+    has_value = record is None or not record.measures or measure in record.measures
+    return value if has_value else DEFAULT[option]
 
 
 def options_in(convention: Convention) -> list[str]:
-    """Return the options of all measures of a convention, each once."""
+    """List the options of all measures of a convention, each once."""
     return list(dict.fromkeys(option for options in convention.values() for option in options))
 
 
 def settings(convention: Convention) -> dict[Setting, Any]:
-    """Return the value of each option, by the measures that share it where not all do.
+    """Merge the options of the measures: one setting for each value of an option that several share.
 
     Examples
     --------
-    >>> found = settings({"AP": {"ties": "trec", "level": 2.0}, "RR": {"ties": "input", "level": 2.0}})
-    >>> {str(setting): value for setting, value in found.items()}
+    >>> merged = settings({"AP": {"ties": "trec", "level": 2.0}, "RR": {"ties": "input", "level": 2.0}})
+    >>> {str(setting): value for setting, value in merged.items()}
     {'ties of AP': 'trec', 'ties of RR': 'input', 'level': 2.0}
     """
-    found: dict[Setting, Any] = {}
+    merged: dict[Setting, Any] = {}
     for option in options_in(convention):
         groups = measures_by_value(convention, option)
         for value, measures in groups.items():
-            found[Setting(option, tuple(measures) if len(groups) > 1 else ())] = value
-    return found
+            merged[Setting(option, tuple(measures) if len(groups) > 1 else ())] = value
+    return merged
 
 
 def measures_by_value(convention: Convention, option: str) -> dict[Any, list[str]]:
-    """Return by value of an option the measures that have it."""
+    """Group the measures of a convention by their value of an option."""
     return grouped((options[option], measure) for measure, options in convention.items() if option in options)
 
 
 def with_value(convention: Convention, option: str, value: Any, measures: Collection[str] = ()) -> Convention:
-    """Return a convention with another value of an option, for some of its measures or all that have it.
+    """Change an option of some measures, or of all that have it.
 
     Examples
     --------
@@ -225,8 +230,8 @@ def with_value(convention: Convention, option: str, value: Any, measures: Collec
     }
 
 
-def changes_of(ours: Convention, theirs: Convention) -> list[str]:
-    """Return the differences of a convention from another, in the measures that it has too.
+def changes_of(convention: Convention, base: Convention) -> list[str]:
+    """Describe how a convention differs from a base, for the measures that both have.
 
     Examples
     --------
@@ -234,13 +239,13 @@ def changes_of(ours: Convention, theirs: Convention) -> list[str]:
     >>> changes_of(with_value(community, "level", 2.0, ["RR"]), community)
     ['relevance level of RR: relevant from grade 2 on (not: relevant from grade 1 on)']
     """
-    texts, ours = [], {measure: options for measure, options in ours.items() if measure in theirs}
-    for option in options_in(ours):
-        n_values = len(measures_by_value(ours, option))
+    texts, common = [], {measure: options for measure, options in convention.items() if measure in base}
+    for option in options_in(common):
+        n_values = len(measures_by_value(common, option))
         changes = grouped(
-            ((options[option], theirs[measure][option]), measure)
-            for measure, options in ours.items()
-            if option in options and options[option] != theirs[measure][option]
+            ((options[option], base[measure][option]), measure)
+            for measure, options in common.items()
+            if option in options and options[option] != base[measure][option]
         )
         for (value, other), measures in changes.items():
             setting = Setting(option, tuple(measures) if n_values > 1 or len(changes) > 1 else ())
@@ -249,7 +254,9 @@ def changes_of(ours: Convention, theirs: Convention) -> list[str]:
 
 
 def with_n_changes(base: Convention, values: Mapping[str, Sequence[Any]], n: int) -> Iterator[Convention]:
-    """Yield each convention that differs from another in exactly `n` options, by the values of each option.
+    """Yield each convention that differs from `base` in exactly `n` options.
+
+    `values` has the values to try of each option.
 
     Examples
     --------
@@ -259,10 +266,12 @@ def with_n_changes(base: Convention, values: Mapping[str, Sequence[Any]], n: int
     """
     for changed in combinations(values, n):
         others = (
-            [each for each in values[option] if {*measures_by_value(base, option)} != {each}]
+            [value for value in values[option] if {*measures_by_value(base, option)} != {value}]
             for option in changed
         )
         for new in product(*others):
             yield reduce(
-                lambda found, change: with_value(found, *change), zip(changed, new, strict=True), base
+                lambda convention, change: with_value(convention, *change),
+                zip(changed, new, strict=True),
+                base,
             )

@@ -1,6 +1,6 @@
-"""What the values of options compute for each query: what is summed, and what the sum is divided by.
+"""Compute measures query by query, as a numerator and a denominator.
 
-`options.py` says which value computes what.
+`records.py` says which value of an option uses which of these functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRECISION, RECALL, RANKS, SUCCESS = "precision", "recall", "ranks", "success"
 
 @dataclass(frozen=True, eq=False)
 class LabelPolicy:
-    """Judgments under a label policy, and their relevant grades."""
+    """Judgments under a label policy, such as strict labels, with their relevant grades."""
 
     policy: str
     judgments: Judgments
@@ -43,15 +43,15 @@ class LabelPolicy:
 
     @classmethod
     def of(cls, policy: str, judgments: Judgments) -> LabelPolicy:
-        """Find the relevant grades."""
+        """Collect the relevant grades of judgments."""
         return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
 
     def __reduce__(self) -> tuple[type[LabelPolicy], tuple[str, Judgments, tuple[float, ...]]]:
-        """Write what it was made of: what was computed may be by functions that have no name."""
+        """Pickle without the cache: its keys may be lambdas, which cannot be pickled."""
         return LabelPolicy, (self.policy, self.judgments, self.grades)
 
     def cached(self, compute: Callable[..., Floats], *options: object) -> Floats:
-        """Compute what depends on the judgments and some options alone, whatever is ranked."""
+        """Compute an array that depends on the judgments and these options alone, once for all rankings."""
         key = (compute, *options)
         if key not in self._cache:
             self._cache[key] = compute(self, *options)
@@ -75,34 +75,34 @@ class LabelPolicy:
 
 _LEVELS = 20
 _STRICT = 2
-"""The lowest grade that is relevant where partly relevant documents are not."""
+"""The lowest relevant grade of strict labels."""
 
 
 def all_relevant(judgments: Judgments) -> Judgments:
-    """Return judgments in which every judged document has grade 1."""
+    """Give every judged document grade 1."""
     return replace(judgments, grade=np.ones_like(judgments.grade))
 
 
 def strict(judgments: Judgments) -> Judgments:
-    """Return judgments in which grades from 2 on are 1, and others 0."""
-    kept = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
-    return replace(judgments, grade=kept.astype(np.float64))
+    """Binarise grades: those from 2 on become 1, lower ones 0; negative grades stay."""
+    grade = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
+    return replace(judgments, grade=grade.astype(np.float64))
 
 
 def has_strict(judgments: Judgments) -> bool:
-    """Return whether any document is relevant in strict judgments."""
+    """Check whether any document is relevant under strict labels."""
     return bool(judgments.num_rel(_STRICT).any())
 
 
 class TieRankRange(NamedTuple):
-    """The first and the last rank that each hit could have among the documents with its score."""
+    """The first and the last rank that each hit could have, by the order of its tie."""
 
     first: Ints
     last: Ints
 
 
 class LabelledRanking(NamedTuple):
-    """A ranking under a label policy; `tie_ranks` is None if it has no ties or they are unknown."""
+    """A ranking under a label policy; `tie_ranks` is None if there are no ties or they are unknown."""
 
     labels: LabelPolicy
     rankings: JudgedRankings
@@ -110,21 +110,21 @@ class LabelledRanking(NamedTuple):
 
 
 class NeedsRunError(Exception):
-    """What is computed depends on a run, and there is none."""
+    """A computation needs a run, but only the qrels are known."""
 
 
 @dataclass(frozen=True, eq=False)
 class KernelInput:
-    """What a measure is computed from.
+    """The inputs of a measure.
 
     Attributes
     ----------
     cutoff : int or None
     by : mapping
-        What the value of each option computes; of a relevance level the grade itself.
-    labels : Labels
-    ranked : Ranked or None
-        What is ranked; None if only the qrels are known.
+        The function behind the value of each option; for a relevance level, the grade itself.
+    labels : LabelPolicy
+    ranked : LabelledRanking or None
+        None if only the qrels are known.
     """
 
     cutoff: int | None
@@ -134,7 +134,7 @@ class KernelInput:
 
     @property
     def rankings(self) -> JudgedRankings:
-        """The judged documents that were retrieved.
+        """The ranks of the retrieved judged documents.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class KernelInput:
 
     @property
     def tie_ranks(self) -> TieRankRange | None:
-        """The ranks that tied hits could have, None without any."""
+        """The ranks that tied hits could have; None if there are no ties or they are unknown."""
         return None if self.ranked is None else self.ranked.tie_ranks
 
     @property
@@ -162,22 +162,22 @@ class KernelInput:
 
     @property
     def num_rel_ret(self) -> Floats:
-        """How many relevant documents each query has within the cutoff."""
+        """The number of relevant documents of each query within the cutoff."""
         return self.rankings.num_rel_ret(self.level, self.cutoff)
 
     @property
     def num_rel(self) -> Ints:
-        """How many relevant documents each query has."""
+        """The number of relevant documents of each query."""
         return self.labels.judgments.num_rel(self.level)
 
     @property
     def returned(self) -> Ints:
-        """How many documents each query has within the cutoff."""
+        """The number of retrieved documents of each query within the cutoff."""
         return self.capped(self.rankings.retrieved)
 
     @property
     def ranks(self) -> Ints:
-        """How many ranks each query has: the cutoff, or as many as there are documents."""
+        """The number of ranks of each query: the cutoff, or without one the length of its list."""
         if self.cutoff is None:
             return self.rankings.retrieved
         return np.full(self.labels.judgments.n_queries, self.cutoff)
@@ -188,19 +188,19 @@ class KernelInput:
         return np.ones(self.labels.judgments.n_queries)
 
     def capped(self, numbers: Ints) -> Ints:
-        """Return the smaller of a number and the cutoff."""
+        """Limit numbers to the cutoff, if there is one."""
         return numbers if self.cutoff is None else np.minimum(numbers, self.cutoff)
 
 
 class Ratio(NamedTuple):
-    """What is summed for each query, and what the sum is divided by."""
+    """The numerator and the denominator of each query."""
 
     numerator: Floats
     denominator: Floats | Ints
 
     @property
     def values(self) -> Floats:
-        """The value of each query: 0 where there is nothing to divide by."""
+        """The value of each query; 0 where the denominator is 0."""
         return divide(self.numerator, self.denominator)
 
 
@@ -211,47 +211,47 @@ Weight = Callable[[float, float], float]
 
 
 def exp_weight(grade: float, top: float) -> float:
-    """Return what a grade gains exponentially, over that of the highest one."""
+    """Compute (2^g - 1) of a grade over (2^g - 1) of the highest grade."""
     return float((2**grade - 1) / (2**top - 1))
 
 
 def weights_of(weight: Weight, labels: LabelPolicy) -> dict[float, float]:
-    """Return the weight of each relevant grade in AP."""
+    """Compute the weight of each relevant grade in AP."""
     return {grade: weight(grade, labels.top) for grade in labels.grades}
 
 
 def _to_the_end(hits: Relevant, ends: Ints) -> Floats:
-    """Return the sum of 1/i from the rank of each hit to the end of its list."""
+    """Sum 1/i over the ranks i from each hit to the end of its list."""
     harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, ends.max(initial=1) + 1))])
-    found: Floats = harmonic[ends[hits.query]] - harmonic[hits.rank - 1]
-    return found
+    total: Floats = harmonic[ends[hits.query]] - harmonic[hits.rank - 1]
+    return total
 
 
 Discount = Callable[[NDArray[np.int32]], Floats]
-"""What gains are multiplied by at ranks."""
+"""The discount of gains by rank."""
 
 
 class Factor(Enum):
-    """What the number of relevant documents above makes of the weight of a document."""
+    """How the relevant documents above change what a document adds."""
 
     ONE = auto()
-    """Nothing: each document adds its weight."""
+    """Not at all: each document adds its weight."""
     FIRST = auto()
-    """The first relevant document alone adds its weight."""
+    """Only the first relevant document adds its weight."""
     FOUND = auto()
-    """The number of relevant documents down to it multiplies the weight, as in precision."""
+    """The weight is multiplied by the number of relevant documents down to this rank, as in precision."""
 
 
 class Summand(NamedTuple):
-    """What a document adds to a sum over ranks, besides its weight.
+    """The factors of the weight of a document in a sum over ranks.
 
     Attributes
     ----------
     factor : Factor
     discount : callable, optional
-        Of each rank, as an array; 1 if left out.
+        The discount of an array of ranks; 1 if left out.
     to_num_rel : bool
-        Whether nothing counts below rank R, the number of relevant documents of the query.
+        Whether documents below rank R, the number of relevant documents of the query, count nothing.
     """
 
     factor: Factor
@@ -260,7 +260,7 @@ class Summand(NamedTuple):
 
 
 class PerHit(NamedTuple):
-    """What hits add to AP, by their weights; and the same as a sum over ranks, if it is one at a cutoff."""
+    """The amount that each hit adds to AP; `as_sum` describes it as a sum over ranks, if it is one."""
 
     compute: Callable[[Relevant, Floats, KernelInput], Floats]
     as_sum: Callable[[int | None], Summand | None] = lambda _: None
@@ -272,12 +272,12 @@ RECIPROCAL = graded.DISCOUNTS["zipf"]
 
 @cache
 def _reciprocals_to(cutoff: int) -> Discount:
-    """Return what gives the sum of 1/i from each rank to the cutoff."""
+    """Make a discount: the sum of 1/i from a rank to the cutoff."""
     to_end = np.cumsum(1 / np.arange(cutoff, 0, -1))[::-1]
 
     def discount(ranks: NDArray[np.int32]) -> Floats:
-        found: Floats = np.where(ranks <= cutoff, to_end[np.minimum(ranks, cutoff) - 1], 0.0)
-        return found
+        total: Floats = np.where(ranks <= cutoff, to_end[np.minimum(ranks, cutoff) - 1], 0.0)
+        return total
 
     return discount
 
@@ -305,14 +305,14 @@ PRECISION_AT_EVERY_DOCUMENT = PerHit(lambda hits, weight, inputs: weight * _to_t
 
 
 def _precision_above(hits: Relevant) -> Floats:
-    """Return the precision just above each hit, which is 1 above the first rank."""
+    """Compute the precision just above each hit; above the first rank it is 1."""
     above = hits.rank - 1
-    found: Floats = np.divide(hits.found - 1, above, out=np.ones(len(above)), where=above > 0)
-    return found
+    precision: Floats = np.divide(hits.found - 1, above, out=np.ones(len(above)), where=above > 0)
+    return precision
 
 
 def _summed(labels: LabelPolicy, cutoff: int | None, level: float, weight: Weight | None) -> Floats:
-    """Return the sum of the largest weights of the relevant documents, or of their largest grades."""
+    """Sum the largest weights of the relevant documents up to the cutoff; without `weight`, their grades."""
     judgments = labels.judgments
     rows = judgments.grade >= level
     query, grade = judgments.query[rows], judgments.grade[rows]
@@ -323,40 +323,40 @@ def _summed(labels: LabelPolicy, cutoff: int | None, level: float, weight: Weigh
 
 
 def all_weights(inputs: KernelInput) -> Floats:
-    """Return the summed weight of the relevant documents."""
+    """Sum the weights of all relevant documents."""
     return inputs.labels.cached(_summed, None, inputs.level, inputs.by[WEIGHTS])
 
 
 def ideal_weights(inputs: KernelInput) -> Floats:
-    """Return the summed weight of the ideal list."""
+    """Sum the weights of the ideal list, cut at k."""
     return inputs.labels.cached(_summed, inputs.cutoff, inputs.level, inputs.by[WEIGHTS])
 
 
 def ideal_grades(inputs: KernelInput) -> Floats:
-    """Return the summed grades of the ideal list."""
+    """Sum the grades of the ideal list, cut at k."""
     return inputs.labels.cached(_summed, inputs.cutoff, inputs.level, None)
 
 
 def hits_in_order(inputs: KernelInput) -> Relevant:
-    """Return the hits as they are ranked."""
+    """Return the hits in their order."""
     return inputs.hits
 
 
 def hits_as_one_step(inputs: KernelInput) -> Relevant:
-    """Return hits with the rank and the count at the end of the documents with their score."""
+    """Move each hit to the end of its tie, where all hits of the tie are counted."""
     hits, rankings, tie_ranks = inputs.hits, inputs.rankings, inputs.tie_ranks
     if tie_ranks is None:
         return hits
     cutoff = inputs.cutoff or tie_ranks.last.max()
     last = tie_ranks.last[(rankings.grade >= inputs.level) & (rankings.rank <= cutoff)]
     start = hits.query * (last.max(initial=0) + 1)
-    every = np.sort(start + last)
-    found = np.searchsorted(every, start + last, "right") - np.searchsorted(every, start)
-    return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=found)
+    in_order = np.sort(start + last)
+    n_found = np.searchsorted(in_order, start + last, "right") - np.searchsorted(in_order, start)
+    return hits._replace(rank=np.minimum(last, cutoff).astype(np.int32), found=n_found)
 
 
 def average_precision_ratio(inputs: KernelInput) -> Ratio:
-    """Return what the hits add, and what that is divided by."""
+    """Compute numerator and denominator of AP."""
     hits = inputs.by[TIED].hits(inputs)
     weight = map_gains(hits.grade, weights_of(inputs.by[WEIGHTS], inputs.labels))
     added = inputs.by[PER_HIT].compute(hits, weight, inputs)
@@ -367,7 +367,7 @@ def average_precision_ratio(inputs: KernelInput) -> Ratio:
 
 
 class Gain(NamedTuple):
-    """What a grade gains in nDCG: each document, or the first of a list that gains anything."""
+    """The gain of each grade in nDCG; with `of_first`, only the first document with a gain counts."""
 
     of_grades: Callable[[Floats], Floats]
     of_first: bool = False
@@ -378,7 +378,7 @@ def _gain_of(grade: Floats, gain: Gain, negative: Callable[[Floats], Floats]) ->
 
 
 def is_relevant(grade: Floats) -> Floats:
-    """Return 1 for each grade from 1 on, else 0."""
+    """Map grades from 1 on to 1, others to 0."""
     return (grade >= 1).astype(np.float64)
 
 
@@ -386,39 +386,39 @@ def _of_dcg(inputs: KernelInput) -> tuple[Any, Any, Any]:
     return inputs.by[GAIN], inputs.by[NEGATIVE], inputs.by[DISCOUNT]
 
 
-def _dcg(rows: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floats:
+def _dcg(rankings: JudgedRankings, gain: Gain, negative: Any, discount: Any) -> Floats:
     """Compute DCG."""
-    gained = _gain_of(rows.grade, gain, negative)
+    gains = _gain_of(rankings.grade, gain, negative)
     if gain.of_first:
-        gained *= running_sum(rows.query, gained, rows.n_queries) == 1
-    return graded.dcg(rows, gained, discount)
+        gains *= running_sum(rankings.query, gains, rankings.n_queries) == 1
+    return graded.dcg(rankings, gains, discount)
 
 
 def dcg_in_order(inputs: KernelInput) -> Floats:
-    """Compute DCG of the documents as they are ranked."""
+    """Compute DCG of the documents in their order."""
     return _dcg(inputs.rankings.within(inputs.cutoff), *_of_dcg(inputs))
 
 
 def _discounts_up_to(n: int, inputs: KernelInput) -> Floats:
-    """Return the sum of the discounts of no rank, of rank 1, of ranks 1 and 2, … up to n."""
+    """Sum the discounts up to each rank from 0 to n."""
     discounts = inputs.by[DISCOUNT](np.arange(1, n + 1, dtype=np.int32))
     return np.concatenate([[0.0], np.cumsum(discounts)])
 
 
 def averaged_dcg(inputs: KernelInput) -> Floats:
-    """Compute DCG where each document gains the mean over the ranks that it could have."""
+    """Compute DCG with the mean discount over the ranks that each tied document could have."""
     rankings, tie_ranks = inputs.rankings, inputs.tie_ranks
     if tie_ranks is None:
         return dcg_in_order(inputs)
-    before = _discounts_up_to(tie_ranks.last.max(), inputs)
-    first, last = inputs.capped(tie_ranks.first - 1), inputs.capped(tie_ranks.last)
-    share = (before[last] - before[first]) / (tie_ranks.last - tie_ranks.first + 1)
-    gained = _gain_of(rankings.grade, inputs.by[GAIN], inputs.by[NEGATIVE])
-    return sums(rankings.query, gained * share, rankings.n_queries)
+    total = _discounts_up_to(tie_ranks.last.max(), inputs)
+    before, last = inputs.capped(tie_ranks.first - 1), inputs.capped(tie_ranks.last)
+    mean_discount = (total[last] - total[before]) / (tie_ranks.last - tie_ranks.first + 1)
+    gains = _gain_of(rankings.grade, inputs.by[GAIN], inputs.by[NEGATIVE])
+    return sums(rankings.query, gains * mean_discount, rankings.n_queries)
 
 
 class Tied(NamedTuple):
-    """What tied scores do in AP and in nDCG."""
+    """The treatment of tied scores in AP and in nDCG."""
 
     hits: Callable[[KernelInput], Relevant] = hits_in_order
     dcg: Callable[[KernelInput], Floats] = dcg_in_order
@@ -429,38 +429,38 @@ def _of_qrels(labels: LabelPolicy, cutoff: int | None, *of_dcg: Any) -> Floats:
 
 
 def ideal_of_qrels(inputs: KernelInput) -> Floats:
-    """Return the DCG of all judged documents, cut as the list is."""
+    """Compute the DCG of all judged documents in ideal order, cut at the cutoff."""
     return inputs.labels.cached(_of_qrels, inputs.cutoff, *_of_dcg(inputs))
 
 
 def ideal_uncut(inputs: KernelInput) -> Floats:
-    """Return the DCG of all judged documents."""
+    """Compute the DCG of all judged documents in ideal order, not cut."""
     return inputs.labels.cached(_of_qrels, None, *_of_dcg(inputs))
 
 
 def ideal_as_long_as_returned(inputs: KernelInput) -> Floats:
-    """Return the DCG of the best judged documents, as many as were returned within the cutoff."""
+    """Compute the DCG of the best judged documents, as many as were returned within the cutoff."""
     returned, best = inputs.returned, inputs.labels.ideal
     return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(inputs))
 
 
 def ideal_of_run(inputs: KernelInput) -> Floats:
-    """Return the DCG of the retrieved documents, sorted by grade."""
+    """Compute the DCG of the retrieved documents, sorted by grade."""
     return _dcg(graded.IDEALS["run"](inputs.rankings, inputs.cutoff), *_of_dcg(inputs))
 
 
 def ideal_of_cutoff(inputs: KernelInput) -> Floats:
-    """Return the DCG of the documents within the cutoff, sorted by grade."""
+    """Compute the DCG of the documents within the cutoff, sorted by grade."""
     return _dcg(graded.IDEALS["cutoff"](inputs.rankings, inputs.cutoff), *_of_dcg(inputs))
 
 
 def ideal_of_ones(inputs: KernelInput) -> Floats:
-    """Return the DCG of a list of ones, as long as the cutoff or else as the list."""
+    """Compute the DCG of a list of ones, with the length of the cutoff or else of the list."""
     return _discounts_up_to(inputs.ranks.max(initial=0), inputs)[inputs.ranks]
 
 
 def ndcg_ratio(inputs: KernelInput) -> Ratio:
-    """Return DCG, and that of the ideal list."""
+    """Compute DCG and the DCG of the ideal list."""
     return Ratio(inputs.by[TIED].dcg(inputs), inputs.by[IDEAL](inputs))
 
 
@@ -468,20 +468,20 @@ def ndcg_ratio(inputs: KernelInput) -> Ratio:
 
 
 class Hits(NamedTuple):
-    """What is counted of the hits of each query; and the same as a sum over ranks, if it is one."""
+    """A numerator from the hits of each query; `as_sum` describes it as a sum over ranks, if it is one."""
 
     compute: Callable[[KernelInput], Floats]
     as_sum: Summand | None = None
 
 
 class Over(NamedTuple):
-    """What is counted of the hits, and what that is divided by."""
+    """A numerator from the hits, and a denominator."""
 
     hits: Hits
     denominator: Callable[[KernelInput], Floats | Ints]
 
     def ratio(self, inputs: KernelInput) -> Ratio:
-        """Compute both."""
+        """Compute both for each query."""
         return Ratio(self.hits.compute(inputs), self.denominator(inputs))
 
 
@@ -500,7 +500,7 @@ def _reciprocal_of_first(inputs: KernelInput) -> Floats:
 
 
 def _middle_rank_of_first(inputs: KernelInput) -> Floats:
-    """Return the middle rank of the documents with the score of the first relevant one; infinity for none."""
+    """Compute the middle rank of the tie of the first relevant document; infinity if none is found."""
     rankings, tie_ranks = inputs.rankings, inputs.tie_ranks
     ranks = rankings.rank.astype(np.float64) if tie_ranks is None else (tie_ranks.first + tie_ranks.last) / 2
     first = np.full(rankings.n_queries, np.inf)
@@ -510,7 +510,7 @@ def _middle_rank_of_first(inputs: KernelInput) -> Floats:
 
 
 def _reciprocal_of_best(inputs: KernelInput) -> Floats:
-    """Return one over the rank of the first document with the highest grade of its list."""
+    """Compute the reciprocal rank of the first document with the highest grade of its list."""
     rankings = inputs.rankings
     highest = np.zeros(rankings.n_queries)
     np.maximum.at(highest, rankings.query, rankings.grade)
@@ -539,10 +539,10 @@ def smaller(inputs: KernelInput) -> Ints:
 
 
 def smaller_at_each_rank(inputs: KernelInput) -> Floats:
-    """Return the smaller of the number of relevant documents and the rank, summed over the list."""
-    least = np.minimum(inputs.num_rel, inputs.returned)
-    found: Floats = least * (least + 1) / 2 + (inputs.returned - least) * inputs.num_rel
-    return found
+    """Sum, over the ranks of the list, the smaller of the number of relevant documents and the rank."""
+    minimum = np.minimum(inputs.num_rel, inputs.returned)
+    total: Floats = minimum * (minimum + 1) / 2 + (inputs.returned - minimum) * inputs.num_rel
+    return total
 
 
 def one(inputs: KernelInput) -> Floats:

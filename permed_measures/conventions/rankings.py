@@ -1,6 +1,6 @@
-"""What the values of options do to rankings: ties, documents that are left out, lists that are cut.
+"""Rank lists by a tie rule, and leave documents out.
 
-`options.py` says which value does what.
+`records.py` says which value of an option uses which of these functions.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Lists = Mapping[str, QueryScores]
 
 
 class LeaveOut(NamedTuple):
-    """Which documents are left out.
+    """A rule that leaves documents out.
 
     Attributes
     ----------
     keep : callable, optional
-        Which rows stay in their lists, before these are ranked.
+        Selects the rows that stay, before the lists are ranked.
     condense : callable, optional
-        What becomes of rankings.
+        Removes documents from a ranking.
     """
 
     keep: Callable[[Lists, ScoredHits, list[str]], Bools] | None = None
@@ -38,12 +38,12 @@ class LeaveOut(NamedTuple):
 
 
 def with_a_score_above_0(_: Lists, rows: ScoredHits, __: list[str]) -> Bools:
-    """Return which documents have a score above 0."""
+    """Select the documents with a score above 0."""
     return np.asarray(rows.score > 0)
 
 
 def without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools:
-    """Return which documents have another id than their query."""
+    """Select the documents whose id differs from the id of their query."""
     kept = np.ones(len(rows.score), bool)
     for query_id, start in zip(query_ids, rows.start.tolist(), strict=True):
         if query_id in lists.get(query_id, ()):
@@ -52,73 +52,80 @@ def without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools
 
 
 def judged_only(rankings: JudgedRankings) -> JudgedRankings:
-    """Return rankings without unjudged documents; those with a negative grade are unjudged."""
+    """Remove unjudged documents from rankings, and documents with a negative grade."""
     return rankings.condensed
 
 
 def labelled_only(rankings: JudgedRankings) -> JudgedRankings:
-    """Return rankings without unjudged documents; those with a negative grade stay."""
+    """Remove unjudged documents from rankings; documents with a negative grade stay."""
     rank = position_in_query(rankings.query, rankings.n_queries).astype(np.int32)
     return replace(rankings, rank=rank, retrieved=np.diff(rankings.offsets))
 
 
 class RankedLists:
-    """Lists of scores, and their rankings.
+    """The scored lists of a run, ranked by any tie rule under any label policy.
 
-    Unless `all_ties` matter, a rule breaks only those ties whose documents have different grades. How many
-    queries the run has, and how many of them the qrels, is in `counts`.
+    Parameters
+    ----------
+    judgments : Judgments
+    rows : ScoredHits
+        The rows of the lists of judged queries.
+    counts : tuple of two ints
+        The number of queries of the run, and how many of them the qrels have.
+    all_ties : bool
+        Whether to break every tie. If not, only ties between different grades are broken, which is faster.
     """
 
     def __init__(
         self, judgments: Judgments, rows: ScoredHits, counts: tuple[int, int], all_ties: bool = False
     ) -> None:
         self._judgments, self._rows, self._counts, self._all_ties = judgments, rows, counts, all_ties
-        self._found: dict[tuple[TieBreak, LabelPolicy], JudgedRankings] = {}
+        self._rankings: dict[tuple[TieBreak, LabelPolicy], JudgedRankings] = {}
         self._mixed: dict[LabelPolicy, Bools] = {}
 
     def rankings(self, labels: LabelPolicy, ties: TieBreak) -> JudgedRankings:
-        """Rank the lists by a rule."""
-        if (ties, labels) not in self._found:
+        """Rank the lists by a tie rule."""
+        if (ties, labels) not in self._rankings:
             rows, judgments = self._rows, labels.judgments
             rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
             retrieved = rows.end - rows.start
-            found = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
-            self._found[ties, labels] = found
-        return self._found[ties, labels]
+            rankings = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
+            self._rankings[ties, labels] = rankings
+        return self._rankings[ties, labels]
 
     def mixed(self, labels: LabelPolicy) -> Bools:
-        """Return which hits are tied with documents of another grade, that of unjudged ones being 0."""
+        """Select the hits that are tied with a document of another grade; unjudged documents have grade 0."""
         if labels not in self._mixed:
             grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
             first, last = tie_rank_ranges(self._rows, self._judgments, np.float32)
             tie = self._rows.start[query] + first
-            _, one, which, n_hits = np.unique(tie, True, True, True)
-            size = (last - first + 1)[one]
+            _, example, inverse, n_hits = np.unique(tie, True, True, True)
+            size = (last - first + 1)[example]
             lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
-            np.fmin.at(lowest, which, grade)
-            np.fmax.at(highest, which, grade)
-            self._mixed[labels] = (lowest < highest)[which]
+            np.fmin.at(lowest, inverse, grade)
+            np.fmax.at(highest, inverse, grade)
+            self._mixed[labels] = (lowest < highest)[inverse]
         return self._mixed[labels]
 
     @property
     def has_ties(self) -> bool:
-        """Whether any judged document has the score of another one."""
+        """Whether any judged document has the same score as another document."""
         first, last = self._tie_ranks
         return bool((first != last).any())
 
     def tie_ranks(self, rankings: JudgedRankings) -> TieRankRange:
-        """Return the ranks that each hit could have among the documents with its score."""
-        place_of = np.searchsorted(self._rows.row, rankings.row)
-        return TieRankRange(*(each[place_of] for each in self._tie_ranks))
+        """Return the first and last rank of the documents with the score of each hit."""
+        position = np.searchsorted(self._rows.row, rankings.row)
+        return TieRankRange(*(ranks[position] for ranks in self._tie_ranks))
 
     @cached_property
     def _tie_ranks(self) -> TieRankRange:
-        """Those of all hits, in the order of the judgments."""
+        """The tie ranks of all hits, in the order of the judgments."""
         return TieRankRange(*tie_rank_ranges(self._rows, self._judgments, np.float64))
 
     @cached_property
     def listed(self) -> tuple[LabelPolicy, Ints]:
-        """Labels as if only the documents were judged that the lists have, and the new row of each."""
+        """The judgments of retrieved documents only, and the new row of each judgment."""
         judgments, listed = self._judgments, np.zeros(len(self._judgments.query), bool)
         listed[self._rows.row] = True
         kept = replace(

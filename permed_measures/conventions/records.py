@@ -1,7 +1,7 @@
-"""The options in which conventions differ: one record for each value says what all rooms need to know of it.
+"""Define the options in which conventions differ: one record for each value.
 
-To add a value is to add its record here: `audit`, `identify` and `possible` take it up from there. The named
-conventions are in ``conventions.toml``.
+To add a value, add its record here: `audit`, `identify` and `possible` then use it. The named conventions are
+in ``conventions.toml``.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ from permed_measures.engine.ranks import TieBreak
 
 
 class GainTable(str):
-    """The gain or the weight of each grade, as a value of an option; as a text ``1: 1, 2: 10``.
+    """A table with the gain or weight of each grade, as a value of an option; its text is ``1: 1, 2: 10``.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class GainTable(str):
 
     @classmethod
     def of(cls, gains: Mapping[float, float]) -> GainTable:
-        """Write a table."""
+        """Make a table from a mapping."""
         pairs = (f"{grade!r}: {gain!r}" for grade, gain in sorted(gains.items()))
         table = cls(re.sub(r"\.0\b", "", ", ".join(pairs)))  # with all digits: tables are compared as texts
         table.gains = dict(gains)
@@ -118,14 +118,14 @@ class GainTable(str):
 
 
 class Micro(Enum):
-    """What a micro average is by a value."""
+    """How a micro average is taken if an option has this value."""
 
     OWN = auto()
-    """A number of its own."""
+    """As usual: a number of its own."""
     NONE = auto()
-    """That of another convention."""
+    """Not at all: it equals the micro average by another value."""
     MEAN = auto()
-    """The mean of queries."""
+    """As the ordinary mean over queries."""
 
 
 def _always(_: Any) -> bool:
@@ -134,47 +134,46 @@ def _always(_: Any) -> bool:
 
 @dataclass(frozen=True)
 class Value:
-    """A value of an option: what it means and computes, and where it is another one than the default.
+    """A value of an option: its meaning, its function, and when it differs from the default.
 
     Attributes
     ----------
     description : str
-        What it means, as part of a sentence.
+        Its meaning, as part of a sentence.
     used_by : str
-        Who does it so.
+        The papers, programs and scripts that use it.
     phrase : str
-        What a paper says of it; empty for the usual one.
+        Its wording in a methods section; empty for the usual value.
     measures : tuple of str
-        Those that have it; all of the option if empty.
+        The measures that can have it; if empty, all measures of the option.
     compute
-        What it computes: the first value of the same option shows what is needed.
+        The function or number behind it. The other values of the same option show which kind is needed.
     offered : callable
-        Whether it is tried: on which run; of relevance labels on which judgments, of a measure's options on
-        which labels.
+        Whether an audit tries it. The argument is the run; for relevance labels the judgments; for options of
+        one measure the labels.
     defined : callable
-        On which labels a measure can be computed by it.
+        Whether a measure can be computed by it; the argument is the labels.
     usual : bool
-        Whether the measures of papers are computed so nearly always, apart from the default.
+        Whether it is one of the values that nearly all papers use, besides the default.
     any_run : str
-        For options that all measures share: what it is where nothing is known of the run, as another run then
-        has the same rankings and query sets by that value. Empty if there is none, so that no number of a
-        paper has bounds by it.
+        For options that all measures share: the value to take when the run is not known. Some other run then
+        has the same rankings and query sets by that value. If empty, `possible` has no bounds by this value.
     only_found : bool
-        Whether only the judgments of retrieved documents are known.
+        Whether it hides the judgments of documents that were not retrieved.
     has_grades, needs_grades : bool
-        Of relevance labels, whether relevant documents differ in grade; of other options, whether it is no
-        other value where they do not.
+        `has_grades` is for relevance labels: whether relevant documents may differ in grade. `needs_grades`
+        is for other options: whether the value equals another one if they do not.
     tells_ties, takes_ties, needs_ties : bool
-        Of rankings, whether it is known which documents are tied; of a measure, whether these may count in
-        another way than in their order, and whether they do.
+        `tells_ties` is for rankings: whether it is known which documents are tied. The others are for options
+        of a measure: whether ties may count in another way than by their order, and whether they do.
     shown_by : callable
-        On which small collections it may give another number than the default, of those that show its option.
+        Whether it may give another number than the default on a small collection that shows its option.
     pools : bool
-        Whether it makes a mean a micro average.
+        Whether the mean is a micro average.
     micro : Micro
-        What a micro average is by it.
+        How a micro average is taken with it.
     pooled_as : str
-        The value that takes its place in a micro average.
+        The value that replaces it in a micro average.
     """
 
     description: str
@@ -200,28 +199,28 @@ class Value:
 
 @dataclass(frozen=True)
 class Option:
-    """An option: what is common to its values.
+    """An option in which conventions differ, with its values.
 
     Attributes
     ----------
     title : str
     values : dict of str to Value
-        The first is the community's. One without values is a relevance level, which is a grade.
+        The first is the community's. An option without values is a relevance level: its value is a grade.
     measures : tuple of str
-        Those that have it; all, which share it, if empty.
+        The measures that have it; if empty, all measures have it.
     about : {'rankings', 'queries', 'means', 'measure'}
-        What it decides: which documents are ranked how, which queries count in which groups, how means are
-        written, or how the value of a query is computed.
+        The step that it changes: which documents are ranked and how; which queries count and in which groups;
+        how means are printed; or how the value of a query is computed.
     apart : bool
-        Whether scripts choose it for one measure, as the library has it that computes this measure.
+        Whether a script may set it for one measure alone, because each library has its own default.
     changes_measure : bool
-        Whether a value other than the default makes another measure of it, which none of ours is.
+        Whether any value but the default gives a measure that this package does not have.
     of_grades : bool
-        Whether it makes no difference to a function that sees no grades.
+        Whether it matters only to a function that gets grades.
     of_table : callable, optional
-        What a table of grades as its value computes.
+        Turns a table of grades into the function behind it, if the option takes tables.
     shown_by : callable
-        On which small collections its values may give different numbers.
+        Whether its values may give different numbers on a small collection.
     """
 
     title: str
@@ -240,20 +239,22 @@ class Option:
         return next(iter(self.values), 1.0)
 
     def values_for(self, measures: Iterable[str], levels: Iterable[float]) -> list[str | float]:
-        """Return the values that these measures can have."""
+        """List the values that these measures can have."""
         if not self.values:
             return list(levels)
         wanted = {*measures}
-        return [name for name, each in self.values.items() if not each.measures or {*each.measures} & wanted]
+        return [
+            name for name, value in self.values.items() if not value.measures or {*value.measures} & wanted
+        ]
 
 
 RANKINGS, QUERIES, MEANS = "rankings", "queries", "means"
-# The names of the options that all measures share, and of those that say how means are taken.
+# The names of the options that all measures share, and of those that choose how means are taken.
 TIES, LABELS, DOCUMENTS, SELF_MATCH, DEPTH = "ties", "labels", "documents", "self_match", "depth"
 QUERY_SET, AVERAGED, ROUNDING = "queries", "averaged", "rounding"
 AVERAGING, POOLING, F1_FROM = "averaging", "pooling", "f1"
 _HIGHEST_HALF = 3
-"""The highest grade that scripts for grades 0/1/2 are run on, with weights up to 1.5."""
+"""The highest grade on which scripts for grades 0/1/2 are run; its weight is then 1.5."""
 _CAPPED_FROM = 2
 """Up to this grade min(g/2, 1) is g/2."""
 
@@ -1104,5 +1105,5 @@ OPTIONS = {
 
 
 def depths() -> list[int]:
-    """Return to how many documents lists are cut by conventions, those that are not left out."""
-    return [each.compute for each in OPTIONS["depth"].values.values() if each.compute is not None]
+    """List the lengths to which conventions cut lists."""
+    return [value.compute for value in OPTIONS[DEPTH].values.values() if value.compute is not None]

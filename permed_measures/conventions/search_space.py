@@ -1,4 +1,4 @@
-"""Measures of runs by each of many conventions: those near the ones that have a name."""
+"""Compute measures by many conventions at once: the named ones, and those a few changes away."""
 
 from __future__ import annotations
 
@@ -33,47 +33,47 @@ from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET
 from permed_measures.measures.parameters import Cutoff
 
 Codes = NDArray[np.int64]
-"""Conventions: a row for each, a column for each option of each measure, in it the number of a value."""
+"""Conventions as integers: a row each, and a column for each option of each measure."""
 
 
 class Measurement:
-    """A measure of a run, which any convention computes.
+    """A measure of a run, to be computed by any convention.
 
     Attributes
     ----------
     name : str
-        What it is called; ``cutoff of NAME`` is the option that is its cutoff.
+        Its name. The option ``cutoff of NAME`` is its cutoff.
     measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success', 'F1'} or str
-        Another measure as one would type it, which has no options of its own.
+        Any other measure is written as one would type it, and has no options of its own.
     cutoffs : tuple
         The cutoffs to try, the usual one first.
     run : RunVariants
     options : tuple of str
-        Those that its value depends on.
+        The options that its value depends on.
     """
 
     def __init__(self, name: str, measure: str, cutoffs: tuple[Cutoff, ...], run: RunVariants) -> None:
         self.name, self.measure, self.cutoffs, self.run = name, measure, cutoffs, run
-        first = (each for each in SHARED if each != DEPTH)
-        # Lists that are cut come last: to many measures that is no other than their cutoff.
+        first = (option for option in SHARED if option != DEPTH)
+        # The length of lists comes last: for many measures it has the same effect as the cutoff.
         self.options = (*first, *OPTIONS_OF.get(measure, ()), CUTOFF_OF + name, DEPTH)
 
     def cutoff(self, convention: Convention) -> Cutoff:
-        """Return the cutoff that a convention has for it."""
-        rank: Cutoff = convention[self.measure][CUTOFF_OF + self.name]
-        return rank
+        """Return its cutoff in a convention."""
+        cutoff: Cutoff = convention[self.measure][CUTOFF_OF + self.name]
+        return cutoff
 
     def means(self, convention: Convention) -> Floats:
-        """Compute it by a convention over each query set; NaN where that means nothing."""
-        found = self.run.means(self.measure, self.cutoff(convention), convention[self.measure])
-        return np.full(len(query_sets()), np.nan) if found is None else found
+        """Compute its mean by a convention over each query set; NaN where it is not defined."""
+        means = self.run.means(self.measure, self.cutoff(convention), convention[self.measure])
+        return np.full(len(query_sets()), np.nan) if means is None else means
 
     def value(self, convention: Convention) -> float:
-        """Compute it by a convention; NaN if that means nothing here."""
+        """Compute its mean by a convention; NaN if it is not defined."""
         return float(self.means(convention)[place(convention[self.measure][QUERY_SET])])
 
     def typed(self, convention: Convention) -> str:
-        """Write the measure by a convention as one would type it."""
+        """Write the measure as one would type it to compute it by a convention."""
         options = convention[self.measure]
         ranked = self.run.ranked(options)
         labels = self.run.labels if ranked is None else ranked.labels
@@ -85,20 +85,20 @@ class Measurement:
 Q = TypeVar("Q", bound=Measurement)
 T = TypeVar("T")
 _ROWS_AT_ONCE = 50_000
-"""About how many conventions are looked at together."""
-_KEEPS, _JOINS = -1, -2
-"""In place of the number of a value: it stays, or becomes that of the other measures."""
+"""About how many conventions one array holds."""
+_KEEP, _LIKE_OTHERS = -1, -2
+"""In place of the code of a value: the column keeps its value, or takes that of the other measures."""
 
 
 class Neighbourhood(NamedTuple):
-    """Conventions that are so many changes from one of the bases of a space.
+    """Conventions with the same number of changes from a base of a space.
 
     Attributes
     ----------
     n_changes : int
     codes : ndarray of int64, shape (n, number of columns)
     base : ndarray of int64, shape (n,)
-        The number of the base that each is near to, ascending.
+        The index of the base of each convention, ascending.
     """
 
     n_changes: int
@@ -107,34 +107,36 @@ class Neighbourhood(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """A change of an option: its columns, the values that it may get there, and whether of one measure alone.
+    """A change of one option, with each value that it may get.
 
     Attributes
     ----------
     columns : list of int
+        The columns of the measures that change.
     codes : ndarray of int64, shape (number of values, number of columns)
-        `_JOINS` for a measure that gets the value of the others, whatever that is.
-    is_apart : bool
+        The new value in each column. `_LIKE_OTHERS` gives a measure the value that the others have.
+    sets_apart : bool
+        Whether one measure gets a value for itself.
     """
 
     columns: list[int]
     codes: Codes
-    is_apart: bool
+    sets_apart: bool
 
 
 _Sharing = dict[str, list[str]]
-"""By option the measures that share a value of it in a base."""
+"""The measures that share a value of each option in a base."""
 
 
-class _Ways(NamedTuple):
-    """All ways to change some options of a base.
+class _CombinedChanges(NamedTuple):
+    """All combinations of n changes.
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (number of ways, number of columns)
-        What each column becomes.
-    column, code : ndarray of int64, shape (number of ways, number of changes)
-        A column of each change, and what it becomes: where the base has that, it is not a change.
+    codes : ndarray of int64, shape (number of combinations, number of columns)
+        The new value in each column; `_KEEP` where nothing changes.
+    column, code : ndarray of int64, shape (number of combinations, number of changes)
+        One column of each change, and its new value there. A base that has this value already is not changed.
     """
 
     codes: Codes
@@ -143,28 +145,28 @@ class _Ways(NamedTuple):
 
 
 class ConventionSpace(Generic[Q]):
-    """The conventions near some named ones, for some measures of runs.
+    """The named conventions and their neighbours, for some measures of runs.
 
-    A change gives another value of an option to the measures that share one in a named convention, or to a
-    measure that has another one that of the others.
+    A change gives another value of an option to all measures that share a value in a named convention. If a
+    measure has a value of its own there, giving it the value of the others is a change too.
 
     Parameters
     ----------
-    measurements : sequence of Quantity
+    measurements : sequence of Measurement
     conventions : sequence of NamedConvention
-        Those that have all the measures are the bases.
+        The conventions that cover all measures are the bases.
     base_cutoffs : dict of str to Cutoff, optional
-        By the name of a quantity the cutoff that is no change; the first that it has if left out.
+        The cutoff of each measurement in the bases, by its name. If left out, its first cutoff.
     per_measure : collection of str
-        The options that one measure may change alone; one at most does.
+        The options that may change for one measure alone. A neighbour has at most one such change.
 
     Attributes
     ----------
     options : list of str
     values : dict of str to list
-        By option the values to change to.
+        The values to try of each option.
     bases : list of tuple
-        The named conventions, and how each computes the measures.
+        The named conventions, each with its options of the measures.
     """
 
     def __init__(
@@ -176,25 +178,19 @@ class ConventionSpace(Generic[Q]):
     ) -> None:
         self.measurements, self.conventions, self._per_measure = measurements, conventions, per_measure
         self.base_cutoffs = (
-            {measurement.name: measurement.cutoffs[0] for measurement in measurements}
-            if base_cutoffs is None
-            else base_cutoffs
+            {each.name: each.cutoffs[0] for each in measurements} if base_cutoffs is None else base_cutoffs
         )
-        named = [
-            each for each in conventions if all(each.has(measurement.measure) for measurement in measurements)
-        ]
-        had = {
-            option for measurement in measurements for option in measurement.options
-        }  # in an order that is not theirs
-        last = had & {DEPTH}  # after the cutoffs, as in each quantity
-        self.options = [option for option in OPTIONS if option in had - last]
-        self.options += [*sorted(had - {*OPTIONS}), *last]
+        covering = [named for named in conventions if all(named.has(each.measure) for each in measurements)]
+        options = {option for each in measurements for option in each.options}
+        last = options & {DEPTH}  # after the cutoffs, as in each measurement
+        self.options = [option for option in OPTIONS if option in options - last]
+        self.options += [*sorted(options - {*OPTIONS}), *last]
         self.values = {option: list(self._values(option)) for option in self.options}
-        self.bases = [(each, each.at(measurements, self.base_cutoffs)) for each in named]
-        self._number_values()
+        self.bases = [(named, named.at(measurements, self.base_cutoffs)) for named in covering]
+        self._encode()
 
-    def _number_values(self) -> None:
-        """Give numbers to the values of each option, first to those to change to; write the bases in them."""
+    def _encode(self) -> None:
+        """Give a code to each value of each option, first to those to try, and encode the bases."""
         self._coded_values: dict[str, list[Any]] = {
             option: list(dict.fromkeys([*values, *self._others(option)]))
             for option, values in self.values.items()
@@ -208,7 +204,7 @@ class ConventionSpace(Generic[Q]):
             for measure, options in options_of.items()
             if option in options
         ]
-        self._column = {each: number for number, each in enumerate(columns)}
+        self._column = {column: index for index, column in enumerate(columns)}
         self._sharing = [self._sharing_in(*base) for base in self.bases]
         rows = [self.codes(base) for _, base in self.bases]
         self._bases = np.array(rows, np.int64).reshape(len(rows), len(columns))
@@ -216,222 +212,216 @@ class ConventionSpace(Generic[Q]):
         self._rankings: dict[RunVariants, dict[int, int]] = {}
 
     def _others(self, option: str) -> Iterator[object]:
-        """Yield the values that bases have of an option, and the community's."""
+        """Yield the values of an option in the bases, and the community's value."""
         for _, base in self.bases:
             yield from measures_by_value(base, option)
         if option in OPTIONS:
             yield DEFAULT[option]
 
     def _values(self, option: str) -> Iterator[object]:
-        """Yield the values of an option that can be computed."""
+        """Yield the values of an option that are worth trying."""
         if option.startswith(CUTOFF_OF):
             measurement = next(each for each in self.measurements if CUTOFF_OF + each.name == option)
             yield from dict.fromkeys([*measurement.cutoffs, self.base_cutoffs[measurement.name]])
         elif option in SHARED:
-            offered = {
-                value
-                for measurement in self.measurements
-                for value in measurement.run.applicable_values(option)
-            }
-            yield from (value for value in OPTIONS[option].values if value in offered)
+            applicable = {value for each in self.measurements for value in each.run.applicable_values(option)}
+            yield from (value for value in OPTIONS[option].values if value in applicable)
         else:
-            measures = [measurement.measure for measurement in self.measurements]
+            measures = [each.measure for each in self.measurements]
             yield from OPTIONS[option].values_for(measures, self.measurements[0].run.labels.levels)
 
-    # --- what is near ----------------------------------------------------------------------------------
+    # --- neighbours ------------------------------------------------------------------------------------
 
     def neighbours(self, max_changes: int) -> Iterator[Neighbourhood]:
-        """Yield the conventions with up to so many changes from one of the bases, those with fewer first.
+        """Yield the conventions with up to `max_changes` changes from a base, those with fewer first.
 
-        One near several bases comes several times.
+        A neighbour of several bases comes once for each of them.
         """
         yield Neighbourhood(0, self._bases, np.arange(len(self._bases)))
-        alike = groupby(range(len(self.bases)), lambda number: self._sharing[number])
-        bases = [(sharing, np.array([*numbers])) for sharing, numbers in alike]
-        changes = {str(sharing): self._changes(sharing) for sharing, _ in bases if max_changes}
+        same_sharing = groupby(range(len(self.bases)), lambda index: self._sharing[index])
+        groups = [(sharing, np.array([*bases])) for sharing, bases in same_sharing]
+        changes = {str(sharing): self._changes(sharing) for sharing, _ in groups if max_changes}
         for n in range(1, max_changes + 1):
-            ways = {key: _ways(some, n, len(self._column)) for key, some in changes.items()}
-            for sharing, numbers in bases:
-                yield from self._near(n, ways[str(sharing)], numbers, sharing)
+            combined = {key: _combine(each, n, len(self._column)) for key, each in changes.items()}
+            for sharing, bases in groups:
+                yield from self._change_bases(n, combined[str(sharing)], bases, sharing)
 
-    def _near(self, n: int, ways: _Ways, bases: Codes, sharing: _Sharing) -> Iterator[Neighbourhood]:
-        """Yield the bases changed in each of some ways, some bases at a time."""
-        n_at_once = max(_ROWS_AT_ONCE // max(len(ways.codes), 1), 1)
+    def _change_bases(
+        self, n: int, changes: _CombinedChanges, bases: Codes, sharing: _Sharing
+    ) -> Iterator[Neighbourhood]:
+        """Apply each combination of `n` changes to each base, some bases at a time."""
+        n_at_once = max(_ROWS_AT_ONCE // max(len(changes.codes), 1), 1)
         for start in range(0, len(bases), n_at_once):
-            base = np.repeat(bases[start : start + n_at_once], len(ways.codes))
-            codes, column, code = (np.tile(each, (len(base) // max(len(each), 1), 1)) for each in ways)
+            base = np.repeat(bases[start : start + n_at_once], len(changes.codes))
+            codes, column, code = (np.tile(each, (len(base) // max(len(each), 1), 1)) for each in changes)
             before = self._bases[base]
             changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
-            after = self._joined(codes, np.where(codes == _KEEPS, before, codes), sharing)
-            changed &= ~((codes == _JOINS) & (after == before)).any(axis=1)
+            after = self._like_others(codes, np.where(codes == _KEEP, before, codes), sharing)
+            changed &= ~((codes == _LIKE_OTHERS) & (after == before)).any(axis=1)
             yield Neighbourhood(n, after[changed], base[changed])
 
-    def _joined(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
-        """Give measures that join the others the value that these have."""
-        for (measure, option), at in self._column.items():
-            joins = np.flatnonzero(codes[:, at] == _JOINS)
-            if len(joins):
-                known = (meant(measure, option, each) for each in self._coded_values[option])
-                number = np.array([self._code(option, each) for each in known])
-                after[joins, at] = number[after[joins, self._column[sharing[option][0], option]]]
+    def _like_others(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
+        """Replace `_LIKE_OTHERS` by the value of the measures that share one."""
+        for (measure, option), column in self._column.items():
+            rows = np.flatnonzero(codes[:, column] == _LIKE_OTHERS)
+            if len(rows):
+                values = (meant(measure, option, value) for value in self._coded_values[option])
+                new_code = np.array([self._code(option, value) for value in values])
+                after[rows, column] = new_code[after[rows, self._column[sharing[option][0], option]]]
         return after
 
     def _changes(self, sharing: _Sharing) -> list[_Change]:
-        """Return what can be changed in a base: an option of the measures that share its value, or of one."""
-        every, alone = list[_Change](), list[_Change]()
+        """List the changes of a base: first those of the measures that share a value, then those of one."""
+        shared, single = list[_Change](), list[_Change]()
         for option in self.options:
             measures = [measure for measure, other in self._column if other == option]
-            every.append(self._change(option, sharing[option]))
-            is_apart = option in self._per_measure
-            alone += [
-                _Change([self._column[measure, option]], np.array([[_JOINS]]), is_apart)
+            shared.append(self._change(option, sharing[option]))
+            sets_apart = option in self._per_measure
+            single += [
+                _Change([self._column[measure, option]], np.array([[_LIKE_OTHERS]]), sets_apart)
                 for measure in measures
                 if measure not in sharing[option]
             ]
-            if is_apart and len(measures) > 1:
-                alone += [self._change(option, [measure], is_apart) for measure in measures]
-        return [*every, *alone]
+            if sets_apart and len(measures) > 1:
+                single += [self._change(option, [measure], sets_apart) for measure in measures]
+        return [*shared, *single]
 
     def _sharing_in(self, named: NamedConvention, base: Convention) -> _Sharing:
-        """Return the measures that share a value of each option; all if each has one for itself."""
-        found = {}
+        """List the measures that share a value of each option; all measures if none shares it."""
+        sharing = {}
         for option in self.options:
             measures = [measure for measure in base if option in base[measure]]
             shared = [each for each in measures if named.is_shared(each, option, base[each][option])]
-            found[option] = shared or measures
-        return found
+            sharing[option] = shared or measures
+        return sharing
 
     def _code(self, option: str, value: Any) -> int:
         return self._coded_values[option].index(value)
 
-    def _change(self, option: str, measures: list[str], is_apart: bool = False) -> _Change:
-        known = OPTIONS[option].values if option in OPTIONS else {}
+    def _change(self, option: str, measures: list[str], sets_apart: bool = False) -> _Change:
+        records = OPTIONS[option].values if option in OPTIONS else {}
         values = [
             value
             for value in self.values[option]
-            if value not in known or not known[value].measures or {*known[value].measures} & {*measures}
+            if value not in records or not records[value].measures or {*records[value].measures} & {*measures}
         ]
         codes = [
             [self._code(option, meant(measure, option, value)) for measure in measures] for value in values
         ]
         columns = [self._column[measure, option] for measure in measures]
-        return _Change(columns, np.array(codes, np.int64).reshape(len(values), len(measures)), is_apart)
+        return _Change(columns, np.array(codes, np.int64).reshape(len(values), len(measures)), sets_apart)
 
     def changed_once(self, convention: Convention) -> Iterator[tuple[Setting, object, Convention]]:
-        """Yield each convention that differs in one setting, after the setting and its new value."""
+        """Yield each convention that differs in one setting, with the setting and its new value."""
         for setting in settings(convention):
             for value in self.values[setting.option]:
                 other = with_value(convention, setting.option, value, setting.measures)
                 if other != convention:
                     yield setting, value, other
 
-    # --- conventions as numbers ------------------------------------------------------------------------
+    # --- conventions as integers -----------------------------------------------------------------------
 
     def convention(self, codes: Codes) -> Convention:
-        """Return the convention of a row of codes."""
-        found: dict[str, dict[str, Any]] = {}
+        """Decode a row of codes."""
+        convention: dict[str, dict[str, Any]] = {}
         for (measure, option), code in zip(self._column, codes.tolist(), strict=True):
-            found.setdefault(measure, {})[option] = self._coded_values[option][code]
-        return found
+            convention.setdefault(measure, {})[option] = self._coded_values[option][code]
+        return convention
 
     def coded_values(self, option: str) -> list[Any]:
-        """Return the values of an option, each at its number in codes."""
+        """Return the values of an option; the index of a value is its code."""
         return self._coded_values[option]
 
     def codes(self, convention: Convention) -> Codes:
-        """Return the row of a convention."""
-        return np.array(
-            [
-                self._coded_values[option].index(convention[measure][option])
-                for measure, option in self._column
-            ]
-        )
+        """Encode a convention as a row."""
+        return np.array([self._code(option, convention[measure][option]) for measure, option in self._column])
 
-    def option_codes(self, measurement: Q, option: str, near: Codes) -> NDArray[np.int64]:
-        """Return the number of the value that an option has for a measure, by conventions."""
-        found: NDArray[np.int64] = near[:, self._column[measurement.measure, option]]
-        return found
+    def option_codes(self, measurement: Q, option: str, codes: Codes) -> NDArray[np.int64]:
+        """Return the code of an option of a measurement, for each convention."""
+        column: NDArray[np.int64] = codes[:, self._column[measurement.measure, option]]
+        return column
 
-    def measure_keys(self, measurement: Q, options: Sequence[str], near: Codes) -> NDArray[np.int64]:
-        """Return a number for each convention: one for all that have the same options for a measure."""
-        found, size = np.zeros(len(near), np.int64), 1
+    def measure_keys(self, measurement: Q, options: Sequence[str], codes: Codes) -> NDArray[np.int64]:
+        """Return an integer for each convention, equal where these options of a measurement are equal."""
+        keys, size = np.zeros(len(codes), np.int64), 1
         for option in options:
-            found += size * self.option_codes(measurement, option, near)
+            keys += size * self.option_codes(measurement, option, codes)
             size *= len(self._coded_values[option])
-        return found
+        return keys
 
-    def has(self, measurement: Q, option: str, value: object, near: Codes) -> NDArray[np.bool_]:
-        """Return which conventions have a value of an option for a measure."""
-        has_value = np.array([each == value for each in self._coded_values[option]])
-        return np.asarray(has_value[self.option_codes(measurement, option, near)])
+    def has(self, measurement: Q, option: str, value: object, codes: Codes) -> NDArray[np.bool_]:
+        """Check which conventions have a value of an option for a measurement."""
+        is_value = np.array([each == value for each in self._coded_values[option]])
+        return np.asarray(is_value[self.option_codes(measurement, option, codes)])
 
-    def compute(self, measurement: Q, near: Codes) -> Floats:
-        """Compute a measure by conventions; NaN where one means nothing."""
-        places = np.array([place(each) for each in self._coded_values[QUERY_SET]])
-        queries = places[self.option_codes(measurement, QUERY_SET, near)]
-        found: Floats = self._means_of(measurement, near)[np.arange(len(near)), queries]
-        return found
+    def compute(self, measurement: Q, codes: Codes) -> Floats:
+        """Compute the mean of a measurement by each convention; NaN where it is not defined."""
+        set_of_code = np.array([place(queries) for queries in self._coded_values[QUERY_SET]])
+        query_set = set_of_code[self.option_codes(measurement, QUERY_SET, codes)]
+        means: Floats = self._means_of(measurement, codes)[np.arange(len(codes)), query_set]
+        return means
 
     def forget(self, measurement: Q) -> None:
-        """Drop what was computed of a measure that is not asked for again."""
+        """Free the means of a measurement that is not needed again."""
         self._means.pop(measurement, None)
         self._rankings.pop(measurement.run, None)
 
-    def _means_of(self, measurement: Q, near: Codes) -> Floats:
-        """Return the means of a measure over each query set: one row for each convention."""
-        options = [each for each in measurement.options if each not in (QUERY_SET, *OF_RANKINGS)]
+    def _means_of(self, measurement: Q, codes: Codes) -> Floats:
+        """Compute the means of a measurement over each query set: one row for each convention."""
+        options = [option for option in measurement.options if option not in (QUERY_SET, *OF_RANKINGS)]
         size = prod(len(self.coded_values(option)) for option in options)
-        numbers = self.measure_keys(measurement, options, near) + size * self._rankings_of(measurement, near)
-        known = self._means.setdefault(measurement, {})
-        return self._compute_unique(known, numbers, near, measurement.means).reshape(-1, len(query_sets()))
+        keys = self.measure_keys(measurement, options, codes)
+        keys += size * self._rankings_of(measurement, codes)
+        cache = self._means.setdefault(measurement, {})
+        return self._compute_unique(cache, keys, codes, measurement.means).reshape(-1, len(query_sets()))
 
-    def _rankings_of(self, measurement: Q, near: Codes) -> NDArray[np.int64]:
-        """Return the number of the ranking by each convention, as a measure sees it."""
-        numbers, known = (
-            self.measure_keys(measurement, OF_RANKINGS, near),
-            self._rankings.setdefault(measurement.run, {}),
-        )
-        found = self._compute_unique(
-            known, numbers, near, lambda each: measurement.run.ranking_number(each[measurement.measure])
-        )
-        return found.astype(np.int64)
+    def _rankings_of(self, measurement: Q, codes: Codes) -> NDArray[np.int64]:
+        """Return the number of the ranking of a measurement by each convention."""
+
+        def ranking_number(convention: Convention) -> int:
+            return measurement.run.ranking_number(convention[measurement.measure])
+
+        keys = self.measure_keys(measurement, OF_RANKINGS, codes)
+        cache = self._rankings.setdefault(measurement.run, {})
+        return self._compute_unique(cache, keys, codes, ranking_number).astype(np.int64)
 
     def _compute_unique(
-        self, known: dict[int, T], numbers: NDArray[np.int64], near: Codes, compute: Callable[[Convention], T]
+        self, cache: dict[int, T], keys: NDArray[np.int64], codes: Codes, compute: Callable[[Convention], T]
     ) -> NDArray[Any]:
-        """Compute something by conventions, once by those with the same number; `known` keeps it."""
-        keys, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        for key, row in zip(keys.tolist(), first.tolist(), strict=True):
-            if key not in known:
-                known[key] = compute(self.convention(near[row]))
-        return np.array([known[key] for key in keys.tolist()])[which]
+        """Compute a result for each convention, but only once for each key that the cache does not hold."""
+        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        for key, row in zip(unique.tolist(), first.tolist(), strict=True):
+            if key not in cache:
+                cache[key] = compute(self.convention(codes[row]))
+        return np.array([cache[key] for key in unique.tolist()])[inverse]
 
 
-def _ways(changes: Sequence[_Change], n: int, n_columns: int) -> _Ways:
-    """Return all ways to make `n` changes, of one measure alone one at most.
+def _combine(changes: Sequence[_Change], n: int, n_columns: int) -> _CombinedChanges:
+    """Combine `n` changes in all ways; at most one of them sets a measure apart.
 
-    One that follows another in the same column takes its place there.
+    If two changes have a column in common, the later one counts there.
     """
-    sizes = [len(each.codes) for each in changes]
-    number = np.repeat(np.arange(len(changes)), sizes)
-    alone = np.repeat(np.array([each.is_apart for each in changes], np.int64), sizes)
-    single = np.full((len(number), n_columns), _KEEPS)
-    for at, change in enumerate(changes):
-        single[np.ix_(number == at, change.columns)] = change.codes
-    first = np.repeat([each.columns[0] for each in changes], sizes)
+    sizes = [len(change.codes) for change in changes]
+    change_of = np.repeat(np.arange(len(changes)), sizes)
+    sets_apart = np.repeat(np.array([change.sets_apart for change in changes], np.int64), sizes)
+    single = np.full((len(change_of), n_columns), _KEEP)
+    for index, change in enumerate(changes):
+        single[np.ix_(change_of == index, change.columns)] = change.codes
+    first = np.repeat([change.columns[0] for change in changes], sizes)
     code = single[np.arange(len(first)), first]
     chosen = np.zeros((1, 0), np.int64)
     for _ in range(n):
-        pairs = np.repeat(chosen, len(number), axis=0), np.tile(np.arange(len(number)), len(chosen))
+        pairs = np.repeat(chosen, len(change_of), axis=0), np.tile(np.arange(len(change_of)), len(chosen))
         chosen = np.column_stack(pairs)
-        in_order = (np.diff(number[chosen], axis=1) > 0).all(axis=1)
-        chosen = chosen[in_order & (alone[chosen].sum(axis=1) <= 1)]
-    chosen = chosen[np.lexsort([*chosen.T[::-1], *number[chosen].T[::-1]])]  # by change, then by value
-    codes, replaced = np.full((len(chosen), n_columns), _KEEPS), np.zeros_like(chosen)
-    for at in range(n):
-        each = chosen[:, at]
-        replaced[:, at] = codes[np.arange(len(each)), first[each]]
-        codes = np.where(single[each] == _KEEPS, codes, single[each])
+        in_order = (np.diff(change_of[chosen], axis=1) > 0).all(axis=1)
+        chosen = chosen[in_order & (sets_apart[chosen].sum(axis=1) <= 1)]
+    by_change_then_value = np.lexsort([*chosen.T[::-1], *change_of[chosen].T[::-1]])
+    chosen = chosen[by_change_then_value]
+    codes, replaced = np.full((len(chosen), n_columns), _KEEP), np.zeros_like(chosen)
+    for step in range(n):
+        rows = chosen[:, step]
+        replaced[:, step] = codes[np.arange(len(rows)), first[rows]]
+        codes = np.where(single[rows] == _KEEP, codes, single[rows])
     changed = (replaced != code[chosen]).all(axis=1)
-    column, becomes = first[chosen], np.where(replaced == _KEEPS, code[chosen], _KEEPS)
-    return _Ways(codes[changed], column[changed], becomes[changed])
+    column, new_code = first[chosen], np.where(replaced == _KEEP, code[chosen], _KEEP)
+    return _CombinedChanges(codes[changed], column[changed], new_code[changed])

@@ -283,7 +283,7 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
     ("text", "message"),
     [
         ("", "mine.toml: there is no convention. Write [[convention]], with name"),
-        ("x = [", "mine.toml: is no TOML ("),
+        ("x = [", "mine.toml: is not TOML ("),
         (BLOCK + "options = { discont = 'zipf' }", "(found 'discont'). Did you mean discount?"),
         (
             BLOCK + "options = { discount = 'zip' }",
@@ -322,9 +322,9 @@ BLOCK = '[[convention]]\nname = "lab"\nsource = "notes"\n'
         ),
         ("[[convention]]\nname = 'lab'", "convention 'lab': source must be a text (found None)"),
         ("[[convention]]\nsource = 'lab'", "convention 1: name must be a text (found None)"),
-        (BLOCK + BLOCK, "convention 'lab': there are two of this name"),
+        (BLOCK + BLOCK, "convention 'lab': two conventions have this name"),
         (BLOCK + f"options = {{ level = 1{'0' * 400} }}", "option level must be a grade above 0 (found 10"),
-        (BLOCK + f"options = {{ level = {'1' * 5000} }}", "mine.toml: is no TOML (Exceeds the limit"),
+        (BLOCK + f"options = {{ level = {'1' * 5000} }}", "mine.toml: is not TOML (Exceeds the limit"),
         (BLOCK + "nDCG = { gain = { 1 = 'a' } }", "must have a number for each grade (found '1': 'a')"),
         (BLOCK + "AP = { weights = { one = 1 } }", "weights as a table must have a number for each grade"),
         (BLOCK + "nDCG = { gain = { 1 = inf } }", "must have a number for each grade (found '1': inf)"),

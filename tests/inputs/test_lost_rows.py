@@ -388,7 +388,7 @@ def test_brackets_without_end_in_a_toml_file_are_our_error():
         collections_of(Path("deep.toml"))
     options = ["--claim", "P@1=0.5", "--conventions", "deep.toml"]
     status, _, stderr = run_main("audit", "permed-sample", "permed-sample/runs/bm25", *options)
-    assert (status, "deep.toml: is no TOML" in stderr) == (2, True)
+    assert (status, "deep.toml: is not TOML" in stderr) == (2, True)
 
 
 def test_what_is_wrong_with_json_is_shown_with_its_own_line(tmp_path):
