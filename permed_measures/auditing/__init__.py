@@ -1,1 +1,1 @@
-"""Which convention gives a published number."""
+"""Find the convention that gives a published number."""

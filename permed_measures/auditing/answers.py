@@ -1,4 +1,4 @@
-"""One convention for several claims: what it explains, how sure that is, and how a paper would say it."""
+"""Describe one convention for several claims: what it explains, how surely, and in the words of a paper."""
 
 from __future__ import annotations
 
@@ -40,19 +40,20 @@ from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.tolerances import SUM_NOISE
 
 CERTAIN, LIKELY = 0.001, 0.05
-"""The chances up to which an answer is that."""
+"""The false-match rates up to which an answer is called certain, and likely."""
 DIFFERENT = 0.01
-"""The chance up to which numbers count as made differently; above, a typo is as good an explanation."""
+"""The false-match rate up to which numbers are called made differently; above it, a typo is as plausible."""
 _HOPELESS = 0.05
-"""Where more arbitrary numbers would be explained, what other runs would have is no matter."""
+"""If random numbers alone give a higher rate, the bootstrap is skipped: the answer may be chance anyway."""
 MOST_CHANGES = 2
-"""How far from a named convention an answer is at most."""
+"""The maximum number of changes from a named convention."""
 
 
 def simplified(convention: Convention, default: Convention, same: Callable[[Convention], bool]) -> Convention:
-    """Return a convention with the default of each option that makes no difference.
+    """Reset each option that makes no difference to its default.
 
-    Where it does for some measures, and others have other values, as many as may have the same one get it.
+    For each option, these are tried in order: the default for all measures, one value for all, the default
+    for the measures that share a value. `same` says whether a convention gives the same numbers.
     """
     for option in options_in(convention):
         others = (other for other in _simpler(convention, default, option) if other != convention)
@@ -61,11 +62,11 @@ def simplified(convention: Convention, default: Convention, same: Callable[[Conv
 
 
 def _simpler(convention: Convention, default: Convention, option: str) -> Iterator[Convention]:
-    """Yield a convention with the default of an option, or fewer values of it."""
+    """Yield the convention with one value of an option for all measures, then with the default for some."""
     groups = measures_by_value(convention, option)
-    usual = next(iter(measures_by_value(default, option)))
-    yield from (with_value(convention, option, value) for value in dict.fromkeys([usual, *groups]))
-    yield from (with_value(convention, option, usual, measures) for measures in groups.values())
+    default_value = next(iter(measures_by_value(default, option)))
+    yield from (with_value(convention, option, value) for value in dict.fromkeys([default_value, *groups]))
+    yield from (with_value(convention, option, default_value, measures) for measures in groups.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +76,13 @@ class ExplainingConvention:
     Attributes
     ----------
     named : NamedConvention
-        The nearest named convention, or that of other claims.
+        The nearest named convention; for exceptions, the convention of the other claims.
     convention : mapping
-        By measure the value of each option, and the cutoff of each claim.
-    space : Space
-        Where it was found, with all claims, explained or not.
+        The options of each measure, with the cutoff of each claim.
+    space : ConventionSpace
+        The space in which it was found, with all claims, explained or not.
     n_changes : int
-        How far from a base of the space it is.
+        The number of changes from a base of the space.
     """
 
     named: NamedConvention
@@ -96,7 +97,7 @@ class ExplainingConvention:
 
     @property
     def options(self) -> Options:
-        """The value of each option, by the measures that share one where not all do: ``ties of RR``."""
+        """The value of each option; ``ties of RR`` if the measures have different ones."""
         return {str(setting): value for setting, value in settings(self.convention).items()}
 
     @property
@@ -106,7 +107,7 @@ class ExplainingConvention:
 
     @property
     def name(self) -> str:
-        """The name, and the number of changes."""
+        """The name of the nearest named convention, with the number of changes."""
         return self.named.with_changes(len(self.changes))
 
     @cached_property
@@ -116,7 +117,7 @@ class ExplainingConvention:
 
     @cached_property
     def left(self) -> list[MeasuredClaim]:
-        """The claims that it leaves open."""
+        """The claims that it does not explain."""
         return [trial for trial in self.trials if trial not in self._explained]
 
     @cached_property
@@ -132,28 +133,29 @@ class ExplainingConvention:
 
     @cached_property
     def chance(self) -> FalseMatchRate:
-        """How often other numbers in place of the claims that are explained would be explained as well.
+        """How often other numbers in place of the explained claims would be explained as well.
 
-        Of a large table some rows are looked at.
+        In a large table, a sample of rows is counted.
         """
-        rows = sample_rows(self.trials)
-        some = [trial.in_nearer_reading(self.convention) for trial in rows]
-        explained = [read for trial, read in zip(rows, some, strict=True) if trial in self._explained]
+        sample = sample_rows(self.trials)
+        claims = [trial.in_nearer_reading(self.convention) for trial in sample]
+        explained = [claim for trial, claim in zip(sample, claims, strict=True) if trial in self._explained]
         if not explained:
             return FalseMatchRate(1, 1, self.n_changes)
-        near = PrintableRows(self.space, explained, self.n_changes)
-        chance = near.chance(comb(len(some), len(explained)))
+        printable = PrintableRows(self.space, explained, self.n_changes)
+        chance = printable.chance(comb(len(claims), len(explained)))
         if chance.value > _HOPELESS:
             return chance
-        drawn = bootstrap_means(self.convention, some, window_radii(some))
-        every = near if len(explained) == len(some) else PrintableRows(self.space, some, self.n_changes)
-        return chance._replace(n_others=every.count_explained(drawn, len(explained)), n_drawn=len(drawn))
+        drawn = bootstrap_means(self.convention, claims, window_radii(claims))
+        if len(explained) < len(claims):
+            printable = PrintableRows(self.space, claims, self.n_changes)
+        return chance._replace(n_others=printable.count_explained(drawn, len(explained)), n_drawn=len(drawn))
 
     @property
     def verdict(self) -> str:
-        """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``.
+        """How surely the claims were computed so: ``certain``, ``likely``, ``may be chance`` or ``none``.
 
-        What explains the minority of the claims of each row may be chance, if it is not certain.
+        A convention that explains a minority of the claims in every row is never called likely.
         """
         if not self.explained:
             return "none"
@@ -165,20 +167,20 @@ class ExplainingConvention:
 
     @property
     def is_clear(self) -> bool:
-        """Whether claims were made so rather than mistyped: few changes, which hardly fit by chance."""
+        """Whether the claims were computed so, not mistyped: few changes, which hardly match by chance."""
         return len(self.changes) <= MOST_CHANGES and self.chance.value <= DIFFERENT
 
-    # --- what is said of it ----------------------------------------------------------------------------
+    # --- in words --------------------------------------------------------------------------------------
 
     @cached_property
     def simplified(self) -> Convention:
-        """The same, with the default of each option that makes no difference to the explained claims."""
+        """The convention with the default of each option that makes no difference to the explained claims."""
         return simplified(self.convention, COMMUNITY.at(self.trials), self._same_as)
 
     def _same_as(self, other: Convention) -> bool:
-        """Return whether another convention prints the explained claims too, from the same values.
+        """Check whether another convention prints the explained claims too, from equal means.
 
-        Of a large table some rows are looked at.
+        In a large table, a sample of rows is checked.
         """
         return all(
             abs(trial.value(self.convention) - trial.value(other)) <= SUM_NOISE and trial.prints(other)
@@ -186,55 +188,60 @@ class ExplainingConvention:
         )
 
     def _affects_claims(self, setting: Setting) -> bool:
-        """Return whether any explained claim depends on an option of some measures."""
+        """Check whether any explained claim depends on a setting."""
         return any(
             setting.option in trial.options and (trial.measure in setting.measures or not setting.measures)
             for trial in self.explained
         )
 
     def sentence(self) -> str:
-        """Say how the claims are computed, as a paper would."""
-        ours, by_measure = self.simplified, dict[str, list[str]]()
+        """Describe how the claims are computed, in the words of a methods section."""
+        convention, by_measure = self.simplified, dict[str, list[str]]()
         for trial in self.explained:
-            name = with_cutoff(trial.claim.measure, trial.cutoff(ours))
+            name = with_cutoff(trial.claim.measure, trial.cutoff(convention))
             by_measure.setdefault(trial.claim.measure, []).append(name)
         parts = [
-            methods_phrase(list(dict.fromkeys(names)), self._printed_options(measure, ours[measure]))
+            methods_phrase(list(dict.fromkeys(names)), self._printed_options(measure, convention[measure]))
             for measure, names in by_measure.items()
         ]
-        shared = {option: self._most_common(ours, option) for option in SHARED}
+        shared = {option: self._most_common(convention, option) for option in SHARED}
         return "; ".join(
-            [sentence_of(parts, self._query_set_text(shared), shared), *self._per_measure_texts(ours, shared)]
+            [
+                sentence_of(parts, self._query_set_text(shared), shared),
+                *self._per_measure_texts(convention, shared),
+            ]
         )
 
-    def _most_common(self, ours: Convention, option: str) -> Any:
-        """Return the value of an option that most of the measures have, the default rather than another."""
-        groups = measures_by_value({each.measure: ours[each.measure] for each in self.explained}, option)
+    def _most_common(self, convention: Convention, option: str) -> Any:
+        """Return the most common value of an option among the explained measures; the default wins a tie."""
+        groups = measures_by_value(
+            {each.measure: convention[each.measure] for each in self.explained}, option
+        )
         return max(groups, key=lambda value: (len(groups[value]), value == DEFAULT[option]))
 
-    def _per_measure_texts(self, ours: Convention, shared: Options) -> Iterator[str]:
-        """Yield what measures have for themselves of what most of them share."""
+    def _per_measure_texts(self, convention: Convention, shared: Options) -> Iterator[str]:
+        """Yield a phrase for each measure that has a value of its own for a shared option."""
         measures = dict.fromkeys(each.measure for each in self.explained)
-        for option, usual in shared.items():
+        for option, shared_value in shared.items():
             for measure in measures:
-                if (value := ours[measure][option]) != usual:
+                if (value := convention[measure][option]) != shared_value:
                     yield f"for {measure} alone, {OPTIONS[option].title}: {describe(option, value)}"
 
-    def _printed_options(self, measure: str, ours: Options) -> Options:
-        """Return the options of a measure to print; without those of grades where labels have none."""
+    def _printed_options(self, measure: str, options: Options) -> Options:
+        """Select the options of a measure to print; options about grades are left out for binary labels."""
         if measure not in CONVENTION_MEASURES:
             return {}
-        hidden = () if value_of(LABELS, ours[LABELS]).has_grades else (LEVEL, NEGATIVE, WEIGHTS)
-        return {each: value for each, value in options_for(measure, ours).items() if each not in hidden}
+        hidden = () if value_of(LABELS, options[LABELS]).has_grades else (LEVEL, NEGATIVE, WEIGHTS)
+        return {name: value for name, value in options_for(measure, options).items() if name not in hidden}
 
-    def _query_set_text(self, ours: Options) -> str:
-        if ours[QUERY_SET] != DEFAULT[QUERY_SET]:
-            return describe(QUERY_SET, ours[QUERY_SET])
+    def _query_set_text(self, shared: Options) -> str:
+        if shared[QUERY_SET] != DEFAULT[QUERY_SET]:
+            return describe(QUERY_SET, shared[QUERY_SET])
         return f"all {self.trials[0].run.judgments.n_queries:,} queries of the qrels"
 
     @property
     def settings_seen(self) -> dict[Setting, Any]:
-        """The options of the explained claims, with the default of each that makes no difference."""
+        """The settings of the explained claims, with the default of each that makes no difference."""
         return {
             setting: value
             for setting, value in settings(self.simplified).items()
@@ -243,13 +250,13 @@ class ExplainingConvention:
 
     @cached_property
     def equivalents(self) -> dict[Setting, list[Any]]:
-        """Return by option all values that give the same numbers on these data, where there are several.
+        """The values of each setting that give the same numbers on these data, if there are several.
 
-        The first value is the convention's own; each of the others was changed alone.
+        The first value is the convention's own. Each other value was tried alone.
         """
-        ours, found = self.simplified, dict[Setting, list[Any]]()
-        own = settings(ours)
-        for setting, value, other in self.space.changed_once(ours):
+        convention, equal = self.simplified, dict[Setting, list[Any]]()
+        own = settings(convention)
+        for setting, value, other in self.space.changed_once(convention):
             if self._affects_claims(setting) and setting.option != ROUNDING and self._same_as(other):
-                found.setdefault(setting, [own[setting]]).append(value)
-        return found
+                equal.setdefault(setting, [own[setting]]).append(value)
+        return equal

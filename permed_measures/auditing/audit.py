@@ -1,4 +1,4 @@
-"""Which convention gives a published number: all of them are computed, and compared digit by digit."""
+"""Audit published numbers: compute them by every convention, and compare digit by digit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from permed_measures.run_notes import no_deeper
 _SINGLE_RUN = "run"
 """The name of a single run."""
 _MAX_NAMED_RUNS_IN_MESSAGE = 10
-"""How many runs are named in a message."""
+"""The maximum number of runs to name in a message."""
 
 
 def audit(
@@ -48,52 +48,55 @@ def audit(
     conventions: str | os.PathLike[str] | None = None,
     columns: str | None = None,
 ) -> Audit:
-    """Find the convention that gives published numbers, and where a table mixes conventions.
+    """Find the convention that gives published numbers, and the places where a table mixes conventions.
 
     Parameters
     ----------
     qrels : any form of qrels
     run : any form of a run, or mapping of str to runs
-        A run; with several rows of claims, the runs by name. A run without claims is left out.
+        A run; for several rows of claims, the runs by name. A run without claims is ignored.
     claims : mapping of str to number or str, mapping of str to such mappings, or path
-        ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``; for several runs such a row by the name of each. Names
-        are read generously (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``, ``hit@10``, ``R-Prec``,
-        ``MAP ↑``); a measure that is written out with its parameters is taken as it is, as is one of ours
-        as it prints (``GradedAP@10``). A number is in percent if it is above 1, or if it or its name ends in
-        %; what stands beside it in a cell of a table (``0.5357*``, ``0.53 ± 0.01``) is left out. Numbers that
-        are no texts have as many digits as the longest of the table has. A number above 1 is also tried as
-        it stands where the measure may be above 1, and the others of a table with a number in percent are
-        also tried in percent.
-        A path is that of a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them: what is no
-        measure, and rows without a run, are left out, and ``notes`` of the result say so.
+        ``{"NDCG@10": 0.9044, "MAP@10": "0.5357"}``. For several runs, such a row for each run, by its name.
+
+        Many ways to write a name are understood (``ndcg``, ``NDCG_cut_10``, ``nDCG (10)``, ``mrr``,
+        ``hit@10``, ``R-Prec``, ``MAP ↑``). A measure written with its parameters is taken as it is, and so is
+        a measure of this package as it prints (``GradedAP@10``).
+
+        A number is in percent if it is above 1, or if it or its name ends in %. Marks beside it are ignored
+        (``0.5357*``, ``0.53 ± 0.01``). Write a number as text to keep trailing zeros: a float gets as many
+        digits as the longest float of the table. A number above 1 is also tried as it stands if the measure
+        can be above 1. If any number of a table is in percent, the others are tried in percent too.
+
+        A path names a Markdown, LaTeX, HTML or CSV file with tables as a paper prints them. Columns that are
+        not measures, and rows without a run, are left out; ``notes`` of the result list them.
     conventions : path, optional
-        A TOML file with conventions of one's own, which are tried besides those of the package.
+        A TOML file with your own conventions, to be tried besides those of the package.
     columns : str, optional
-        What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
+        The heading above the columns to read in a file, such as a data set: ``"DL19"``.
 
     Returns
     -------
     Audit
-        ``best`` are the named conventions that explain the most claims, rounded half up or half to even, with
-        the fewest changes, ``ok`` says whether they explain all. What they leave open is in ``exceptions``,
-        by changes from the first of them, and ``conflicts`` says how the rows, or the claims of a row, were
-        made differently. ``print`` shows a report.
+        ``best`` has the named conventions that explain the most claims with the fewest changes, rounded half
+        up or half to even. ``ok`` is true if they explain all claims. ``exceptions`` explain the other claims
+        by changes from the first of ``best``, and ``conflicts`` describes how the rows, or the claims of a
+        row, were computed differently. ``print`` shows a report.
 
     Raises
     ------
     MeasureError
-        For a name that means no measure, or one whose measure needs a cutoff.
+        If a name is not a measure, or lacks the cutoff that its measure needs.
     InputError
-        For a claim that is no number, claims about a run that is not there, and as for an evaluation.
+        If a claim is not a number, if a run of the claims is missing, and as for an evaluation.
 
     Notes
     -----
-    Tried are the conventions with a name, and those that differ from one in at most two options. The options
+    The audit tries the named conventions, and those that differ from one in at most two options. The options
     are the tie rule, the query set, the label policy, which documents are ranked, whether means are rounded
-    to five digits before they are printed, and those of each measure: AP by weights, denominator and
-    relevance level; nDCG by gain, discount, ideal list, negative grades and tied scores; P, R, RR, Success
-    and F1 by relevance level, denominator and averaging. A claim of AP, nDCG or RR is tried without its
-    cutoff too.
+    to five digits before they are printed, and the options of each measure: weights, denominator and
+    relevance level of AP; gain, discount, ideal list, negative grades and tied scores of nDCG; relevance
+    level, denominator and averaging of P, R, RR, Success and F1. A claim about AP, nDCG or RR is tried
+    without its cutoff too.
 
     Examples
     --------
@@ -113,30 +116,30 @@ def audit(
     if not judgments.n_queries:
         raise InputError("the qrels have no query")
     policies = label_policies(judgments)
-    tried = conventions_with(conventions)
+    known_conventions = conventions_with(conventions)
     if isinstance(claims, PrintedClaims):
         table, rows, notes = assigned(claims, list(runs))
         changes = list(changes_in(claims.rows))
         printed = [(row.part, row.topics, [*row.claims.values()]) for row in rows]
-        notes = [*notes, *_of_others(rows, judgments.n_queries)]
+        notes = [*notes, *_other_query_counts(rows, judgments.n_queries)]
     else:
         table, notes, changes, printed = claims_by_row(claims, _SINGLE_RUN), [], [], []
     parsed = dict(zip(table, parse_claims(table.values()), strict=True))
     printed = printed or [("", None, row) for row in parsed.values()]
     variants = {name: _variants(policies, runs[name], row) for name, row in parsed.items()}
     if len(variants) > 1:
-        in_all = np.logical_and.reduce([each.in_run for each in variants.values()])
-        for each in variants.values():
-            each.in_all_runs = in_all
+        in_all_runs = np.logical_and.reduce([run_variants.in_run for run_variants in variants.values()])
+        for run_variants in variants.values():
+            run_variants.in_all_runs = in_all_runs
     trials = [MeasuredClaim(name, claim, variants[name]) for name, row in parsed.items() for claim in row]
-    result = audit_of(trials, tried)
+    result = audit_of(trials, known_conventions)
     counts = list(_counted(result, printed, judgments.n_queries))
     notes = [*notes, *_cut_lists(variants, parsed)]
     return replace(result, origin=origin, notes=notes, changes=changes, counts=counts)
 
 
 def audit_of(trials: list[MeasuredClaim], conventions: Sequence[NamedConvention] = NAMED) -> Audit:
-    """Find what explains all claims together, and what it leaves open."""
+    """Find the conventions that explain the most claims, and exceptions for the others."""
     [main, *_] = best = answers_to(trials, conventions)
     if not main.complete and (swap := swap_in(trials, _to_swap(main, conventions))):
         [exchanged, *_] = again = answers_to(swap.trials, conventions)
@@ -146,7 +149,7 @@ def audit_of(trials: list[MeasuredClaim], conventions: Sequence[NamedConvention]
 
 
 def _to_swap(main: ExplainingConvention, conventions: Sequence[NamedConvention]) -> Sequence[NamedConvention]:
-    """Return the conventions by which columns or rows may be swapped, in a large table the best."""
+    """Choose the conventions under which to look for swapped columns or rows: in a large table, the best."""
     is_large = len(sample_rows(main.trials)) < len(main.trials)
     return [main.named] if is_large else conventions
 
@@ -168,34 +171,34 @@ def _audit(best: list[ExplainingConvention]) -> Audit:
 def _counted(
     result: Audit, printed: Sequence[tuple[str, int | None, Sequence[Claim]]], n_queries: int
 ) -> Iterator[str]:
-    """Say what the numbers of a column are whole numbers of, if nothing explains one of them."""
+    """Describe of what the numbers of a column are whole numbers, if one of them is unexplained."""
     left = {trial.claim.name for trial in result.unclear}
     for whole in wholes_by_part(printed, n_queries):
         if whole.name in left and not whole.is_as_said:
             yield str(whole)
 
 
-def _of_others(rows: list[ClaimRow], n_queries: int) -> Iterator[str]:
-    """Say which rows are over another number of queries than the qrels have."""
-    said = grouped((row.topics, row.label) for row in rows if row.topics not in (None, n_queries))
-    for topics, labels in said.items():
+def _other_query_counts(rows: list[ClaimRow], n_queries: int) -> Iterator[str]:
+    """Name the rows whose number of queries differs from the qrels."""
+    by_count = grouped((row.topics, row.label) for row in rows if row.topics not in (None, n_queries))
+    for topics, labels in by_count.items():
         names = join_names(dict.fromkeys(labels), _MAX_NAMED_RUNS_IN_MESSAGE)
-        yield f"the table says {topics:,} queries of {names}; the qrels have {n_queries:,}"
+        yield f"the table says {topics:,} queries for {names}; the qrels have {n_queries:,}"
 
 
 def _cut_lists(variants: Mapping[str, RunVariants], claims: Mapping[str, list[Claim]]) -> Iterator[str]:
-    """Say of which runs the lists end above the cutoffs of claims."""
-    for run, each in claims.items():
+    """Name the runs whose lists end above the cutoffs of their claims."""
+    for run, row in claims.items():
         cutoffs = {
             claim.name: max(filter(None, precision_recall_cutoffs(claim.cutoffs[0])), default=0)
-            for claim in each
+            for claim in row
         }
-        if found := no_deeper(variants[run].list_lengths, cutoffs):
-            yield f"run {run!r}: {found}" if run != _SINGLE_RUN else f"the run: {found}"
+        if problem := no_deeper(variants[run].list_lengths, cutoffs):
+            yield f"run {run!r}: {problem}" if run != _SINGLE_RUN else f"the run: {problem}"
 
 
 def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str, Any]:
-    """Return the runs by name, after a check that each row of claims has one."""
+    """Return the runs by name, and check that each row of claims has one."""
     if isinstance(claims, PrintedClaims):
         return runs_by_name(run)
     rows = claims_by_row(claims, _SINGLE_RUN)
@@ -203,7 +206,7 @@ def _runs_of(claims: Mapping[str, Any] | PrintedClaims, run: Any) -> Mapping[str
 
 
 def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
-    """Return the runs as they are, after a check that each row of claims has one."""
+    """Check that the runs have each name of a row of claims, and return them."""
     if not isinstance(runs, Mapping):
         problem = f"several rows of claims need a mapping of runs by name (found {type(runs).__name__})"
         raise InputError(problem)
@@ -212,12 +215,12 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
         known = ", ".join(map(repr, islice(runs, _MAX_NAMED_RUNS_IN_MESSAGE))) + (
             ", ..." if len(runs) > _MAX_NAMED_RUNS_IN_MESSAGE else ""
         )
-        raise InputError(f"no run is named {unknown!r}, as a row of claims is; the runs are {known}")
+        raise InputError(f"no run has the name of the row of claims {unknown!r}; the runs are {known}")
     return runs
 
 
 def _variants(policies: list[LabelPolicy], run: RunLike, claims: list[Claim]) -> RunVariants:
-    fixed = [claim.measure for claim in claims if claim.is_fixed]
-    for measure in fixed:
-        PermedEvaluator([measure], policies[0].judgments)  # which refuses what it does not support
-    return RunVariants(policies, run, all_ties=any(map(sees_unjudged, fixed)))
+    written_out = [claim.measure for claim in claims if claim.is_fixed]
+    for measure in written_out:
+        PermedEvaluator([measure], policies[0].judgments)  # raises an error if it is not supported
+    return RunVariants(policies, run, all_ties=any(map(sees_unjudged, written_out)))

@@ -1,11 +1,11 @@
-"""What a match is worth: how easily conventions print numbers that have nothing to do with the run.
+"""Estimate how often a match is false: how easily conventions print numbers that are not about the run.
 
-Over few queries a mean takes few values, and measures of one list depend on each other: P@1, RR and AP of a
-query with one relevant document are all said by its rank. So how many numbers can be printed says too little,
-and the numbers are looked at that other runs would have: means over the queries drawn again. The bootstrap
-has the same steps and the same dependence (Efron and Tibshirani 1993, An introduction to the bootstrap,
-chapter 6). Over many queries its means would scatter less than the numbers of other runs do; then queries are
-drawn from some that were drawn before, as few as make the scatter wide enough.
+Counting the numbers that can be printed is not enough. Over few queries a mean takes few values, and the
+measures of one list depend on each other: the rank of an only relevant document fixes P@1, RR and AP. So the
+numbers of other runs are simulated too, as means over resampled queries. These have the same steps and the
+same dependence (Efron and Tibshirani 1993, An introduction to the bootstrap, chapter 6). Over many queries
+their spread is narrower than that of other runs. The queries are then drawn from a first sample: the smaller
+it is, the wider the spread.
 """
 
 from __future__ import annotations
@@ -28,31 +28,32 @@ from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.tolerances import SUM_NOISE
 
 N_DRAWN = 10_000
-"""How many rows are drawn for a verdict."""
+"""The number of resampled rows for a verdict."""
 _PILOT = 200
-"""How many are drawn to see how far they scatter."""
+"""The number of resampled rows from which the spread is estimated."""
 _CELLS = 2_000_000
-"""How many queries are drawn at a time."""
-_MOST_FIRST = 4
-"""From so many times the queries are they drawn at most; from more they would scatter hardly less."""
+"""The number of queries to draw at a time, which limits memory."""
+_MAX_FIRST_SAMPLE = 4
+"""The largest first sample, in multiples of the queries; larger ones hardly change the spread."""
 
 
 class FalseMatchRate(NamedTuple):
-    """How often arbitrary numbers near the claims, and those of other runs, would be explained as these are.
+    """How often conventions also explain random numbers near the claims, and rows of other runs.
 
     Attributes
     ----------
     n_values : int
-        How many different numbers, or rows of numbers, conventions print near the claims.
+        The number of different numbers, or rows of numbers, that conventions print near the claims.
     n_printable : int
-        How many can be printed there.
+        The number of numbers, or rows of numbers, that can be printed there.
     most_changes : int
         Conventions with more changes are not counted.
     n_selections : int
-        In how many ways as many of the claims can be chosen as are explained.
+        The number of ways to choose as many of the claims as are explained.
     n_others : int
-        Of how many of `n_drawn` rows that other runs would have at least as many numbers are explained.
+        The number of resampled rows of which at least as many numbers are explained.
     n_drawn : int
+        The number of resampled rows.
     """
 
     n_values: int
@@ -64,38 +65,38 @@ class FalseMatchRate(NamedTuple):
 
     @property
     def of_numbers(self) -> float:
-        """The chance of arbitrary numbers, from 0 to 1."""
-        n_explained = self.n_values * self.n_selections  # whole numbers, which may be larger than any float
+        """The share of random numbers that are explained, from 0 to 1."""
+        n_explained = self.n_values * self.n_selections  # as integers, which may exceed every float
         return min(n_explained, self.n_printable) / self.n_printable
 
     @property
     def of_other_runs(self) -> float:
-        """The chance of the numbers of other runs, from 0 to 1; 0 if none were drawn."""
+        """The share of resampled rows that are explained, from 0 to 1; 0 if none were drawn."""
         return self.n_others / self.n_drawn if self.n_drawn else 0.0
 
     @property
     def value(self) -> float:
-        """The higher of both."""
+        """The higher of both shares."""
         return max(self.of_numbers, self.of_other_runs)
 
 
 class PrintableRows:
-    """The numbers near claims that one convention prints, with so many changes from a base.
+    """The numbers near claims that conventions print.
 
     Parameters
     ----------
-    space : Space
-    trials : sequence of Trial
-        Those of the space that are counted together.
-    most : int
-        How many changes at most.
+    space : ConventionSpace
+    trials : sequence of MeasuredClaim
+        The claims of the space that are counted together.
+    max_changes : int
+        The maximum number of changes from a base of the space.
 
     Attributes
     ----------
     rows : set of tuple
-        A number for each trial.
+        The rows of numbers that one convention prints, with a number for each claim.
     numbers_of_claim : list of set
-        The numbers of each trial, whatever the others are.
+        The numbers of each claim that any convention prints.
     """
 
     def __init__(
@@ -105,82 +106,88 @@ class PrintableRows:
         self.rows: set[tuple[float, ...]] = set()
         self.numbers_of_claim: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.nearby.low, trial.nearby.high) for trial in trials]).T
-        for near in space.neighbours(max_changes):
-            codes = [ClaimValues.of(space, trial, near.codes).printed for trial in trials]
-            for way in range(max(each.shape[1] for each in codes)):
-                rows = np.column_stack([each[:, way % each.shape[1]] for each in codes])
+        for neighbours in space.neighbours(max_changes):
+            printed = [ClaimValues.of(space, trial, neighbours.codes).printed for trial in trials]
+            for column in range(max(units.shape[1] for units in printed)):
+                rows = np.column_stack([units[:, column % units.shape[1]] for units in printed])
                 are_near = (low <= rows) & (rows <= high)
                 self.rows.update(map(tuple, rows[are_near.all(axis=1)].tolist()))
-                for column, is_near, found in zip(rows.T, are_near.T, self.numbers_of_claim, strict=True):
-                    found.update(column[is_near].tolist())
+                for units, is_near, numbers in zip(rows.T, are_near.T, self.numbers_of_claim, strict=True):
+                    numbers.update(units[is_near].tolist())
 
     def chance(self, n_selections: int = 1) -> FalseMatchRate:
-        """Return the chance of arbitrary numbers; so many claims can be chosen in `n_selections` ways."""
+        """Count the rows that are printed, and that can be printed, for `n_selections` choices of claims."""
         n_printable = prod(trial.nearby.size for trial in self.trials)
         return FalseMatchRate(len(self.rows), n_printable, self.max_changes, n_selections)
 
     def count_explained(self, drawn: Floats, n_explained: int) -> int:
-        """Count the rows of other numbers of which as many are explained, by one convention if it is all."""
-        units = 10.0 ** np.array([trial.claim.decimals for trial in self.trials])
-        codes = np.floor(drawn * units + 0.5 + SUM_NOISE * units)
+        """Count the resampled rows of which at least `n_explained` numbers are printed by a convention.
+
+        If `n_explained` is all claims, one convention must print the whole row.
+        """
+        units_per_1 = 10.0 ** np.array([trial.claim.decimals for trial in self.trials])
+        units = np.floor(drawn * units_per_1 + 0.5 + SUM_NOISE * units_per_1)
         if n_explained == len(self.trials):
-            return sum(map(self.rows.__contains__, map(tuple, codes.tolist())))
-        known = [
-            np.isin(column, list(found)) for column, found in zip(codes.T, self.numbers_of_claim, strict=True)
+            return sum(map(self.rows.__contains__, map(tuple, units.tolist())))
+        are_printed = [
+            np.isin(column, list(numbers))
+            for column, numbers in zip(units.T, self.numbers_of_claim, strict=True)
         ]
-        return int((np.sum(known, axis=0) >= n_explained).sum())
+        return int((np.sum(are_printed, axis=0) >= n_explained).sum())
 
 
-# --- the numbers of other runs -----------------------------------------------------------------------
+# --- resampled rows ----------------------------------------------------------------------------------
 
 
 def window_radii(trials: Sequence[MeasuredClaim]) -> Floats:
-    """Return how far the numbers near each claim are from it."""
-    windows = [trial.nearby for trial in trials]
-    codes = [max(each.high - each.code, each.code - each.low) for each in windows]
-    return np.array([code / 10**trial.claim.decimals for code, trial in zip(codes, trials, strict=True)])
+    """Return the distance from each claim to the farther end of the range of numbers near it."""
+    ranges = [trial.nearby for trial in trials]
+    units = [max(each.high - each.claimed, each.claimed - each.low) for each in ranges]
+    return np.array([n / 10**trial.claim.decimals for n, trial in zip(units, trials, strict=True)])
 
 
 def bootstrap_means(
     convention: Convention, trials: Sequence[MeasuredClaim], radii: Floats, n_drawn: int = N_DRAWN
 ) -> Floats:
-    """Return the means of other runs, which scatter as far as the numbers near the claims or further.
+    """Simulate the numbers of other runs as means over resampled queries.
+
+    Their spread is at least that of the numbers near the claims.
 
     Parameters
     ----------
     convention : mapping
-    trials : sequence of Trial
+    trials : sequence of MeasuredClaim
     radii : ndarray, shape (n_trials,)
-        How far the numbers near each claim are from it.
+        The distance from each claim within which random numbers are compared with it.
     n_drawn : int
-        How many runs.
+        The number of rows.
 
     Returns
     -------
     ndarray, shape (n_drawn, n_trials)
     """
     drawing = _Drawing(convention, trials)
-    scatter = _spread(drawing.means(_PILOT, None))
+    spread = _spread(drawing.means(_PILOT, None))
     wanted = radii / np.sqrt(3)  # the standard deviation of a uniform distribution
-    moves = scatter > 0
-    times = float((wanted[moves] / scatter[moves]).min(initial=np.inf)) ** 2
-    n_first = None if times <= 1 or np.isinf(times) else max(int(len(drawing.counted) / (times - 1)), 1)
+    varies = spread > 0
+    ratio = float((wanted[varies] / spread[varies]).min(initial=np.inf)) ** 2  # of the variances
+    n_first = None if ratio <= 1 or np.isinf(ratio) else max(int(len(drawing.counted) / (ratio - 1)), 1)
     return drawing.means(n_drawn, n_first)
 
 
 def _spread(drawn: Floats) -> Floats:
-    """Return the standard deviation of each column, of the means that could be taken."""
+    """Compute the standard deviation of each column, without NaN."""
     columns = [column[~np.isnan(column)] for column in drawn.T]
     return np.array([column.std() if len(column) else 0.0 for column in columns])
 
 
 class _Drawing:
-    """Draws the queries that count for any claim, and takes the mean of each claim over its own.
+    """A bootstrap of the queries that count for any claim.
 
     Attributes
     ----------
     counted : ndarray
-        The numbers of these queries.
+        The indices of these queries.
     """
 
     def __init__(self, convention: Convention, trials: Sequence[MeasuredClaim]) -> None:
@@ -193,20 +200,20 @@ class _Drawing:
         self.counted = np.flatnonzero(counted)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:
-        """Return means of queries drawn with replacement: from all, or from `n_first` drawn before."""
-        return np.concatenate([self._means_over(counts) for counts in self._drawn(n_drawn, n_first)])
+        """Draw rows of means over queries drawn with replacement, from all or from a first sample."""
+        return np.concatenate([self._means_over(counts) for counts in self._draw(n_drawn, n_first)])
 
     def _means_over(self, counts: Floats) -> Floats:
-        """Return the means of each claim over queries that are drawn so often."""
+        """Compute the mean of each claim over resampled queries; `counts` says how often each was drawn."""
         over = {
             (each.sets, each.set_index): each.sets.resampled(each.set_index, counts) for each in self._claims
         }
         return np.column_stack([each.means(over[each.sets, each.set_index]) for each in self._claims])
 
-    def _drawn(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
-        """Yield how often each query of the qrels is drawn, some draws at a time."""
+    def _draw(self, n_drawn: int, n_first: int | None) -> Iterator[Floats]:
+        """Yield how often each query is drawn, for some rows at a time."""
         n, n_all = len(self.counted), self._n_all
-        n_before = n if n_first is None else min(n_first, _MOST_FIRST * n)
+        n_before = n if n_first is None else min(n_first, _MAX_FIRST_SAMPLE * n)
         at_a_time = max(_CELLS // max(n_all, n_before), 1)
         for start in range(0, n_drawn, at_a_time):
             n_rows = min(at_a_time, n_drawn - start)
@@ -220,7 +227,7 @@ class _Drawing:
 
 
 class _DrawnClaim(NamedTuple):
-    """A claim by a convention: the query sets of its ranking, which is its own, and its means over some."""
+    """A claim by a convention: its query sets, and the function that computes its means over others."""
 
     sets: QuerySets
     set_index: int

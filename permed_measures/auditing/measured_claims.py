@@ -1,4 +1,4 @@
-"""Claims about runs, each computed by any convention and compared with what was printed."""
+"""Compute claims about runs by any convention, and compare them with the published numbers."""
 
 from __future__ import annotations
 
@@ -29,44 +29,54 @@ from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.tolerances import SUM_NOISE
 
 _NEARBY_DISTANCE = 0.03
-"""How far from a claim the numbers are that somebody might have printed in its place."""
+"""The distance from a claim within which random numbers are compared with it."""
 _MIN_UNITS_AWAY = 3
-"""By how many units of the last digit they differ at least."""
+"""The same distance in units of the last digit, at least."""
 
 
 class NearbyNumbers(NamedTuple):
-    """The numbers near a claim, in units of its last digit."""
+    """The range of numbers near a claim, in units of its last digit.
 
-    code: int
+    Attributes
+    ----------
+    claimed : int
+        The claim itself.
+    low, high : int
+        The ends of the range, included.
+    """
+
+    claimed: int
     low: int
     high: int
 
     @classmethod
     def of(cls, claim: Claim) -> NearbyNumbers:
-        """Return the numbers within 0.03, or within half of a small one."""
-        unit, value = 10**claim.decimals, abs(float(claim.value))
-        code = int(EXACT.multiply(claim.value, unit))
-        reach = max(int(min(_NEARBY_DISTANCE * max(value, 1), value / 2) * unit), _MIN_UNITS_AWAY)
-        highest = unit if code <= unit else code + reach
-        return cls(code, max(code - reach, min(code, 0)), min(code + reach, highest))
+        """Take the numbers within 0.03 of a claim, or within half of a small claim."""
+        units_per_1, value = 10**claim.decimals, abs(float(claim.value))
+        claimed = int(EXACT.multiply(claim.value, units_per_1))
+        radius = max(int(min(_NEARBY_DISTANCE * max(value, 1), value / 2) * units_per_1), _MIN_UNITS_AWAY)
+        highest = units_per_1 if claimed <= units_per_1 else claimed + radius
+        return cls(claimed, max(claimed - radius, min(claimed, 0)), min(claimed + radius, highest))
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """The number of numbers in the range."""
         return self.high - self.low + 1
 
 
 class MeasuredClaim(Measurement):
-    """A claim about a run.
+    """A claim about a run, which is tried under conventions.
 
     Attributes
     ----------
     row : str
         The name of the run.
     claim : Claim
-        Read as percent or not, as it is nearer to what a named convention gives.
+        The published number. If it may be percent or not, the reading nearer to a named convention.
     cell : str
-        The number that is printed there; another one is claimed after it was exchanged.
+        The number as printed in the table. It differs from the claim if swapped columns were exchanged.
+    nearby : NearbyNumbers
+        The range in which random numbers are compared with the claim.
     """
 
     def __init__(self, row: str, claim: Claim, run: RunVariants) -> None:
@@ -79,36 +89,37 @@ class MeasuredClaim(Measurement):
         self._of_any_run: dict[object, bool] = {}
 
     def with_claim(self, claim: Claim) -> MeasuredClaim:
-        """Return the trial of another claim of the same measure."""
+        """Make a claim with another number for the same measure and run."""
         return MeasuredClaim(self.row, claim, self.run)
 
     def in_nearer_reading(self, convention: Convention) -> MeasuredClaim:
-        """Return the trial with the claim in percent or not, as is nearer to what a convention gives."""
+        """Read the claim as percent or not, whichever is nearer to its value by a convention."""
         claim = _nearer_reading(self.claim, np.array([self.value(convention)]))
         if claim is self.claim:
             return self
-        found = copy(self)
-        found.claim, found.nearby = claim, NearbyNumbers.of(claim)
-        return found
+        other = copy(self)
+        other.claim, other.nearby = claim, NearbyNumbers.of(claim)
+        return other
 
     def prints(self, convention: Convention) -> bool:
-        """Return whether a convention prints the claim, and not for any run."""
+        """Check whether a convention explains the claim: it prints the number, and not for every run."""
         return self.would_print(convention) and not self.is_of_any_run(convention)
 
     def would_print(self, convention: Convention) -> bool:
-        """Return whether a convention prints the claim, maybe for any run."""
-        codes = self.printed_units(np.array([self.value(convention)]), self._digits_of_mean(convention))
-        return bool(self.include_claim(codes)[0])
+        """Check whether a convention prints the number, even if it does so for every run."""
+        printed = self.printed_units(np.array([self.value(convention)]), self._digits_of_mean(convention))
+        return bool(self.include_claim(printed)[0])
 
     def _digits_of_mean(self, convention: Convention) -> int | None:
-        """Return to how many digits a convention rounds means before they are printed."""
+        """Return the digits to which a convention first rounds means; None for no rounding."""
         return rounding_of(convention[self.measure][ROUNDING]).of_mean
 
     def is_of_any_run(self, convention: Convention) -> bool:
-        """Return whether a run has the same value in any order of its lists, as the convention makes it so.
+        """Check whether the value is trivial: the convention gives it for every order of the lists.
 
-        Each query that counts has this value then. The convention makes it so if it sees only what was found,
-        or if the order matters without its options.
+        Every query that counts then has this value, also after the lists are shuffled. The convention is the
+        reason if it selects queries or judgments by what was retrieved, or if the order matters under the
+        community's options.
         """
         own = convention[self.measure]
         key = tuple(own[option] for option in self.options)
@@ -122,37 +133,37 @@ class MeasuredClaim(Measurement):
         return self._of_any_run[key]
 
     def _has_one_value(self, own: Options) -> bool:
-        """Return whether all queries that count have one value, in any order of the lists."""
-        known = np.array([])
+        """Check whether all queries that count have the same value in every order that is tried."""
+        first = np.array([])
         for values in self._values_in_orders(own):
             counted = values[~np.isnan(values)]
-            known = known if len(known) else counted[:1]
-            if not len(known) or (np.abs(counted - known) > SUM_NOISE).any():
+            first = first if len(first) else counted[:1]
+            if not len(first) or (np.abs(counted - first) > SUM_NOISE).any():
                 return False
-        return bool(len(known))
+        return bool(len(first))
 
     def _depends_on_order(self, own: Options) -> bool:
-        """Return whether any query has another value in another order of its list."""
+        """Check whether the value of any query changes with the order of its list."""
         first, *others = self._values_in_orders(own)
         return not all(np.allclose(first, each, rtol=0, atol=SUM_NOISE, equal_nan=True) for each in others)
 
     def _values_in_orders(self, own: Options) -> Iterator[Floats]:
-        """Yield the value of each query, NaN if it does not count: as ranked, then in other orders."""
-        cutoff, at = own[CUTOFF_OF + self.name], place(own[QUERY_SET])
+        """Yield the value of each query, NaN if it does not count: as ranked, then in shuffled orders."""
+        cutoff, set_index = own[CUTOFF_OF + self.name], place(own[QUERY_SET])
         options = of_queries(self.measure, own)
         for run in self.run.with_shuffled_scores():
             if (ranked := run.ranked(own)) is not None:
                 sets = run.query_sets_of(ranked, cutoff, DEFAULT[AVERAGED])
-                values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[at]
-                yield np.where(sets.weights[at] > 0, values, np.nan)
+                values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[set_index]
+                yield np.where(sets.weights[set_index] > 0, values, np.nan)
 
-    def include_claim(self, codes: Floats) -> Bools:
-        """Return for each row of codes whether the claim is among them."""
-        low, high, code = codes[:, ::2], codes[:, 1::2], float(self.nearby.code)
-        return np.asarray(((low <= code) & (code <= high)).any(axis=1))
+    def include_claim(self, printed: Floats) -> Bools:
+        """Check for each row of `printed_units` whether the claim is within it."""
+        low, high, claimed = printed[:, ::2], printed[:, 1::2], float(self.nearby.claimed)
+        return np.asarray(((low <= claimed) & (claimed <= high)).any(axis=1))
 
     def printed_value(self, convention: Convention) -> str:
-        """Return what a convention prints."""
+        """Print the value by a convention with the digits of the claim."""
         if self.would_print(convention):
             return self.claim.text
         digits, value = self._digits_of_mean(convention), self.value(convention)
@@ -161,64 +172,65 @@ class MeasuredClaim(Measurement):
         )
 
     def printed_units(self, values: Floats, first_to: int | None) -> Floats:
-        """Return what values are printed as, rounded half down and half up, by each reading.
+        """Round values as they would be printed, in units of the last digit.
 
         Parameters
         ----------
         values : ndarray, shape (n,)
         first_to : int or None
-            To how many digits they are rounded first.
+            The digits to which they are rounded first; None for no first rounding.
 
         Returns
         -------
         ndarray, shape (n, 2 times the number of readings)
+            For each reading of the claim, rounded half down and half up.
         """
         readings = [self.claim, *filter(None, [self.claim.other])]
-        ends = [end for each in readings for end in _printed(values, each.decimals, first_to)]
+        ends = [end for reading in readings for end in _rounded_units(values, reading.decimals, first_to)]
         return np.column_stack(ends)
 
 
 def _nearer_reading(claim: Claim, values: Floats) -> Claim:
-    """Return a claim, or its other reading where that is nearer to one of the values."""
+    """Choose the reading of a claim that is nearer to one of the values."""
     other = claim.other
     if other is None or np.isnan(values).all() or claim.distance(values) <= other.distance(values):
         return claim
     return other._replace(other=claim._replace(other=None))
 
 
-def _printed(values: Floats, decimals: int, first_to: int | None) -> tuple[Floats, Floats]:
-    """Return the digits of values that are rounded half down and half up, perhaps to some digits first."""
-    units, step, reach = values * 10.0**decimals, 1.0, 0.5
-    if first_to is not None:
-        reach += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
+def _rounded_units(values: Floats, decimals: int, first_to: int | None) -> tuple[Floats, Floats]:
+    """Round values half down and half up, in units of the last digit; round to `first_to` digits before."""
+    units, step, half = values * 10.0**decimals, 1.0, 0.5
+    if first_to is not None:  # both roundings may go the same way
+        half += 0.5 * 10.0 ** (decimals - first_to) if decimals < first_to else 0
         step = 10.0 ** max(decimals - first_to, 0)
-    reach += SUM_NOISE * 10.0**decimals / step
-    return np.ceil(units / step - reach) * step, np.floor(units / step + reach) * step
+    half += SUM_NOISE * 10.0**decimals / step
+    return np.ceil(units / step - half) * step, np.floor(units / step + half) * step
 
 
 _LARGE_TABLE, _ENOUGH_CLAIMS = 100, 40
-"""A table with more claims is large: about so many of them are looked at where all would say no more."""
+"""A table with more than 100 claims is large. About 40 of its claims are searched."""
 
 
 def sample_rows(trials: Sequence[MeasuredClaim]) -> list[MeasuredClaim]:
-    """Return the claims of some rows of a large table, spread evenly over their names; of others all."""
+    """Sample rows of a large table, spread evenly over their names; take all rows of a smaller one."""
     rows = sorted({trial.row for trial in trials})
     n_kept = max(_ENOUGH_CLAIMS * len(rows) // len(trials), 1) if len(trials) > _LARGE_TABLE else len(rows)
-    kept = {rows[place * len(rows) // n_kept] for place in range(n_kept)}
+    kept = {rows[index * len(rows) // n_kept] for index in range(n_kept)}
     return [trial for trial in trials if trial.row in kept]
 
 
 class ClaimValues(NamedTuple):
-    """A claim by each of many conventions.
+    """A claim computed by many conventions.
 
     Attributes
     ----------
     values : ndarray, shape (n,)
-        NaN where a convention means nothing.
+        The mean by each convention; NaN where it is not defined.
     printed : ndarray, shape (n, 2 times the number of readings)
-        What they are printed as.
+        The values as `printed_units`.
     prints : ndarray of bool, shape (n,)
-        Whether that is the claim.
+        Whether the convention explains the claim.
     """
 
     values: Floats
@@ -226,50 +238,50 @@ class ClaimValues(NamedTuple):
     prints: Bools
 
     @classmethod
-    def of(cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes) -> ClaimValues:
-        """Compute a claim by conventions, once by those that are the same to it."""
-        numbers = space.measure_keys(trial, trial.options, near)
-        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        return cls._by_each(space, trial, near[first]).take(which)
+    def of(cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes) -> ClaimValues:
+        """Compute a claim by conventions; those that do not differ for it are computed once."""
+        keys = space.measure_keys(trial, trial.options, codes)
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return cls._by_each(space, trial, codes[first]).take(inverse)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> ClaimValues:
-        """Return it by some of the conventions."""
+        """Select conventions by their index."""
         return ClaimValues(self.values[rows], self.printed[rows], self.prints[rows])
 
     @classmethod
     def _by_each(
-        cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes
+        cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes
     ) -> ClaimValues:
-        values = space.compute(trial, near)
-        codes = trial.printed_units(values, None)
-        for way in OPTIONS[ROUNDING].values:
-            if (digits := rounding_of(way).of_mean) is not None:
-                twice = space.has(trial, ROUNDING, way, near)
-                codes[twice] = trial.printed_units(values[twice], digits)
-        prints = trial.include_claim(codes)
-        prints[_of_any_run(space, trial, near, prints)] = False
-        return cls(values, codes, prints)
+        values = space.compute(trial, codes)
+        printed = trial.printed_units(values, None)
+        for rounding in OPTIONS[ROUNDING].values:
+            if (digits := rounding_of(rounding).of_mean) is not None:
+                rows = space.has(trial, ROUNDING, rounding, codes)
+                printed[rows] = trial.printed_units(values[rows], digits)
+        prints = trial.include_claim(printed)
+        prints[_trivial(space, trial, codes, prints)] = False
+        return cls(values, printed, prints)
 
 
-def _of_any_run(
-    space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, near: Codes, prints: Bools
+def _trivial(
+    space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes, prints: Bools
 ) -> NDArray[np.int64]:
-    """Return which of the conventions that print a claim have it for any run."""
+    """Select, among the conventions that print a claim, those that print it for every run."""
     printing = np.flatnonzero(prints)
-    found = [trial.is_of_any_run(space.convention(near[each])) for each in printing]
-    return np.asarray(printing[np.array(found, bool)])
+    is_trivial = [trial.is_of_any_run(space.convention(codes[row])) for row in printing]
+    return np.asarray(printing[np.array(is_trivial, bool)])
 
 
-# --- what any run has ----------------------------------------------------------------------------------
+# --- conventions that print a number for every run -----------------------------------------------------
 
 
 def _query_sets_by_hits() -> Iterator[str]:
-    """Yield the query sets that leave queries out by their hits, or give those without relevant ones a 1."""
-    every = QueryFacts(*np.ones((len(QueryFacts._fields), 1), bool))
-    none = np.zeros(1, bool)
-    not_found = every._replace(hit=none, found=none, other=none)
+    """Yield the query sets that select queries by the hits, or score 1 without relevant documents."""
+    with_all = QueryFacts(*np.ones((len(QueryFacts._fields), 1), bool))
+    no = np.zeros(1, bool)
+    without_hits = with_all._replace(hit=no, found=no, other=no)
     for queries, rule in zip(OPTIONS[QUERY_SET].values, query_sets(), strict=True):
-        if (rule.counted(every) != rule.counted(not_found)).any() or rule.nothing_is_one:
+        if (rule.counted(with_all) != rule.counted(without_hits)).any() or rule.nothing_is_one:
             yield queries
 
 
@@ -277,10 +289,10 @@ _ONLY_FOUND = {
     QUERY_SET: (*_query_sets_by_hits(),),
     LABELS: tuple(value for value, each in OPTIONS[LABELS].values.items() if each.only_found),
 }
-"""The values of options by which only what was found counts."""
+"""The values that select queries or judgments by what was retrieved."""
 
 
 def _plain_value(option: str, value: Any) -> Any:
-    """Return the community's value of an option; query sets stay that see more than what was found."""
+    """Reset an option to the community's value; a query set that does not depend on the hits stays."""
     stays = option not in OPTIONS or (option == QUERY_SET and value not in _ONLY_FOUND[option])
     return value if stays else DEFAULT[option]

@@ -1,4 +1,4 @@
-"""What is said of answers: how claims were made, what else they may be, what cannot be told apart."""
+"""Put answers into words: how claims were computed, what else they may be, what makes no difference."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TI
 from permed_measures.engine.ranks import TieBreak
 
 _MAX_OPEN_CLAIMS = 3
-"""How many claims that are left open are named."""
+"""The maximum number of unexplained claims to name."""
 
 
 def conflicts_of(main: ExplainingConvention, exceptions: list[ExplainingConvention]) -> list[str]:
-    """Describe how the rows of a table, or the claims of a row, were made differently."""
-    found = sorted((each for each in exceptions if each.explained), key=lambda each: not each.is_clear)
-    if not found:
+    """Describe how the rows of a table, or the claims of a row, were computed differently."""
+    explained = sorted((each for each in exceptions if each.explained), key=lambda each: not each.is_clear)
+    if not explained:
         return []
-    what = "rows" if _several(main) else "numbers"
-    made = f"A typo, or {what} that were made differently"
-    if found[0].is_clear:
-        made = f"The {what} were made differently"
+    noun = "rows" if _several(main) else "numbers"
+    made = f"A typo, or {noun} that were made differently"
+    if explained[0].is_clear:
+        made = f"The {noun} were made differently"
     return [
         f"{made}: no single convention fits all of them",
-        *(made_otherwise(main, each, each.explained) for each in found),
+        *(made_otherwise(main, each, each.explained) for each in explained),
     ]
 
 
 def doubts(main: ExplainingConvention, doubtful: list[ExplainingConvention]) -> list[str]:
-    """Say which claims may be typos, as fewer changes explain the others."""
+    """Name the claims that may be typos, because fewer changes explain the others."""
     return [
         f"{made_otherwise(main, each, each.trials)}. {each.named.name} explains the others."
         for each in doubtful
@@ -58,7 +58,7 @@ def doubts(main: ExplainingConvention, doubtful: list[ExplainingConvention]) -> 
 def made_otherwise(
     main: ExplainingConvention, other: ExplainingConvention, trials: list[MeasuredClaim]
 ) -> str:
-    """Say by which changes claims of a row are explained, if any are."""
+    """Name the changes that explain claims, and a typo where that is as plausible."""
     how = f"with {'; '.join(other.changes)}"
     if other.is_clear:
         return f"{_names_of(main, trials)}, {how}"
@@ -67,7 +67,7 @@ def made_otherwise(
 
 
 def _names_of(main: ExplainingConvention, trials: list[MeasuredClaim]) -> str:
-    """Return the names of claims after that of their row, if there are several."""
+    """List the names of claims; in a table with several rows, name the row first."""
     rows = list(dict.fromkeys(trial.row for trial in trials)) if _several(main) else []
     if len(rows) > 1:
         return f"{', '.join(dict.fromkeys(trial.claim.name for trial in trials))} of {len(rows)} rows"
@@ -75,7 +75,7 @@ def _names_of(main: ExplainingConvention, trials: list[MeasuredClaim]) -> str:
 
 
 def chances(main: ExplainingConvention, others: list[ExplainingConvention]) -> list[str]:
-    """Say how easily other numbers would be explained: by an answer, and by those that may be typos."""
+    """Write how easily other numbers would be explained, for an answer and for claims that may be typos."""
     if not main.explained:
         return []
     unclear = [each for each in others if each.explained and not each.is_clear]
@@ -86,39 +86,37 @@ def chances(main: ExplainingConvention, others: list[ExplainingConvention]) -> l
 
 
 def within_ties(main: ExplainingConvention) -> list[str]:
-    """Say which claims that only rounding explains, or nothing, lie within what other orders of ties give.
+    """Name the claims within the range over orders of ties, if nothing else or only rounding explains them.
 
-    Nothing is said where a rounding explains all claims and one needs it in any order of ties.
+    The list is empty if rounding explains all claims, and one needs it in any order of ties.
     """
-    texts, plain = [], with_value(main.convention, ROUNDING, DEFAULT[ROUNDING])
-    left = [trial for trial in main.trials if not trial.prints(plain)]
+    texts, unrounded = [], with_value(main.convention, ROUNDING, DEFAULT[ROUNDING])
+    left = [trial for trial in main.trials if not trial.prints(unrounded)]
     for trial in left:
-        orders = [
-            plain,
-            *(with_value(plain, TIES, ties.value) for ties in (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)),
-        ]
-        least, *_, most = sorted(orders, key=trial.value)
-        ends = trial.printed_units(np.array([trial.value(least), trial.value(most)]), None)
-        if ends[0, 0] <= trial.nearby.code <= ends[1, 1]:
+        extremes = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
+        orders = [unrounded, *(with_value(unrounded, TIES, ties.value) for ties in extremes)]
+        lowest, *_, highest = sorted(orders, key=trial.value)
+        ends = trial.printed_units(np.array([trial.value(lowest), trial.value(highest)]), None)
+        if ends[0, 0] <= trial.nearby.claimed <= ends[1, 1]:
             texts.append(
                 f"{_names_of(main, [trial])}: {trial.claim.text} is within what the order of equal scores "
-                f"allows, {trial.printed_value(least)} to {trial.printed_value(most)}"
+                f"allows, {trial.printed_value(lowest)} to {trial.printed_value(highest)}"
                 + ("; no rounding is needed then." if trial in main.explained else ".")
             )
     return [] if main.complete and len(texts) < len(left) else texts
 
 
 def by_chance(chance: FalseMatchRate) -> str:
-    """Say how often arbitrary numbers would be explained, and those that other runs would have."""
-    text = f"of arbitrary numbers near these, {odds(chance.of_numbers)} would be explained so"
+    """Write how many random numbers, and how many rows of other runs, conventions would also explain."""
+    text = f"conventions would also explain {odds(chance.of_numbers)} random numbers near these"
     if chance.n_drawn:
         n = f"{chance.n_others:,}" if chance.n_others else "none"
-        text += f"; of {chance.n_drawn:,} rows of resampled queries, {n}"
+        text += f", and {n} of {chance.n_drawn:,} rows of resampled queries"
     return f"{text}."
 
 
 def odds(chance: float) -> str:
-    """Write a chance as people say it."""
+    """Write a chance as odds, such as 1 in 600."""
     if chance > _OFTEN:
         return f"{round(chance * 10)} of 10"
     if chance < 1 / _MOST_ODDS:
@@ -132,19 +130,19 @@ _MOST_ODDS = 1_000_000
 
 
 def named(main: ExplainingConvention) -> str:
-    """Say who computes it so, or nearly so: others may as well, and more on these data."""
-    return f"On these data the same as {main.name}, among others ({main.named.source})"
+    """Name the nearest named convention; others may give the same numbers on these data."""
+    return f"{main.name} ({main.named.source}), or another with the same numbers on these data"
 
 
 def not_explained(main: ExplainingConvention) -> str:
-    """Name the claims that an answer leaves open."""
+    """Name the claims that an answer does not explain."""
     left = [_names_of(main, [trial]) for trial in main.left]
     more = f" and {len(left) - _MAX_OPEN_CLAIMS} more" if len(left) > _MAX_OPEN_CLAIMS else ""
     return ("; " if _several(main) else ", ").join(left[:_MAX_OPEN_CLAIMS]) + more
 
 
 def _several(main: ExplainingConvention) -> bool:
-    """Return whether the claims are of several rows."""
+    """Check whether the claims are from several rows."""
     return len({trial.row for trial in main.trials}) > 1
 
 
@@ -168,79 +166,81 @@ def in_two_lines(texts: list[str]) -> list[str]:
 
 
 _TWO_LINES = 135
-"""How many characters two lines hold beside their margin and what is counted."""
+"""The number of characters in two lines, without the margin and the final count."""
 
 
 def unexplained(main: ExplainingConvention, nearest: dict[MeasuredClaim, Convention]) -> list[str]:
-    """Say of each claim that nothing explains what its value is by the convention of the others."""
+    """Write the expected value of each claim that nothing explains, by the convention of the others."""
     lines = []
-    for trial, near in islice(nearest.items(), _MAX_LINES):
-        if np.isnan(trial.value(near)):  # there is no query
+    for trial, convention in islice(nearest.items(), _MAX_LINES):
+        if np.isnan(trial.value(convention)):  # no query counts
             continue
         how = "by the convention of the other claims"
         if not main.explained:
-            how = "; ".join(changes_of(near, COMMUNITY.at([trial]))) or "by default"
-        slip = trial.in_nearer_reading(near).claim.rounding_error_kind(trial.value(near))
-        if trial.would_print(near):
-            slip = "any order of these lists gives it"
-        text = f"{trial.printed_value(near)}, {trial.typed(near)}: {how}{slip and '; '}{slip}"
-        lines.append(f"{_names_of(main, [trial])} as {trial.claim.text}: {text}")
+            changes = changes_of(convention, COMMUNITY.at([trial]))
+            how = f"with {'; '.join(changes)}" if changes else "by default"
+        reason = trial.in_nearer_reading(convention).claim.rounding_error_kind(trial.value(convention))
+        if trial.would_print(convention):
+            reason = "any order of these lists gives it"
+        numbers = f"published {trial.claim.text}, expected {trial.printed_value(convention)}"
+        source = f"{trial.typed(convention)} {how}{reason and '; '}{reason}"
+        lines.append(f"{_names_of(main, [trial])}: {numbers}: {source}")
     return [*lines, *([f"{len(nearest) - _MAX_LINES:,} more"] if len(nearest) > _MAX_LINES else [])]
 
 
 _MAX_LINES = 10
-"""So many open claims have a line of their own at most."""
+"""The maximum number of unexplained claims with a line of their own."""
 _MAX_OTHER_CELLS = 2
-"""How many other cells and measures that have the number of a claim are named."""
+"""The maximum number of other cells and measures to name for a claim."""
 
 
 def elsewhere(main: ExplainingConvention, left: list[MeasuredClaim]) -> list[str]:
-    """Say of claims that are left open where else their numbers are: another cell, or another measure."""
+    """Name the other cells or measures that have the numbers of unexplained claims."""
     by = "the convention of the other claims" if main.explained else main.named.name
     lines = []
     for trial in left[:_MAX_LINES]:
         others = [*other_cells(trial, main), *other_measures(trial, main.convention)]
         if others:
-            found = " or ".join(list(dict.fromkeys(others))[:_MAX_OTHER_CELLS])
-            lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {found} by {by}")
+            names = " or ".join(list(dict.fromkeys(others))[:_MAX_OTHER_CELLS])
+            lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {names} by {by}")
     return lines
 
 
 def no_difference(main: ExplainingConvention) -> list[str]:
-    """Name the options that make no difference to any claim, in two lines: those of which any value does.
+    """Name the options that make no difference to any claim, in two lines.
 
-    Of others it is said how many values do.
+    Options without any effect come first. For the others, the number of equal values is given.
     """
     names = []
     for setting, values in main.equivalents.items():
         n_known = len(OPTIONS[setting.option].values) if setting.option in OPTIONS else 0
-        some = "" if len(values) == n_known else f" ({len(values)} of {n_known})" if n_known else " (some)"
-        names.append(f"{setting.title}{some}")
+        n_equal = "" if len(values) == n_known else f" ({len(values)} of {n_known})" if n_known else " (some)"
+        names.append(f"{setting.title}{n_equal}")
     return in_two_lines(sorted(names, key=lambda name: name.endswith(")")))
 
 
 def equivalents(main: ExplainingConvention) -> dict[str, list[str]]:
-    """Describe by the title of each option the values that give the same numbers on these data."""
+    """Describe the values of each option that give the same numbers on these data."""
     return {
         setting.title: [describe(setting.option, value) for value in values]
         for setting, values in main.equivalents.items()
     }
 
 
-# --- where else numbers are ----------------------------------------------------------------------------
+# --- other cells and measures with the same number -----------------------------------------------------
 
 _USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
 _MEASURES_WITH_CUTOFF = ("P", "R", "Success", "F1")
-"""Measures that have a cutoff."""
+"""Measures that need a cutoff."""
 
 
 def has_number(trial: MeasuredClaim, value: float, convention: Convention) -> bool:
-    """Return whether a claim prints a value, rounded as a convention does."""
+    """Check whether a value prints as a claim, with the rounding of a convention."""
     return value in trial.claim.printed(rounding_of(convention[trial.measure][ROUNDING]).of_mean)
 
 
 def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
-    """Return the cells in the row and column of a claim whose values by an answer are its number."""
+    """List the cells in the row or column of a claim whose value by an answer is its number."""
     cells = [
         each
         for each in main.trials
@@ -252,13 +252,13 @@ def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
 
 
 def better_names(main: ExplainingConvention) -> dict[str, list[str]]:
-    """Return for claims that only changes explain other measures that have their numbers by default.
+    """Find other measures that have the numbers of claims by default, for claims that need changes.
 
-    Empty if any claim needs a change under each name: then other names say no less.
+    Empty if any of these claims needs a change as every other measure too.
     """
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     if not main.changes:
-        return found
+        return names
     default = COMMUNITY.at(main.trials)
     for name in dict.fromkeys(trial.claim.name for trial in main.explained):
         trials = [trial for trial in main.explained if trial.claim.name == name]
@@ -266,15 +266,15 @@ def better_names(main: ExplainingConvention) -> dict[str, list[str]]:
             fitting = [set(other_measures(trial, default, len(trials) > 1)) for trial in trials]
             if not (common := set.intersection(*fitting)):
                 return {}
-            found[name] = sorted(common)
-    return found
+            names[name] = sorted(common)
+    return names
 
 
 def other_measures(trial: MeasuredClaim, convention: Convention, both: bool = False) -> Iterator[str]:
     """Yield the measures that have the number of a claim by a convention.
 
-    They are another measure, or have another cutoff; perhaps `both`. One that the convention does not have
-    shares the options of all measures with the claim.
+    Another measure or another cutoff is tried; with `both`, also another measure at another cutoff. A measure
+    that the convention does not have gets the shared options of the claim and its own defaults.
     """
     claim = trial.claim
     own = claim.cutoffs[0]
@@ -291,9 +291,9 @@ def _if_printed(
 ) -> Iterator[str]:
     if cutoff is None and measure in _MEASURES_WITH_CUTOFF:
         return
-    rank = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
+    cutoffs = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
     shared = {option: convention[trial.measure][option] for option in SHARED}
     options = convention.get(measure, {**default_of(measure), **shared})
-    means = trial.run.means(measure, rank, options)
+    means = trial.run.means(measure, cutoffs, options)
     if means is not None and has_number(trial, float(means[place(options[QUERY_SET])]), convention):
-        yield with_cutoff(measure, rank)
+        yield with_cutoff(measure, cutoffs)

@@ -1,4 +1,4 @@
-"""What an audit found, and the report of it."""
+"""Hold the result of an audit, and write its report."""
 
 from __future__ import annotations
 
@@ -39,41 +39,40 @@ from permed_measures.results.table import NONE, Cell, Table
 
 @dataclass(frozen=True)
 class Audit(Result):
-    """The outcome of an audit; ``print`` shows it.
+    """The result of an audit; ``print`` shows it.
 
     ``to_polars`` and ``to_pandas`` give a row for each claim: ``run``, ``claim``, ``published``, ``status``
-    (explained, made differently, unclear where a typo is as likely, or unexplained), ``value`` and
-    ``printed`` (the mean and how it would be printed), ``measure`` (as one would type it), ``convention``
-    (the name, null for unexplained claims), and ``changes`` from it. For an unexplained claim, value, measure
-    and changes are those by ``nearest``, the changes from ir_measures' default.
+    (explained, made differently, unclear if a typo is as likely, or unexplained), ``value`` and ``printed``
+    (the mean, and as it would be printed), ``measure`` (as one would type it), ``convention`` (its name, null
+    for unexplained claims), and ``changes`` from it. For an unexplained claim, value and measure are by the
+    convention in ``nearest``, and the changes are from ir_measures' default.
 
     Attributes
     ----------
-    best : list of Answer
+    best : list of ExplainingConvention
         The named conventions that explain the most claims with the fewest changes.
-    exceptions : list of Answer
-        The changes from the first of these that explain the claims it leaves open, row by row; claims that
-        nothing explains are in an answer that explains none.
+    exceptions : list of ExplainingConvention
+        For claims that the first of these does not explain: the changes that explain them, row by row. Claims
+        that nothing explains are in exceptions that explain none.
     conflicts : list of str
-        How the rows of a table, or the claims of a row, were made differently.
-    doubtful : list of Answer
-        Claims that only more changes explain, each alone, and that may as well be typos.
+        How the rows of a table, or the claims of a row, were computed differently.
+    doubtful : list of ExplainingConvention
+        Claims that may be typos: each alone needs more changes than all others.
     other_names : dict of str to list of str
-        By the name of claims that only changes explain, the measures that have their numbers without any,
-        if that holds for all claims.
+        For claims that need changes, the other measures that have their numbers without any. Empty unless
+        every such claim has one.
     ties : list of str
-        Which claims that only rounding explains, or nothing, lie within what other orders of equal scores
-        give.
+        Claims within the range over orders of equal scores, if nothing else or only rounding explains them.
     swap : str
-        Which columns or rows of a table have each other's numbers; they were exchanged then.
+        The columns or rows that have each other's numbers, if any. The claims were then exchanged.
     counts : list of str
-        Columns that nothing explains: of what cutoff, or how many topics, they are whole numbers.
+        For columns that nothing explains: the cutoff or number of topics of which they are whole numbers.
     origin : Origin or None
         The command and its files.
     changes : list of str
-        Of the columns of changes in a printed table, whether they are points or percent.
+        For the columns of changes in a printed table: whether they are points or percent.
     notes : list of str
-        What of a printed table was left out.
+        The parts of a printed table that were left out.
     """
 
     best: list[ExplainingConvention]
@@ -105,30 +104,32 @@ class Audit(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether one convention explains every claim, where it stands."""
+        """Whether one convention explains every claim, without an exchange of columns or rows."""
         return bool(self.answers) and not self.swap
 
     @property
     def verdict(self) -> str:
-        """How surely the claims were made so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
-        found = self.main.verdict
+        """How surely the claims were computed so: ``certain``, ``likely``, ``may be chance`` or ``none``."""
+        verdict = self.main.verdict
         or_ties = self.ties and self.main.complete
-        return "likely" if found == "certain" and (self.doubtful or self.other_names or or_ties) else found
+        return (
+            "likely" if verdict == "certain" and (self.doubtful or self.other_names or or_ties) else verdict
+        )
 
     @property
     def chance(self) -> FalseMatchRate:
-        """How often other numbers in place of the claims would be explained as well."""
+        """How often other numbers in place of the explained claims would be explained as well."""
         return self.main.chance
 
     @property
     def unclear(self) -> list[MeasuredClaim]:
-        """The claims that nothing explains, or only what may be chance."""
-        found = (each for each in self.exceptions if not (each.explained and each.is_clear))
-        return [trial for each in found for trial in each.trials]
+        """The claims that nothing explains, or that may be explained by chance."""
+        unclear = (each for each in self.exceptions if not (each.explained and each.is_clear))
+        return [trial for each in unclear for trial in each.trials]
 
     @cached_property
     def nearest(self) -> dict[MeasuredClaim, Convention]:
-        """The convention of the other claims, or else a named one with the nearest value, by open claim."""
+        """The convention of the other claims for each unexplained one; if none, the nearest named one."""
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
         main = self.main
         return {
@@ -137,7 +138,7 @@ class Audit(Result):
         }
 
     def report(self) -> Report:
-        """Return the verdict, the convention, the measures to type, and what else fits."""
+        """Build the report: the verdict, the convention, the claims, and what else fits."""
         qrels = f"{Path(self.origin.qrels).name}: " if self.origin and self.origin.qrels else ""
         return Report(
             qrels + pluralize(len(self.trials), "claim"),
@@ -150,17 +151,17 @@ class Audit(Result):
         )
 
     def __repr__(self) -> str:
-        """Say how many claims the best convention explains."""
+        """Show how many claims the best convention explains."""
         main, n_claims = self.main, pluralize(len(self.trials), "claim")
-        found = f"{main.name} explains {len(main.explained):,} of {n_claims}"
-        return f"<Audit: {found if main.explained else f'nothing explains any of {n_claims}'}>"
+        explained = f"{main.name} explains {len(main.explained):,} of {n_claims}"
+        return f"<Audit: {explained if main.explained else f'nothing explains any of {n_claims}'}>"
 
     def _records(self) -> list[dict[str, Any]]:
         return [claim_record(self, trial) for trial in self.trials]
 
 
 class Outcome(NamedTuple):
-    """What was found for a claim: its convention, or one that gives another value."""
+    """The status of a claim, and the convention that explains it or gives its expected value."""
 
     status: str
     convention: Convention
@@ -169,7 +170,7 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(result: Audit, trial: MeasuredClaim) -> Outcome:
-    """Return what was found for a claim."""
+    """Find the status and the convention of a claim."""
     main = result.main
     answer = next((each for each in result.exceptions if trial in each.explained), main)
     if not trial.prints(answer.convention):
@@ -184,7 +185,7 @@ def outcome_of(result: Audit, trial: MeasuredClaim) -> Outcome:
 
 
 def claim_record(result: Audit, trial: MeasuredClaim) -> dict[str, Any]:
-    """Return the row of a frame for a claim."""
+    """Build the row of a frame for a claim."""
     status, convention, name, changes = outcome_of(result, trial)
     value = trial.value(convention)
     return {
@@ -200,41 +201,40 @@ def claim_record(result: Audit, trial: MeasuredClaim) -> dict[str, Any]:
     }
 
 
-# --- what is said ----------------------------------------------------------------------------------
+# --- the report ------------------------------------------------------------------------------------
 
 _MAX_OTHER_NAMES = 3
-"""How many other names of a claim are said."""
+"""The maximum number of other measures to name for a claim."""
 
 
 def _finding(result: Audit) -> list[str]:
-    """Say how surely one convention explains how many claims, and which it leaves open."""
+    """Write the finding: how many claims one convention explains, how surely, and which are left."""
     main = result.main
     if not main.explained:
         return ["No convention explains any claim.", *result.ties[:_MAX_OTHER_NAMES]]
     if main.complete:
-        found = [f"{result.verdict.capitalize()}: {main.sentence()}."]
+        sentences = [f"{result.verdict.capitalize()}: {main.sentence()}."]
     else:
-        n, of = len(main.explained), len(main.trials)
-        found = [f"{n:,} of {of:,} claims, {result.verdict}: {main.sentence()}."]
+        n, total = len(main.explained), len(main.trials)
+        sentences = [f"{n:,} of {total:,} claims, {result.verdict}: {main.sentence()}."]
         typo = _typo_in(result)
         left = f"{typo}." if typo else f"Not explained by it: {not_explained(main)}."
-        found += [
+        sentences += [
             *result.ties[:_MAX_OTHER_NAMES],
-            f"If that is not why, {left}" if typo and result.ties else left,
+            f"Otherwise, {left}" if typo and result.ties else left,
         ]
-    found += [
-        f"But {name} has the numbers of {' or '.join(others[:_MAX_OTHER_NAMES])}, and no change is "
-        f"needed then."
+    sentences += [
+        f"But {name} has the numbers of {' or '.join(others[:_MAX_OTHER_NAMES])} without any change."
         for name, others in result.other_names.items()
     ]
-    found += [f"But {text}" for text in result.ties if main.complete]
+    sentences += [f"But {text}" for text in result.ties if main.complete]
     if result.swap:
-        found.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
-    return found
+        sentences.insert(0, f"It seems that {result.swap}. Once they are exchanged:")
+    return sentences
 
 
 def _typo_in(result: Audit) -> str:
-    """Say what the claims that are left open may be besides a typo, if they are of one kind."""
+    """Describe the unexplained claims as typos, if one unclear exception explains all of them."""
     main, exceptions = result.main, result.exceptions
     if len(exceptions) == 1 and exceptions[0].complete and not exceptions[0].is_clear:
         return made_otherwise(main, exceptions[0], exceptions[0].explained)
@@ -242,19 +242,19 @@ def _typo_in(result: Audit) -> str:
 
 
 def _how_surely(result: Audit) -> list[str]:
-    """Say how easily other numbers would be explained, and what to do where that is too easy."""
+    """Write how easily other numbers would be explained, and what to do if that is too easy."""
     more = ["Give another claim, or more digits."] if result.verdict == "may be chance" else []
     return [*chances(result.main, [*result.exceptions, *result.doubtful]), *more]
 
 
 def _sections(result: Audit) -> Iterator[Section]:
-    """Yield the parts of the report: the convention, the claims, and what else is to be said of them."""
+    """Yield the sections of the report: the convention, the claims, and what else fits."""
     main = result.main
     if main.explained:
         changes = [f"change: {change}" for change in main.changes]
         yield Section("Convention", texts=[named(main), *changes])
     yield Section("Claims", tables=[_table(result)])
-    found = {
+    lists = {
         **dict.fromkeys(result.conflicts[:1], [] if _typo_in(result) else result.conflicts[1:]),
         "Fewer changes explain all claims but one": doubts(main, result.doubtful),
         "Not explained": unexplained(main, result.nearest),
@@ -266,11 +266,11 @@ def _sections(result: Audit) -> Iterator[Section]:
         "Columns of changes": result.changes,
         "How surely": _how_surely(result),
     }
-    yield from (Section(heading, texts=lines) for heading, lines in found.items() if lines)
+    yield from (Section(heading, texts=lines) for heading, lines in lists.items() if lines)
 
 
 def _table(result: Audit) -> Table:
-    """Return a line for each claim: what is published, and what one would expect."""
+    """Build a table with the published and the expected number of each claim."""
     cells = []
     for trial, each in zip(result.trials, result._records(), strict=True):
         convention, measure = outcome_of(result, trial).convention, each["measure"]
@@ -298,39 +298,41 @@ def _table(result: Audit) -> Table:
 
 
 def _measures_of(result: Audit) -> list[Measure]:
-    """Return the measures that were found for the claims."""
-    found = []
+    """List the measures that explain the claims, as other programs have them."""
+    measures = []
     for trial in result.trials:
         convention = outcome_of(result, trial).convention
         own = options_for(trial.measure, convention[trial.measure])
-        found.append(measure_of(trial.measure, trial.cutoff(convention), own, trial.run.labels))
-    return list(dict.fromkeys(filter(None, found)))
+        measures.append(measure_of(trial.measure, trial.cutoff(convention), own, trial.run.labels))
+    return list(dict.fromkeys(filter(None, measures)))
 
 
 def _conventions(result: Audit) -> dict[str, Any]:
-    """Return the convention that was found, in place of those of the package."""
+    """Return the convention of the claims for the provenance, in place of those of the package."""
     main = result.main
     return {"conventions": [main.sentence()]} if main.explained else {}
 
 
 def _how(result: Audit) -> dict[str, Any]:
-    """Say for a page how the claims were made, option by option, and all that cannot be told apart."""
+    """Describe for a page how the claims were computed, option by option, and what makes no difference."""
     made, main = how_made(_measures_of(result), result.origin), result.main
     if not main.explained:
         return made
     options = [
         f"{setting.title}: {describe(setting.option, value)}" for setting, value in main.settings_seen.items()
     ]
-    alike = [f"makes no difference: {name}: {' / '.join(each)}" for name, each in equivalents(main).items()]
+    no_effect = [
+        f"makes no difference: {name}: {' / '.join(values)}" for name, values in equivalents(main).items()
+    ]
     equal = [f"equally good: {each.named.name} ({each.named.source})" for each in result.best[1:]]
-    return {**made, "conventions": [main.sentence(), *options, *alike, *equal]}
+    return {**made, "conventions": [main.sentence(), *options, *no_effect, *equal]}
 
 
 _PLAIN = ("ok", "verdict", "conflicts", "other_names", "ties", "swap", "changes", "notes", "counts")
 
 
 def _content(result: Audit) -> dict[str, Any]:
-    """Return what the JSON holds."""
+    """Build the content of the JSON."""
     main = result.main
     return {
         **{name: getattr(result, name) for name in _PLAIN},

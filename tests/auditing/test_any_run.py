@@ -165,12 +165,12 @@ def test_a_number_of_any_order_beside_others_is_said_to_be_that():
     result = pm.audit(qrels, run, {**row, "R@2": "1.0000"})
     said = unwrapped(result)
     assert not result.ok
-    assert "R@2 as 1.0000: " in said
+    assert "R@2: published 1.0000, " in said
     assert "any order" not in said  # R@2 is explained by nothing
     dpr = next(named for named in result.main.space.conventions if named.name == "DPR")
     nearest = {trial: dpr.at([trial]) for trial in result.trials if trial.claim.name == "R@2"}
     [line] = unexplained(result.main, nearest)
     assert line == (
-        "R@2 as 1.0000: 1.0000, R@2 1 with any relevant document found: "
+        "R@2: published 1.0000, expected 1.0000: R@2 1 with any relevant document found "
         "by the convention of the other claims; any order of these lists gives it"
     )

@@ -40,9 +40,9 @@ def test_claims_are_given_one_by_one(files):  # noqa: ARG001
     assert row.split() == ["P@1", "P@1", "0.3333", "0.3333"]
     stdout = audit_cli("qrels", "one.trec", "--claim", "P@1=0.3334", "--claim", "MAP@3=0.208334", status=1)
     assert stdout.startswith("No convention explains any claim.\n")
-    assert "\nNot explained\n  P@1 as 0.3334: 0.3333, P@1: by default\n" in stdout
+    assert "\nNot explained\n  P@1: published 0.3334, expected 0.3333: P@1 by default\n" in stdout
     how = "weights of AP: its grade over 2 (not: 1 for each relevant document)"
-    assert how in " ".join(stdout.partition("MAP@3 as 0.208334: ")[2].split())
+    assert how in " ".join(stdout.partition("MAP@3: published 0.208334, expected ")[2].split())
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])

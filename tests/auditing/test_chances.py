@@ -87,7 +87,7 @@ def test_the_verdict_is_the_first_word(sample, claims, verdict):
     if verdict in ("may be chance", "none"):  # no other runs are looked at
         assert result.chance[2:] == (0, 1, 0, 0)
     else:
-        assert "; of 10,000 rows of resampled queries, " in unwrapped(result)
+        assert " of 10,000 rows of resampled queries." in unwrapped(result)
     start = "No convention explains any claim." if verdict == "none" else f"{verdict.capitalize()}: "
     assert str(result).startswith(start)
     assert ("Give another claim, or more digits." in unwrapped(result)) == (verdict == "may be chance")
@@ -210,7 +210,7 @@ def test_a_claim_without_which_fewer_changes_explain_the_others_is_said_to_be_in
     assert "Fewer changes explain all claims but one\n  MAP@10: a typo, another run's number, or " in text
     assert ". ir_measures explains the others.\n" in text
     assert [each["status"] for each in result.to_polars().to_dicts()] == [*["explained"] * 2, "unclear"]
-    assert "MAP@10 alone: of arbitrary numbers near these, 1 in 9 would be explained so." in text
+    assert "MAP@10 alone: conventions would also explain 1 in 9 random numbers near these." in text
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,6 @@ def test_a_column_that_another_measure_explains_without_any_change_is_not_certai
     others = result.other_names["P@10"]
     assert len(others) > 3
     text = " ".join(str(result).split())
-    assert f"But P@10 has the numbers of {' or '.join(others[:3])}, and no change is needed then." in text
+    assert f"But P@10 has the numbers of {' or '.join(others[:3])} without any change." in text
     named = {name: {"R@20": row["P@10"]} for name, row in column.items()}
     assert pm.audit(qrels, runs, named).other_names == {}

@@ -10,7 +10,7 @@ from audit_helpers import graded
 from effort import effort
 
 import permed_measures as pm
-from permed_measures.auditing.measured_claims import _printed as printed_codes
+from permed_measures.auditing.measured_claims import _rounded_units
 from permed_measures.published_tables.claims import parse_claims
 
 
@@ -88,7 +88,7 @@ def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
         if first_to is not None and decimals > first_to and expected:
             expected = any(first == claim.value for first in both) or abs(value - claim.value) <= unit / 2
         assert (float(value) in claim.printed(first_to)) == expected, (claim.text, value)
-        [low], [high] = printed_codes(np.array([float(value)]), decimals, first_to)
+        [low], [high] = _rounded_units(np.array([float(value)]), decimals, first_to)
         rounded = {value} if first_to is None else both
         is_one = any(abs(each - claim.value) <= unit / 2 for each in rounded)
         assert (low <= int(claim.value / unit) <= high) == is_one, (claim.text, value)
@@ -96,6 +96,6 @@ def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
 
 def test_a_mean_may_be_off_by_what_a_sum_may_be():
     values = np.array([0.35 - 1e-9, 0.35 - 1e-13, 0.35 + 1e-13, 0.35 + 1e-9])
-    assert [each.tolist() for each in printed_codes(values, 1, None)] == [[3, 3, 3, 4], [3, 4, 4, 4]]
+    assert [each.tolist() for each in _rounded_units(values, 1, None)] == [[3, 3, 3, 4], [3, 4, 4, 4]]
     values = np.array([0.148145 - 1e-9, 0.148145 - 1e-13])
-    assert [each.tolist() for each in printed_codes(values, 4, 5)] == [[1481, 1481], [1481, 1482]]
+    assert [each.tolist() for each in _rounded_units(values, 4, 5)] == [[1481, 1481], [1481, 1482]]

@@ -260,7 +260,7 @@ def test_differences_of_means_over_other_queries_are_not_decided(tmp_path):
 
 def test_an_audit_says_which_rows_are_over_other_queries(tmp_path):
     path = tmp_path / "paper.csv"
-    for n, notes in ((40, ["the table says 40 queries of bm25; the qrels have 48"]), (48, [])):
+    for n, notes in ((40, ["the table says 40 queries for bm25; the qrels have 48"]), (48, [])):
         path.write_text(f"run,Queries,MAP@10\nbm25,{n},0.4665\n")
         assert pm.audit(QRELS, {"bm25": RUNS["bm25"]}, path).notes == notes
 
