@@ -195,7 +195,7 @@ def rounded(values: Floats, digits: int, half: float = 0.5) -> Floats:
 
 
 HALVES = {"down": 0.5 - 1e-7, "up": 0.5 + 1e-7}
-"""What `rounded` adds to round a half down or up; the margin covers floating-point errors."""
+"""The `half` of `rounded` that rounds a half down or up; the margin covers floating-point errors."""
 ROUNDED_DIGITS = range(2, 9)
 """The digits to which scripts round the values of queries."""
 

@@ -16,7 +16,7 @@ AP, HALF = DEFAULT, {"weights": "half"}
 
 @cache
 def graded(top):
-    """Return graded data of depth 50: ties, missing queries, documents with the id of the query."""
+    """Make graded data of depth 50, with ties, missing queries, documents with the id of the query."""
     rng = random.Random(top)
     qrels, run = {}, {}
     for i in range(37):
@@ -39,7 +39,7 @@ def plain_graded(top):
 
 @cache
 def binary():
-    """Return binary labels, some of them 0, and two runs that lack queries."""
+    """Make binary labels, some of them 0, and two runs that lack queries."""
     rng = random.Random(5)
     qrels, runs = {}, {"first": {}, "second": {}}
     for i in range(41):
@@ -55,22 +55,22 @@ NAMES = {"MAP@10": "AP", "P@10": "P", "nDCG@10": "nDCG"}
 
 
 def row_made(plain, how, digits=4, names=NAMES):
-    """Return a row of claims as a convention makes it; `names` are the measures by the names of claims."""
+    """Compute a row of claims by a convention; `names` maps the name of each claim to its measure."""
     values = {name: plain.mean(measure, how, int(name.split("@")[1])) for name, measure in names.items()}
     return {name: f"{value:.{digits}f}" for name, value in values.items()}
 
 
 def trials_of(qrels, run, row):
-    """Return the claims of a row about a run."""
+    """Parse a row of claims about a run."""
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
     return [MeasuredClaim("run", claim, variants) for claim in parse_claims([row])[0]]
 
 
 def printed_as(trial, text):
-    """Return the claim that would have been printed so."""
+    """Make the claim with another printed number."""
     return trial.with_claim(trial.claim.printed_as(text))
 
 
 def unwrapped(text):
-    """Return a report with each paragraph in one line."""
+    """Join each paragraph of a report to one line."""
     return re.sub(r"\n {4}(?=\S)", " ", str(text))

@@ -16,7 +16,7 @@ from permed_measures.published_tables.measure_names import ABOVE_1
 
 
 def data(seed=1):
-    """Return grades from -1 to 3, and a run of all judged documents."""
+    """Make grades from -1 to 3, and a run of all judged documents."""
     rng = random.Random(seed)
     qrels = {f"q{i}": {f"d{j}": rng.choice([-1, 0, 0, 1, 2, 3]) for j in range(25)} for i in range(30)}
     run = {q: {doc: grade + rng.gauss(0, 1.5) for doc, grade in docs.items()} for q, docs in qrels.items()}
@@ -32,7 +32,7 @@ def mean_dcg(qrels, run, k, gain=lambda grade: grade):
 
 
 def test_the_measures_that_options_take_above_1_are_these():
-    """By every two values of options, on lists with and without relevant, negative and unjudged documents."""
+    """Try every two values of options on lists with and without relevant, negative and unjudged documents."""
     found = set()
     for grades in ("3210", "3x", "1-", "-1", "x"):
         docs = dict(zip("abcd", grades, strict=False))
@@ -85,7 +85,7 @@ def test_the_small_case():
 
 
 def test_other_runs_are_counted_as_the_claim_is_read_by_the_convention():
-    """DCG of 7.0 to 11.4, nearer to nDCG if read as percent; means of queries drawn again are often alike."""
+    """A DCG of 7.0 to 11.4 is nearer to nDCG if read as percent; resampled means are often equal."""
     qrels = {f"q{i}": {"a": 3, "b": 3, "c": 0} for i in range(4)}
     qrels["q3"]["b"] = 0
     run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in qrels}
@@ -113,7 +113,7 @@ def test_a_dcg_may_be_above_100():
 
 @pytest.mark.parametrize("off", [0, 0.01, -0.01])
 def test_percent_stays_percent(off):
-    """Of a number that is explained, and of a typo of one unit."""
+    """The claims are an explained number and typos of one unit."""
     qrels, run = data(2)
     ndcg, ap = pm.calc_aggregate(
         [pm.parse_measure(each) for each in ("nDCG@10", "AP@10")], qrels, run
@@ -130,7 +130,7 @@ def test_percent_stays_percent(off):
 
 @pytest.mark.parametrize(("text", "percent"), [("1.9", False), ("19.4", True), ("50", True), ("2", False)])
 def test_of_points_and_percent_the_nearer_is_read_where_nothing_explains_a_number(text, percent):
-    """Ten times more or less is as far."""
+    """A value ten times as large is as far away as one ten times smaller."""
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
     result = pm.audit(qrels, run, {"nDCG@2": text})
     assert [trial.claim.percent for trial in result.trials] == [percent]

@@ -1,4 +1,4 @@
-"""Numbers that any order of the lists prints, as a convention makes them so, are no evidence for it."""
+"""A number that a convention prints for every order of the lists is not evidence for it."""
 
 import math
 import random
@@ -33,11 +33,11 @@ LISTS = {
     **{"x11": "", "xx1": "2", "xx1-": "-", "110": "", "1100": "2", "1122": "", "x1-": "1", "1xxx": "1"},
     **{"q1": "1", "11111x": "", "xxx": "1", "2220": "0", "123": "", "x00": "", "1" * 200 + "x": ""},
 }
-"""What lists hold: grades, x for an unjudged document, q for one with the query's id; and what they lack."""
+"""The documents of a list (grades, x if unjudged, q with the id of the query), and those that it lacks."""
 
 
 def collection(listed, missed, rng, n_queries=4):
-    """Return qrels and a run with these documents in any order."""
+    """Make qrels and a run with these documents in random order."""
     qrels, run = {}, {}
     for query in (f"c{i // 2}_{i % 2 + 1}" for i in range(n_queries)):
         docs = {query if kind == "q" else f"d{j}": kind for j, kind in enumerate(listed)}
@@ -48,7 +48,7 @@ def collection(listed, missed, rng, n_queries=4):
 
 
 def shuffled(run, rng):
-    """Return the same lists in another order."""
+    """Shuffle the lists of a run."""
     return {
         query: {doc: float(-rank) for rank, doc in enumerate(rng.sample(list(docs), len(docs)))}
         for query, docs in run.items()
@@ -57,9 +57,9 @@ def shuffled(run, rng):
 
 @cache
 def conventions_that_make_numbers_trivial():
-    """Return by value of an option where it makes a number the same in all orders, which it is not without.
+    """Find, for each value of an option, numbers that are the same in all orders only by this value.
 
-    Each is the name of the measure, its number, the qrels and the run. The audit must know
+    Each is the name of the measure, its number, the qrels and the run. The audit must recognise
     these numbers, and no others.
     """
     found = {}
@@ -86,7 +86,7 @@ def conventions_that_make_numbers_trivial():
 
 
 def same(trials, convention):
-    """Return whether a number is the same in all orders in which it has one."""
+    """Check whether a number is the same in all orders in which it is defined."""
     first = trials[0].value(convention)
     others = (trial.value(convention) for trial in trials[1:])
     return all(math.isnan(value) or abs(value - first) < 1e-9 for value in others)
@@ -133,7 +133,7 @@ def test_a_trivial_number_is_not_explained_by_what_makes_it_so(option, value):
     "listed", ["xya", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("xay", "xa", "xyzabc"))]
 )
 def test_where_unjudged_documents_are_removed_those_that_are_left_are_no_evidence(beside, listed):
-    """Whatever judged documents there are that no list has."""
+    """Judged documents that no list has do not matter."""
     qrels = {f"q{i}": dict.fromkeys("abc" if "b" in listed else "a", 1) for i in range(8)}
     run = {query: {doc: 9.0 - rank for rank, doc in enumerate(listed)} for query in qrels}
     qrels["q0"] |= beside
@@ -142,7 +142,7 @@ def test_where_unjudged_documents_are_removed_those_that_are_left_are_no_evidenc
 
 
 def test_a_negative_document_that_lists_have_makes_the_order_matter():
-    """Then what is removed is told by the numbers: the convention is evidence again."""
+    """The numbers then depend on the documents that are removed, so the claim is evidence again."""
     rng = random.Random(2)
     qrels = {f"q{i}": {"a": 1, "b": -1, "c": 0, "d": -1, "e": 1} for i in range(30)}
     run = {query: {doc: rng.random() for doc in "abcdeuvwxyz"} for query in qrels}
@@ -155,7 +155,7 @@ def test_a_negative_document_that_lists_have_makes_the_order_matter():
 
 
 def test_a_number_of_any_order_beside_others_is_said_to_be_that():
-    """R@2 by DPR, whose other numbers are evidence: any two of these have a relevant document."""
+    """R@2 by DPR is 1, as any two of the documents include a relevant one; the other numbers are evidence."""
     rng = random.Random(3)
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1, "e": 0} for i in range(40)}
     run = {query: {doc: rng.random() for doc in "abce"} for query in qrels}

@@ -1,4 +1,4 @@
-"""Numbers made by a known convention are explained by it."""
+"""Numbers computed by a known convention are explained by it."""
 
 import math
 import random
@@ -23,7 +23,7 @@ MEASURES = {"MAP@10": "AP", "nDCG@5": "nDCG", "P@5": "P", "R@20": "R", "MRR@10":
 
 
 def near_a_named_one(rng, measures, levels):
-    """Return a convention with up to two changes from one that has a name, and that name."""
+    """Draw a convention with up to two changes from a named one; return it with that name."""
     named = rng.choice([each for each in NAMED if all(map(each.has, measures))])
     options = [each for each in OPTIONS if each in SHARED or any(each in OPTIONS_OF[m] for m in measures)]
     changed = rng.sample(options, rng.randint(0, MOST_CHANGES))
@@ -44,7 +44,7 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
         if all(means_something(MEASURES[name], how, plain) for name in names):
             values = {name: plain.mean(MEASURES[name], how, int(name.split("@")[1])) for name in names}
     result = pm.audit(*graded_of(plain), {name: f"{value:.4f}" for name, value in values.items()})
-    answers = answers_to(result.trials)  # of which the audit says that one claim may as well be a typo
+    answers = answers_to(result.trials)  # the audit adds that one claim may be a typo
     assert all(answer.complete for answer in answers), (names, named.name, how)
     n_changes = len(changes_of(convention_of(result.trials, how), named.at(result.trials)))
     for answer in answers:
@@ -148,7 +148,7 @@ def test_nothing_is_said_of_a_measure_that_is_not_explained():
 
 @pytest.mark.parametrize("top", [1, 2])
 def test_an_ideal_list_of_ones_is_named_and_explained(top):
-    """A script that divides by the DCG of k ones: with binary labels its gain is as good as the default."""
+    """The script divides by the DCG of k ones; on binary labels its gain equals the default."""
     rng = random.Random(2)
     qrels = {f"q{i}": {f"d{j}": rng.randint(0, top) for j in range(8)} for i in range(30)}
     run = {query: {f"d{j}": rng.random() for j in range(12)} for query in qrels}
@@ -182,7 +182,7 @@ def test_micro_averages_of_p_r_and_f1_and_the_cutoffs_of_f1_are_one_change():
     result = pm.audit(qrels, run, {name: f"{value:.5f}" for name, value in mixed.items()})
     sentence = "P@5; R@5; F1@5 of the mean P and the mean R; averaged over all 37 queries of the qrels"
     assert answers_to(result.trials)[0].sentence() == sentence
-    [left] = result.exceptions  # of one claim alone, many numbers would be explained so
+    [left] = result.exceptions  # for one claim alone, many random numbers would match
     assert left.changes[0].startswith("what F1 is of: F1 of the mean precision")
 
 
@@ -200,7 +200,7 @@ def test_a_number_that_some_order_of_ties_may_give_is_said_to_be_within_them(cla
 
 @pytest.mark.parametrize(("text", "within"), [("0.1", False), ("0.2", True), ("0.9", True), ("1.0", True)])
 def test_both_ends_of_what_ties_allow_are_within_them(text, within):
-    """A relevant document among five equal ones may have any rank from 1 to 5; by its id it has the third."""
+    """A relevant document in a tie of five can have any rank from 1 to 5; by its id it is third."""
     answer = pm.audit({"q": {"c": 1}}, {"q": dict.fromkeys("beacd", 1.0)}, {"RR": "0.3"}).best[0]
     [trial] = answer.trials
     other = replace(answer, space=ConventionSpace([printed_as(trial, text)], NAMED))

@@ -20,12 +20,12 @@ def files(tmp_path, monkeypatch):
 
 
 def audit_cli(*arguments, status=0):
-    """Return stdout of the command in this process."""
+    """Run the command in this process; return its stdout."""
     return run_cli("audit", *arguments, status=status)[0]
 
 
 def refused(*arguments):
-    """Return the message of the command on bad input."""
+    """Run the command on bad input; return its message."""
     status, stdout, stderr = run_main("audit", *arguments)
     assert (status, stdout) == (2, "")
     return stderr

@@ -1,4 +1,4 @@
-"""Tables whose rows or claims were made differently, and numbers that nothing explains."""
+"""Tables whose rows or claims were computed differently, and numbers that nothing explains."""
 
 import json
 from decimal import Decimal

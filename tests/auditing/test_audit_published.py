@@ -73,7 +73,7 @@ print(used() - before, time.process_time() - start)
 
 @pytest.mark.thorough
 def test_six_claims_take_seconds_and_little_memory(data):
-    """In a process of its own: 0.1 GB and 2 s of the processor, on a quiet machine."""
+    """Run in its own process: 0.1 GB, and 2 s of CPU time on a quiet machine."""
     files = (data / "litsearch" / each for each in ("query_to_texts.jsonl", "runs/bm25.jsonl"))
     command = [sys.executable, "-c", SIX, *map(str, files)]
     megabytes, seconds = map(float, subprocess.check_output(command, text=True).split())

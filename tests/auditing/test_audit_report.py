@@ -1,4 +1,4 @@
-"""The report of an audit: what a terminal, a notebook and other programs get."""
+"""The report of an audit for a terminal, a notebook and other programs."""
 
 import pytest
 from audit_helpers import AP, HALF, binary, row_made
@@ -9,7 +9,7 @@ import permed_measures as pm
 
 @pytest.fixture(scope="module")
 def mixed():
-    """Return the audit of a table with a row made differently and a number that nothing explains."""
+    """Audit a table with a row that was computed differently and a number that nothing explains."""
     qrels, runs = binary()
     table = {
         "first": row_made(Plain(qrels, runs["first"]), AP),

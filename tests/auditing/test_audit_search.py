@@ -1,4 +1,4 @@
-"""The joint answer to several claims is that of all conventions near the named ones, one by one."""
+"""The answer to several claims equals a plain loop over all conventions near the named ones."""
 
 import math
 import random
@@ -22,7 +22,7 @@ BASES = [named for named in NAMED if named.name in NAMES]
 
 
 def tiny(rng):
-    """Return qrels and two runs of a few queries, with ties, missing queries and negative grades."""
+    """Make qrels and two runs of a few queries, with ties, missing queries and negative grades."""
     grades = rng.choice([[0, 1], [-1, 0, 1, 2]])
     queries = ["q1", "q2", "q3"]
     qrels = {query: {f"d{i}": rng.choice(grades) for i in rng.sample(range(6), 4)} for query in queries}
@@ -39,7 +39,7 @@ def tiny(rng):
 
 
 def near(base, options, n):
-    """Yield the conventions that differ from a base in so many options, by plain loops.
+    """Yield the conventions that differ from a base in `n` options, by plain loops.
 
     Measures that share a value change it together.
     """
@@ -59,13 +59,13 @@ def near(base, options, n):
 
 
 def options_of(measures, cutoffs, levels):
-    """Return the values of each option of a row, by a plain list."""
+    """List the values of each option of a row."""
     mine = [name for name in OPTIONS if name in SHARED or any(name in OPTIONS_OF[m] for m in measures)]
     return {name: OPTIONS[name].values_for(measures, levels) for name in mine} | cutoffs
 
 
 def explained(trials, plains, convention):
-    """Return the claims that a convention prints, by plain loops; None if it means nothing for one."""
+    """List the claims that a convention prints, by plain loops; None if it is not defined for one."""
     found = set()
     for trial in trials:
         plain, claim, own = plains[trial.row], trial.claim, convention[trial.measure]
@@ -116,7 +116,7 @@ PAIR = {"MAP@10": "AP", "MRR@10": "RR"}
 
 
 def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_table():
-    """What one convention explains needs none."""
+    """If one convention explains all claims, no measure is set apart."""
     qrels, runs = binary()
     own = {"queries of RR": "both"}
     made, plain = (
@@ -134,7 +134,7 @@ def test_one_measure_has_an_option_for_itself_where_no_convention_explains_a_tab
 
 
 def test_one_claim_of_a_measure_has_no_option_for_itself():
-    """It may as well be a typo, however many claims of other measures there are."""
+    """It may be a typo, no matter how many claims of other measures there are."""
     qrels, runs = binary()
     row = row_made(Plain(qrels, runs["first"]), {"queries of RR": "both"}, 7, {**PAIR, "MAP@5": "AP"})
     result = pm.audit(qrels, runs["first"], row)
@@ -143,7 +143,7 @@ def test_one_claim_of_a_measure_has_no_option_for_itself():
 
 
 def test_a_large_table_is_searched_on_some_rows_and_said_of_all(monkeypatch):
-    """Rows b, e and f are made differently, c has a typo; a and d are looked at, then b."""
+    """Rows b, e and f are computed differently, c has a typo; a and d are searched, then b."""
     qrels, runs = binary()
     runs = {name: runs["second" if name in "bcf" else "first"] for name in "abcdef"}
     table = {
@@ -184,7 +184,7 @@ def test_progress_is_of_each_named_convention_with_each_number_of_changes(steps_
 
 @pytest.mark.parametrize(("most", "ok"), [("DIFFERENT", False), ("LIKELY", True)])
 def test_an_option_for_itself_must_hardly_be_chance_where_the_others_need_none(most, ok, monkeypatch):
-    """Those of MAP are certain without: then 1 in 100 is the most, else 1 in 20."""
+    """The claims of MAP are certain without it. The limit is then 1 in 100; otherwise it is 1 in 20."""
     monkeypatch.setattr(f"permed_measures.auditing.search.{most}", 0)
     qrels, runs = binary()
     table = {

@@ -1,4 +1,4 @@
-"""How surely: the chance that is said is that of arbitrary numbers, and typos are no findings."""
+"""The reported chance is the share of random numbers that match, and typos are not findings."""
 
 import random
 from dataclasses import replace
@@ -27,18 +27,18 @@ SOME = NAMED[::8]
 
 @pytest.fixture(scope="module")
 def sample():
-    """Return qrels and a run of the packaged sample, with grades -1 to 2."""
+    """Read qrels and a run of the packaged sample, with grades -1 to 2."""
     return pm.read_qrels(SAMPLES[0].qrels), pm.read_run(SAMPLES[0].runs["bm25"])
 
 
 def near(trial):
-    """Return the claim as any number near it."""
+    """List the claim with each number near it."""
     digits, window = trial.claim.decimals, trial.nearby
     return [printed_as(trial, f"{n / 10**digits:.{digits}f}") for n in range(window.low, window.high + 1)]
 
 
 def n_changes(trials, bases):
-    """Return by how many changes claims are explained together; many if they are not."""
+    """Return the number of changes that explain all claims; 99 if none do."""
     answer = answers_to(trials, bases)[0]
     return answer.n_changes if answer.complete else 99
 
@@ -57,7 +57,7 @@ def chance(trials, most, bases):
     ],
 )
 def test_rows_near_claims_are_counted_as_they_would_be_explained(sample, claims):
-    """In so few digits that each row can be tried."""
+    """The claims have so few digits that each row can be tried."""
     trials = pm.audit(*sample, claims).trials
     changes = [n_changes(row, SOME) for row in product(*map(near, trials))]
     for most in (0, 1, 2):
@@ -84,7 +84,7 @@ def test_a_number_halfway_between_two_is_counted_as_both():
 def test_the_verdict_is_the_first_word(sample, claims, verdict):
     result = pm.audit(*sample, claims)
     assert result.verdict == verdict
-    if verdict in ("may be chance", "none"):  # no other runs are looked at
+    if verdict in ("may be chance", "none"):  # no rows are resampled
         assert result.chance[2:] == (0, 1, 0, 0)
     else:
         assert " of 10,000 rows of resampled queries." in unwrapped(result)
@@ -94,7 +94,7 @@ def test_the_verdict_is_the_first_word(sample, claims, verdict):
 
 
 def typos(text):
-    """Yield a number with one other digit."""
+    """Change one digit of a number in each way."""
     for place in range(2, len(text)):
         for digit in "0123456789":
             if digit != text[place]:
@@ -181,7 +181,7 @@ def test_numbers_near_a_claim_are_within_3_hundredths_or_half_of_it_and_three_di
 
 
 def test_a_claim_that_only_more_changes_explain_may_be_a_typo():
-    """The others need no change; in three digits, that of AP may as well be a typo; in seven it is none."""
+    """The others need no change. With three digits the claim of AP may be a typo; with seven it is not."""
     qrels, run = graded(2)
     plain = Plain(qrels, run)
     row, other = row_made(plain, AP, 3), row_made(plain, HALF, 3)

@@ -1,4 +1,4 @@
-"""Evidence is that of each claim: its own queries, in any order, and nothing that any run has."""
+"""Each claim is evidence by its own queries, in any order of the claims, if not every run has its number."""
 
 import random
 
@@ -13,7 +13,7 @@ from permed_measures.auditing.measured_claims import MeasuredClaim
 
 
 def random_data(seed, n_queries=40):
-    """Return qrels, some without relevant documents, and a run that lacks queries and has short lists."""
+    """Make qrels, some without relevant documents, and a run that lacks queries and has short lists."""
     rng = random.Random(seed)
     grades = {f"q{i}": {f"d{j}": int(rng.random() < 0.2) for j in range(12)} for i in range(n_queries)}
     run = {
@@ -26,7 +26,7 @@ def random_data(seed, n_queries=40):
 
 @pytest.mark.parametrize("names", [("Success@1", "Success@5"), ("Success@5", "Success@1"), ("P@1", "RR@1")])
 def test_what_any_run_has_is_no_explanation(names):
-    """Each query with a relevant document in the top k has one: so have all runs that number."""
+    """Success@k over the queries with a relevant document in the top k is 1 for every run."""
     data = random_data(1)
     result = pm.audit(*data, dict.fromkeys(names, "1.0000"))
     assert result.verdict in ("none", "may be chance")
@@ -42,7 +42,7 @@ def test_what_runs_differ_in_is_one_where_the_queries_with_a_hit_count(measure, 
 
 @pytest.mark.parametrize("seed", range(effort(1, 2)))
 def test_no_verdict_depends_on_the_order_of_the_claims(seed):
-    """Of claims whose means are over queries of their own: those with a hit within the cutoff."""
+    """Each claim is a mean over its own queries: those with a hit within the cutoff."""
     qrels, run = random_data(seed, 20)
     rng = random.Random(seed)
     names = {"P@1": "P@1", "P@5": "P@5", "hit@2": "Success@2", "R@5": "R@5", "MRR": "RR"}
@@ -96,7 +96,7 @@ def test_a_repr_computes_nothing(monkeypatch):
 
 @pytest.mark.thorough
 def test_the_evidence_of_a_large_table_is_that_of_some_rows():
-    """Half of 1,040 claims are explained: no number of ways to choose them is too large."""
+    """Half of 1,040 claims are explained: the number of ways to choose them is not too large for the code."""
     qrels, run = random_data(5, 30)
     measures = {"P@5": "P@5", "MAP@10": "AP@10"}
     values = {

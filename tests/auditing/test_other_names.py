@@ -1,4 +1,4 @@
-"""Numbers that another measure, cutoff or run has, and columns or rows of a table that are swapped."""
+"""Numbers of another measure, cutoff or run, and swapped columns or rows of a table."""
 
 import pytest
 from audit_helpers import printed_as
@@ -31,7 +31,7 @@ def table(values):
 
 
 def elsewhere(result):
-    """Return what is said of where else the numbers of open claims are."""
+    """Return the lines about other cells and measures with the numbers of unexplained claims."""
     found = {each.heading: each.texts for each in result.report().sections}
     return found.get("Numbers of another measure or run", [])
 
@@ -61,7 +61,7 @@ def test_swapped_numbers_are_told_by_the_cell_that_has_them(table, swapped, said
 
 
 def exchanged(table, what, first, second):
-    """Return the table with two columns or rows under each other's heading."""
+    """Swap two columns or rows of a table, but not their headings."""
     other = {first: second, second: first}
     if what == "rows":
         return {run: table[other.get(run, run)] for run in table}
@@ -163,7 +163,7 @@ CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def test_other_measures_have_the_usual_cutoffs():
-    """A relevant document stands at each of them: recall is a tenth more at each."""
+    """There is a relevant document at each usual cutoff, so recall grows by a tenth at each."""
     run = {"q": {f"d{rank}": -float(rank) for rank in range(1, 1101)}}
     answer = pm.audit({"q": {f"d{rank}": 1 for rank in CUTOFFS}}, run, {"R@7": "0.300"}).best[0]
     [trial] = answer.trials
@@ -192,7 +192,7 @@ def test_up_to_two_others_that_have_a_number_are_named():
 
 
 def test_a_column_that_another_measure_explains_without_any_change_is_not_certain():
-    """P@10 over min(R, k) of unjudged documents removed is here what R@20 is."""
+    """Here, P@10 over min(R, k) without unjudged documents equals R@20."""
     qrels = {f"q{i}": {"a": 1, **({"b": 1} if i % 3 else {})} for i in range(60)}
     runs = {
         name: {f"q{i}": {f"x{j}": 99 - j for j in range(12)} | {"a": 50 - i % 7} for i in range(0, 60, step)}

@@ -1,4 +1,4 @@
-"""What other runs would have: numbers over few queries take few values, and are no proof."""
+"""Numbers of other runs: over few queries they take few values, so a match is not proof."""
 
 import random
 from functools import cache
@@ -16,7 +16,7 @@ NAMES = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@1": "P@1", "hit@10": "Succe
 
 @cache
 def systems(n_queries, n_runs=12):
-    """Return qrels with one or two relevant documents each, and runs that are about as good as each other."""
+    """Make qrels with one or two relevant documents each, and runs of about the same quality."""
     rng = random.Random(n_queries)
     qrels = {f"q{i}": {f"d{j}": 1 for j in range(rng.choice([1, 1, 1, 2]))} for i in range(n_queries)}
     runs = []
@@ -86,7 +86,7 @@ def test_they_go_in_the_steps_of_the_measure_and_scatter_as_numbers_nearby():
 
 @pytest.mark.thorough
 def test_a_large_table_is_certain_though_many_selections_of_its_claims_could_be_explained():
-    """Of each run three claims are explained and two are not: 12 of 20."""
+    """For each run, three claims are explained and two are not: 12 of 20."""
     qrels, runs = systems(40)
     names = {f"P@{k}": f"P@{k}" for k in (1, 3, 5)}
     table = {

@@ -1,4 +1,4 @@
-"""Tables made as BEIR, MTEB and sentence-transformers make them are explained by the name of the tool."""
+"""Tables in the way of BEIR, MTEB and sentence-transformers are explained by the name of the tool."""
 
 import random
 from decimal import ROUND_HALF_UP, Decimal
@@ -15,7 +15,7 @@ from permed_measures.published_tables.claims import parse_claims
 
 
 def beir(qrels, run):
-    """Return what BEIR's `EvaluateRetrieval.evaluate` does: means of pytrec_eval rounded to five digits."""
+    """Compute as BEIR's `EvaluateRetrieval.evaluate` does: means of pytrec_eval, rounded to five digits."""
     run = {query: {doc: s for doc, s in docs.items() if doc != query} for query, docs in run.items()}
     names = {"NDCG@10": "ndcg_cut_10", "MAP@10": "map_cut_10", "Recall@10": "recall_10", "P@10": "P_10"}
     measures = {"ndcg_cut.10", "map_cut.10", "recall.10", "P.10"}
@@ -38,7 +38,7 @@ PRINTED = {
 
 
 def without_changes(result):
-    """Return the names of the conventions that explain all as they are."""
+    """List the named conventions that explain all claims without changes."""
     return {answer.name for answer in result.answers if not answer.changes}
 
 
@@ -71,7 +71,7 @@ def test_a_mean_that_is_rounded_twice_is_explained_by_the_rounding_of_beir():
 @pytest.mark.parametrize("first_to", [None, 5])
 @pytest.mark.parametrize("decimals", range(8))
 def test_what_prints_as_a_claim_after_rounding(first_to, decimals):
-    """All ways to round are done digit by digit; a tie goes both ways."""
+    """Each way of rounding is computed digit by digit; a half is rounded both ways."""
     rng = random.Random(decimals)
     [[claim]] = parse_claims([{"AP(rel=1)@10": f"{rng.random():.{decimals}f}"}])
     unit = Decimal(1).scaleb(-decimals)

@@ -1,4 +1,4 @@
-"""What is said to be cut off, or rounded twice, is so; a typo of one unit is no slip of rounding."""
+"""A number is called cut off or rounded twice only if it is; a typo of one unit is not a rounding error."""
 
 import random
 from collections import Counter
@@ -14,7 +14,7 @@ MOST = {"P@10": 10, "Success@5": 1, "R@10": 2}
 
 
 def counting(name, hits, queries):
-    """Return qrels, a run with so many hits, a claim about it, and the share of hits that it prints."""
+    """Make qrels, a run with `hits` hits, a claim about it, and the share of hits that the claim is about."""
     most, num_rel = MOST[name], {"P@10": 20}.get(name, MOST[name])
     judged = {**{f"x{j}": 0 for j in range(10)}, **{f"d{j}": 1 for j in range(num_rel)}}
     qrels, run = {f"q{i}": judged for i in range(queries)}, {}

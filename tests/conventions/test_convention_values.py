@@ -1,4 +1,4 @@
-"""Every convention that an audit computes has the value of plain loops."""
+"""Each convention of an audit gives the same value as plain loops."""
 
 import math
 import random
@@ -21,7 +21,7 @@ from permed_measures.published_tables.claims import parse_claims
 
 
 def trials_of(qrels, run, claims, common=None):
-    """Return the trials of a row by the names of its claims; `common`: the queries of all runs."""
+    """Parse a row of claims about a run, by name; `common` has the queries that all runs have."""
     policies = label_policies(Judgments.of(qrels))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of runs without judged documents
@@ -32,19 +32,19 @@ def trials_of(qrels, run, claims, common=None):
 
 
 def at(trial, how=(), cutoff=...):
-    """Return a convention, which differs in some options from the community's, for one claim."""
+    """Make a convention for one claim: the community's with changed options."""
     return convention_of([trial], how, **({} if cutoff is ... else {trial.name: cutoff}))
 
 
 def random_options(rng, trial, most):
-    """Return a convention that differs in some options of a measure from the community's."""
+    """Draw a convention that differs from the community's in some options of a measure."""
     options = rng.sample([*SHARED, *OPTIONS_OF[trial.claim.measure]], rng.randint(0, most))
     levels = trial.run.labels.levels
     return {each: rng.choice(OPTIONS[each].values_for([trial.claim.measure], levels)) for each in options}
 
 
 def with_own(rng, measure, how):
-    """Return the same convention, in which the measure may have some of the options for itself."""
+    """Rewrite a convention so that some options are set for the measure alone."""
     own = [option for option in how if rng.random() < 0.3]
     others = {option: rng.choice([how[option], DEFAULT[option]]) for option in own}
     return {**how, **others, **{f"{option} of {measure}": how[option] for option in own}}
@@ -104,7 +104,7 @@ def test_grades_too_large_for_exponential_gains_do_not_end_the_audit():
 )
 @pytest.mark.parametrize("labels", ["grades", "pool"])
 def test_what_one_would_type_parses_and_has_the_value(grades, labels):
-    """Unless it has no name: then it is said in words."""
+    """A measure without a name is described in words."""
     rng = random.Random(3)
     documents = [f"d{i}" for i in range(15)]
     qrels = {f"q{i}": {d: rng.choice(grades) for d in rng.sample(documents, 9)} for i in range(5)}

@@ -1,4 +1,4 @@
-"""Options and named conventions: what conventions.toml and a file of one's own say, and how one adds one."""
+"""Options and named conventions: those of conventions.toml, those of a user's file, and new ones."""
 
 import math
 import random
@@ -236,7 +236,7 @@ def test_tools_that_people_use_have_a_name():
     ],
 )
 def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
-    """Two of three found; nothing relevant; an empty list; no list."""
+    """The queries: two of three found; nothing relevant; an empty list; no list."""
     qrels = {"found": {"a": 1, "b": 1, "c": 1}, "nothing": {"d": 0}, "empty": {"a": 1}, "lacking": {"a": 1}}
     run = {"found": {"a": 3.0, "x": 2.0, "b": 1.0}, "nothing": {"d": 2.0, "x": 1.0}, "empty": {}}
     [named] = [each for each in NAMED if each.name == name]
@@ -260,7 +260,7 @@ def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
     ],
 )
 def test_tools_rank_as_their_sources_say(name, measure, scores, value):
-    """The relevant one of two documents at rank 1: near scores, ties, scores below 0."""
+    """The number is 1 if the relevant document of two is first: near scores, ties, scores below 0."""
     [named] = [each for each in NAMED if each.name == name]
     judged = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": scores})
     quantity = Measurement("it", measure, (1,), judged)
@@ -361,7 +361,7 @@ def test_ones_own_conventions_stand_before_those_of_the_package_and_replace_them
 
 
 def test_one_measure_may_have_an_option_for_itself(tmp_path):
-    """Ties are broken otherwise for RR alone, and the gain is nDCG's in any case."""
+    """RR alone has another tie rule; the gain belongs to nDCG anyway."""
     block = (
         BLOCK + "options = { queries = 'both' }\nnDCG = { gain = 'exp' }\n\n[convention.RR]\nties = 'input'\n"
     )
@@ -387,7 +387,7 @@ def test_one_measure_may_have_an_option_for_itself(tmp_path):
 
 
 def test_a_space_changes_the_option_of_one_measure_as_one_change():
-    """Only those that are named, and only where several measures have the option."""
+    """Only named options change so, and only if several measures have the option."""
     qrels, run = everything_differs()
     variants = RunVariants(label_policies(Judgments.of(qrels)), run)
     trials = [Measurement(m, m, (10,), variants) for m in ("AP", "RR", "nDCG")]
@@ -432,7 +432,7 @@ def test_there_are_groups_where_all_ids_tell_them_and_they_differ(judged):
 
 
 def test_conversations_are_averaged_over_any_queries():
-    """Of a conversation those turns count that the run has; one without any is none."""
+    """Only the turns of a conversation that the run has count; a conversation without any does not count."""
     qrels = {f"c{i}_{j}": {"a": 1} for i in range(3) for j in (1, 2)}
     run = {"c0_1": {"a": 1.0}, "c0_2": {"b": 1.0}, "c1_1": {"a": 1.0}, "x": {"a": 1.0}}
     trial = Measurement("P@1", "P", (1,), RunVariants(label_policies(Judgments.of(qrels)), run))
@@ -449,7 +449,7 @@ def test_conversations_are_averaged_over_any_queries():
 
 
 def everything_differs():
-    """Return qrels and a run that have whatever tells values of options apart."""
+    """Make qrels and a run on which the values of all options give different numbers."""
     rng = random.Random(3)
     qrels, run = {}, {}
     for i in range(14):
@@ -473,12 +473,12 @@ ALIASES = [
     *(("success", "num_rel"), ("precision", "returned"), ("recall", "min"), ("averaging", "micro")),
     *(("f1", "means"), ("pooling", "micro")),
 ]
-"""An option and a value of it that makes another number of `everything_differs`."""
+"""Options, each with a value that changes a number on `everything_differs`."""
 
 
 @pytest.fixture(params=ALIASES, ids="-".join)
 def new_value(request, monkeypatch):
-    """Give an option one more value, by its record alone."""
+    """Add a value to an option by its record alone."""
     option, alias = request.param
     known = OPTIONS[option].values
     texts = {"description": "a new way", "used_by": "our lab", "phrase": "in a new way"}
@@ -491,14 +491,14 @@ def test_every_option_gets_a_new_value_in_these_tests():
 
 
 def asked_of(option, alias):
-    """Return a measure of an option, a cutoff that shows its values, and its name with the cutoff."""
+    """Return a measure that has an option, a cutoff that shows its values, and the name with the cutoff."""
     measure = next(iter(OPTIONS[option].values[alias].measures or OPTIONS[option].measures or ["AP"]))
     cutoff = {"F1": (6, 6), "AP": None}.get(measure, 6)
     return measure, cutoff, measure if cutoff is None else f"{measure}@6"
 
 
 def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_path):
-    """No measure of ours is said to be what it is not."""
+    """No measure of the package is named in its place."""
     option, alias = new_value
     measure, cutoff, name = asked_of(option, alias)
     qrels, run = everything_differs()
@@ -523,7 +523,7 @@ def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_p
 
 @pytest.mark.thorough
 def test_a_new_value_of_any_option_is_tried_by_identify(new_value, monkeypatch):
-    """A function that computes it is named by it, and by the value of which it is a copy."""
+    """A function that computes it is named by it, and by the value that it copies."""
     monkeypatch.setattr("permed_measures.identification.cases.N_FRESH", 50)  # on which the answer is checked
     option, alias = new_value
     measure, cutoff, name = asked_of(option, alias)
@@ -541,7 +541,7 @@ def test_a_new_value_of_any_option_is_tried_by_identify(new_value, monkeypatch):
 
 @pytest.mark.parametrize("new_value", [each for each in ALIASES if each[0] != "f1"], indirect=True)
 def test_possible_counts_a_new_value_of_any_option(new_value, tmp_path):
-    """What has no formula is left out, and said to be; what has the formula of another value is bounded."""
+    """A value without a formula is left out, with a note; one with a known formula gets bounds."""
     option, alias = new_value
     measure, _, name = asked_of(option, alias)
     path = written(tmp_path, f"{BLOCK}measures = ['{measure}']\noptions = {{ {option} = 'new' }}")
@@ -566,7 +566,7 @@ def test_twenty_relevance_levels_are_tried_1_first(n, tried):
 
 
 def test_gains_may_be_a_table(tmp_path):
-    """In a file of one's own, of nDCG and as weights of AP; grades without a gain are not for it."""
+    """A user's file has gains of nDCG and weights of AP; qrels with other grades cannot be computed."""
     block = "options = { gain = { 1 = 1, 2 = 10 }, weights = { 1 = 0.25, 2 = 1 } }"
     path = written(tmp_path, BLOCK + block)
     [lab] = read_conventions(path)
@@ -600,7 +600,7 @@ def test_tables_of_gains_that_differ_in_any_digit_are_two(tmp_path):
 
 @pytest.mark.thorough
 def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
-    """Its file is found by the audit."""
+    """The audit names the convention of the file."""
     text = GUIDE.read_text(encoding="utf-8")
     block, second = re.findall(r"```toml\n( *\[\[convention\]\].*?)```", text, re.DOTALL)
     [other] = read_conventions(written(tmp_path, second))
@@ -627,7 +627,7 @@ def test_the_guide_to_adding_a_convention_does_what_it_says(tmp_path):
 
 
 def test_a_new_value_is_one_record(monkeypatch):
-    """As the guide has it: it is tried near every named convention then."""
+    """The record of the guide is tried near every named convention."""
     record = re.search(r"```text\n(\"root\".*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)[1]
     [(name, new)] = eval(f"{{{record}}}", {"Value": Value}).items()
     monkeypatch.setitem(OPTIONS["discount"].values, name, new)
@@ -656,7 +656,7 @@ def test_a_micro_average_of_nothing_is_0_and_of_groups_there_is_none():
 
 
 def test_the_gain_of_the_first_document_is_another_one_on_binary_labels_too():
-    """It was taken for the others, which are the same there, so that no convention explained its numbers."""
+    """The other gains are equal on binary labels; this one must not be left out with them."""
     qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(7)}
     lists = [["x", "a", "b"][i % 2 :] + ["y"] * (i % 3 > 0) for i in range(7)]
     run = {f"q{i}": {doc: float(-rank) for rank, doc in enumerate(docs)} for i, docs in enumerate(lists)}

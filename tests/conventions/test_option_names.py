@@ -1,4 +1,4 @@
-"""The names of options and of their values stand in the records, and elsewhere only for a reason."""
+"""The names of options and values are written in the records; other places need a reason."""
 
 import ast
 from collections import Counter
@@ -47,7 +47,7 @@ REASONS = {
     ("auditing/messages.py", WORD): "none",
     ("auditing/audit.py", "the name of a run that has none"): "run",
 }
-"""By file and reason the texts that are names of options or values too."""
+"""The texts that equal a name of an option or value, by file and reason."""
 MOST = 60
 
 
@@ -65,7 +65,7 @@ def test_options_and_values_are_named_in_their_records():
 
 
 def texts_of(tree):
-    """Yield the texts of a module that are no docstrings."""
+    """Yield the strings of a module except docstrings."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:

@@ -1,4 +1,4 @@
-"""The page of the guide that lists the options of conventions is made of their records.
+"""The guide's page of options is generated from the records.
 
 ``python tests/conventions/test_options_page.py`` writes it again.
 """
