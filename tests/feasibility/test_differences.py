@@ -341,7 +341,7 @@ def test_ids_that_look_like_turns_are_noted():
     text = " ".join(str(pm.possible(turns, rows("0.90", "0.10"), differences=True)).split())
     assert "queries are treated as independent; if '0_1' and '0_2' are turns of one conversation" in text
     assert "independent" not in str(pm.possible(turns, rows("0.90", "0.10")))
-    advised = re.search(r"by clusters '(\S+)'", text)[1]
+    advised = re.search(r"set clusters to '(\S+)'", text)[1]
     result = pm.possible(turns, rows("0.90", "0.10"), differences=True, clusters=advised)
     assert (result.differences.units.n_units, result.differences.units.largest) == (100, 2)
     assert "independent" not in str(result)
