@@ -1,4 +1,4 @@
-"""Corrections for several p-values, whatever the tests."""
+"""Multiple-testing corrections of p-values."""
 
 from __future__ import annotations
 
@@ -28,5 +28,8 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "benjamini-hochberg": _benjamini_hochberg,
     "none": lambda p: p,
 }
-"""How the p-values of a family are adjusted. Holm 1979 and Bonferroni control the probability of any false
-rejection, Benjamini & Hochberg 1995 the expected share of false rejections."""
+"""Functions that adjust the p-values of a family.
+
+Holm 1979 and Bonferroni control the probability of any false rejection; Benjamini & Hochberg 1995 control the
+expected share of false rejections.
+"""

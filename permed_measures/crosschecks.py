@@ -1,11 +1,11 @@
-"""Our values against pytrec_eval's, query by query: `crosscheck`.
+"""Compare our values with pytrec_eval's, query by query: `crosscheck`.
 
-pytrec_eval is C code that checks little. With pytrec-eval-terrier 0.5.11 each of these ends the process,
-hangs it or gives values from memory that is not its own (``tests/test_crosschecks.py`` has them): a cutoff
-of 0; a query with negative grades only, or with nothing retrieved; the query ids ``no query`` and
-``no_query``, which it uses itself; an id with a NUL, or that is no valid Unicode; large grades (its memory
-grows with the highest grade, its time with the square); bpref at a relevance level more than one above the
-highest grade. Numbers other than Python's own are a TypeError.
+pytrec_eval is C code that checks little. With pytrec-eval-terrier 0.5.11 each of the following inputs crashes
+the process, hangs it, or gives values from foreign memory (``tests/test_crosschecks.py`` has them): a cutoff
+of 0; a query with negative grades only, or without results; the query ids ``no query`` and ``no_query``,
+which it uses itself; an id with a NUL or with invalid Unicode; large grades (its memory grows with the
+highest grade, its time with the square); bpref at a relevance level more than one above the highest grade.
+Numbers of other types than Python's raise a TypeError.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ _COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP
 SetP SetR SetF IPrec@0.1"""
 
 DEFAULT_MEASURES = tuple(dict.fromkeys([*MEDCORPUS, *LITSEARCH, *map(parse_measure, _COMMON.split())]))
-"""Measures that are checked by default: the presets, and what papers report most."""
+"""The measures to check by default: the presets, and the most common measures in papers."""
 
 
 def default_measures(judgments: Judgments) -> list[Measure]:
-    """Return those of `DEFAULT_MEASURES` that can have these grades."""
-    return [each for each in DEFAULT_MEASURES if _may_have(each, judgments)]
+    """Return the default measures that accept the grades of these judgments."""
+    return [measure for measure in DEFAULT_MEASURES if _accepts(measure, judgments)]
 
 
-def _may_have(measure: Measure, judgments: Judgments) -> bool:
+def _accepts(measure: Measure, judgments: Judgments) -> bool:
     try:
         PermedEvaluator([measure], judgments)
     except MeasureError:
@@ -66,7 +66,7 @@ RunScores = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class MeasureAgreement:
-    """How a measure compares.
+    """The comparison of a measure.
 
     Attributes
     ----------
@@ -74,23 +74,23 @@ class MeasureAgreement:
     value : float
         Our mean over all queries of the qrels.
     ties : (float, float)
-        The least and the most of this mean over orders of equal scores; some order gives them.
+        Minimum and maximum of our mean over orders of equal scores; some order gives each of them.
     ties_exact : bool
-        Whether no order gives a mean beyond them.
+        Whether the range is exact: no order gives a mean beyond it.
     ties_expected : float or None
-        This mean over all orders of equal scores, each as likely; None where it has no closed form.
+        Our mean over all orders of equal scores, each equally likely; None without a closed form.
     pytrec_eval : float
-        The mean over all queries, with our value where only we score the query. NaN if not compared.
+        The mean over all queries, with our value if only we score the query. NaN if not compared.
     largest_difference : float
-        Over the queries. NaN if not compared.
+        The largest difference of a query. NaN if not compared.
     query_id : str or None
-        The query that differs most, if one does.
+        The query with the largest difference, if there is one above 1e-9.
     values : (float, float) or None
-        Our value and pytrec_eval's for this query.
+        Our value and pytrec_eval's on this query.
     queries, differing : int
-        How many queries both computed, and how many differ by more than 1e-9.
+        Number of queries that both computed, and number of differences above 1e-9.
     reason : str
-        Why the measure was not compared, if it was not: agreement needs a query that both computed.
+        Why the measure was not compared; empty if it was. Agreement needs a query that both computed.
     """
 
     measure: Measure
@@ -108,27 +108,27 @@ class MeasureAgreement:
 
     @property
     def verdict(self) -> str:
-        """Whether it ``agrees`` or ``differs``, or was ``not compared``."""
+        """The verdict: ``agrees``, ``differs`` or ``not compared``."""
         return "not compared" if self.reason else "differs" if self.differing else "agrees"
 
 
 @dataclass(frozen=True)
 class CrossCheck(Result):
-    """The outcome of a cross-check; ``print`` shows what differs, and says what agrees.
+    """The result of a cross-check; ``print`` shows a table of differences, and names what agrees.
 
     ``to_polars`` and ``to_pandas`` give a row for each measure, with the columns of `MeasureAgreement`.
 
     Attributes
     ----------
-    rows : list of Row
+    rows : list of MeasureAgreement
         One for each measure.
     n_queries : int
-        Queries of the qrels.
+        Number of queries of the qrels.
     alone : int
-        Queries of which only we have a value: not in the run, with negative grades only, or with ids that
-        pytrec_eval cannot take; all, where no measure was compared.
+        Number of queries with a value of ours only: not in the run, with negative grades only, or with ids
+        that pytrec_eval cannot take; all queries if no measure was compared.
     origin : Origin or None
-        Where the qrels and the run come from.
+        The sources of the qrels and the run.
     """
 
     rows: list[MeasureAgreement]
@@ -142,7 +142,7 @@ class CrossCheck(Result):
         return not any(row.differing for row in self.rows)
 
     def report(self) -> Report:
-        """Return what differs in a table, and what pytrec_eval agrees on or does not have in a line."""
+        """Build the report: a table of differences, and lines on agreement and missing measures."""
         return crosscheck_report({"": self}, self.origin)
 
     def __repr__(self) -> str:
@@ -162,24 +162,24 @@ def crosscheck(
     qrels : QrelsLike
     run : RunLike
     measures : iterable of Measure or str, or one of these, or a dict of name to measure, optional
-        If left out, those of the presets and some that papers report often, but for those that cannot have
-        these grades. Only what is the same measure is compared, be it under another name (Coverage is
-        Success, RR@k is RR where the first relevant document is within k) or on other grades (exp-gain nDCG
-        is nDCG on grades 2^g - 1). GradedAP, GAP, QMeasure and others pytrec_eval does not have; they are
-        not compared.
+        If left out, the presets and some measures that papers report often, without measures that do not
+        accept these grades. Only identical measures are compared. pytrec_eval may have them under another
+        name (Coverage is Success, RR@k is RR where the first relevant document is within k) or on other
+        grades (exp-gain nDCG is nDCG on grades 2^g - 1). GradedAP, GAP, QMeasure and others do not exist in
+        pytrec_eval, and are not compared.
     rel : number, optional
         As in `calc_aggregate`.
 
     Returns
     -------
     CrossCheck
-        With ``ok`` and ``rows``; its text is a table of what differs and a line of what agrees. Each row also
-        has the range that the order of ties spans, and the mean over all orders.
+        With ``ok`` and ``rows``; its text is a table of differences and a line of agreement. Each row also
+        has the range over the orders of ties, and the mean over all orders.
 
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation. What pytrec_eval cannot take, or would crash on, is never given to it.
+        As for an evaluation. Input that pytrec_eval cannot take, or that would crash it, is not passed to it.
 
     Examples
     --------
@@ -208,15 +208,15 @@ def crosscheck(
         if isinstance(same, str):
             rows.append(replace(row, reason=same))
             continue
-        theirs = _values_of_same(same, labels, scores)
-        by_both.update(theirs)
-        rows.append(_compared(row, theirs, evaluation))
+        pytrec = _values_of_same(same, labels, scores)
+        by_both.update(pytrec)
+        rows.append(_compared(row, pytrec, evaluation))
     return CrossCheck(rows, len(labels), len(labels) - len(by_both), origin)
 
 
 def _over_ties(measure: Measure, orders: OverTies, i: int) -> tuple[tuple[float, float], bool, float | None]:
-    """Return the least and the most of the mean, whether none goes beyond, and what is expected."""
-    low, high = (aggregated([measure], each[None, i])[measure] for each in (orders.least, orders.most))
+    """Return the range of the mean over orders of ties, whether it is exact, and the expected mean."""
+    low, high = (aggregated([measure], ends[None, i])[measure] for ends in (orders.least, orders.most))
     mean = orders.expected[i]
     expected = None if mean is None else aggregated([measure], mean[None])[measure]
     return (low, high), orders.exact[i], expected
@@ -229,53 +229,53 @@ def _with_string_ids(nested: Nested) -> NamedDict:
 
 
 def _values_of_same(same: Same, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
-    """Return pytrec_eval's value of a measure for each query that it can take."""
+    """Compute pytrec_eval's value of a measure for each query that it can take."""
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
-    found = _pytrec_values(same.measure, gains, run)
+    values = _pytrec_values(same.measure, gains, run)
     if same.recall is not None:
         recall = _pytrec_values(same.recall, gains, run)
-        found = {
+        values = {
             query_id: 2 * p * recall[query_id] / ((p + recall[query_id]) or 1)
-            for query_id, p in found.items()
+            for query_id, p in values.items()
         }
-    return {query_id: value if value >= same.threshold else 0.0 for query_id, value in found.items()}
+    return {query_id: value if value >= same.threshold else 0.0 for query_id, value in values.items()}
 
 
-def _compared(row: MeasureAgreement, theirs: dict[str, float], evaluation: Evaluation) -> MeasureAgreement:
-    """Return the row with what pytrec_eval has."""
+def _compared(row: MeasureAgreement, pytrec: dict[str, float], evaluation: Evaluation) -> MeasureAgreement:
+    """Add pytrec_eval's mean and the differences to a row."""
     values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
     ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
-    if not theirs:
+    if not pytrec:
         return replace(row, reason=NO_QUERY)
-    differences = {query_id: abs(ours[query_id] - value) for query_id, value in theirs.items()}
+    differences = {query_id: abs(ours[query_id] - value) for query_id, value in pytrec.items()}
     differing = sum(difference > AGREEMENT for difference in differences.values())
-    most = max(differences, key=differences.__getitem__) if differing else None
+    worst = max(differences, key=differences.__getitem__) if differing else None
     return replace(
         row,
-        pytrec_eval=aggregated([row.measure], np.array([[*{**ours, **theirs}.values()]]))[row.measure],
+        pytrec_eval=aggregated([row.measure], np.array([[*{**ours, **pytrec}.values()]]))[row.measure],
         largest_difference=max(differences.values()),
-        query_id=most,
-        values=None if most is None else (ours[most], theirs[most]),
-        queries=len(theirs),
+        query_id=worst,
+        values=None if worst is None else (ours[worst], pytrec[worst]),
+        queries=len(pytrec),
         differing=differing,
     )
 
 
-# --- which measure of pytrec_eval is one of ours -----------------------------------------------------
+# --- the same measure in pytrec_eval -----------------------------------------------------------------
 
 HIGHEST_GRADE = 2_000
-"""Grades above this are not given to pytrec_eval; here its nDCG takes a millisecond per query."""
+"""The highest grade that is passed to pytrec_eval; its nDCG then takes a millisecond per query."""
 HIGHEST_REL = 2**31 - 1
-"""A relevance level is a C int."""
+"""The highest relevance level of pytrec_eval: it is a C int."""
 ABSENT = "pytrec_eval does not have it"
 NO_QUERY = "there is no query that both compute"
 
 
 class Same(NamedTuple):
-    """A measure that ir_measures asks pytrec_eval for, and what makes it the same as one of ours.
+    """A measure of pytrec_eval, with the changes that make it identical to one of ours.
 
-    `gains` has grades that take the place of others; values below `threshold` are 0. With `recall` it is the
-    harmonic mean of both measures.
+    `gains` replaces grades; values below `threshold` become 0. With `recall` the value is the harmonic mean
+    of both measures.
     """
 
     measure: Measure
@@ -285,90 +285,90 @@ class Same(NamedTuple):
 
 
 def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | str:
-    """Return the measure of pytrec_eval that has the same values, or why there is none.
+    """Find the measure of pytrec_eval with the same values, or return the reason why there is none.
 
     Parameters
     ----------
     measure : Measure
     grades : set of float
-        Of the qrels.
+        The grades of the qrels.
     longest : int
         The length of the longest list.
     """
     if any(grade != int(grade) for grade in grades):
         return "pytrec_eval takes whole grades only"
-    given = values_of(measure)
-    if (rel := given.get("rel") or 1) != int(rel):
+    params = values_of(measure)
+    if (rel := params.get("rel") or 1) != int(rel):
         return ABSENT
-    same: _Finder = _ASKED_AS.get(str(measure.NAME), _itself)
-    found = same(measure, dict(given), grades, longest)
-    if isinstance(found, str):
-        return found
-    if max([*grades, *found.gains.values()], default=0) > HIGHEST_GRADE:
+    find: _Finder = _FINDERS.get(str(measure.NAME), _itself)
+    same = find(measure, dict(params), grades, longest)
+    if isinstance(same, str):
+        return same
+    if max([*grades, *same.gains.values()], default=0) > HIGHEST_GRADE:
         return f"pytrec_eval reserves memory up to the highest gain, here above {HIGHEST_GRADE:,}"
-    if not 1 <= (values_of(found.measure).get("rel") or 1) <= HIGHEST_REL or given.get("rel") == 0:
+    if not 1 <= (values_of(same.measure).get("rel") or 1) <= HIGHEST_REL or params.get("rel") == 0:
         return f"pytrec_eval takes a rel from 1 to {HIGHEST_REL}"
-    if _has_decimals(found.measure) and (point := localeconv()["decimal_point"]) != ".":
+    if _has_decimals(same.measure) and (point := localeconv()["decimal_point"]) != ".":
         return (
             f"pytrec_eval reads decimals by the locale of the process, which writes them with {point!r}; "
             "locale.setlocale(locale.LC_NUMERIC, 'C') lets it compare this measure"
         )
-    return found
+    return same
 
 
 def _has_decimals(measure: Measure) -> bool:
-    """Return whether pytrec_eval is told a parameter with decimals: its text is read by C's strtod."""
-    given = values_of(measure)
-    return measure.NAME == "IPrec" or (measure.NAME == "SetF" and given["beta"] != int(given["beta"]))
+    """Check whether a parameter for pytrec_eval has decimals, which C's strtod reads by the locale."""
+    params = values_of(measure)
+    return measure.NAME == "IPrec" or (measure.NAME == "SetF" and params["beta"] != int(params["beta"]))
 
 
 def _itself(measure: Measure, *_: object) -> Same | str:
     return Same(measure) if ir_measures.pytrec_eval.supports(measure) else ABSENT
 
 
-def _success(_: Measure, given: dict[str, Any], __: set[float], longest: int) -> Same:
-    """Coverage is success; without a cutoff, that of the longest list."""
-    return Same(ir_measures.Success(**{**given, "cutoff": given["cutoff"] or max(longest, 1)}))
+def _success(_: Measure, params: dict[str, Any], __: set[float], longest: int) -> Same:
+    """Map Coverage to Success, without a cutoff at the length of the longest list."""
+    return Same(ir_measures.Success(**{**params, "cutoff": params["cutoff"] or max(longest, 1)}))
 
 
-def _f1(_: Measure, given: dict[str, Any], *__: object) -> Same:
-    """F1@k is the harmonic mean of P@k and R@k."""
-    return Same(ir_measures.P(**given), recall=ir_measures.R(**given))
+def _f1(_: Measure, params: dict[str, Any], *__: object) -> Same:
+    """Map F1@k to the harmonic mean of P@k and R@k."""
+    return Same(ir_measures.P(**params), recall=ir_measures.R(**params))
 
 
-def _reciprocal_rank(_: Measure, given: dict[str, Any], *__: object) -> Same:
-    """RR@k is RR, but 0 where the first relevant document is below rank k."""
-    cutoff = given.pop("cutoff")
-    return Same(ir_measures.RR(**given), threshold=(1 - SUM_NOISE) / cutoff if cutoff else 0.0)
+def _reciprocal_rank(_: Measure, params: dict[str, Any], *__: object) -> Same:
+    """Map RR@k to RR, with 0 where the first relevant document is below rank k."""
+    cutoff = params.pop("cutoff")
+    return Same(ir_measures.RR(**params), threshold=(1 - SUM_NOISE) / cutoff if cutoff else 0.0)
 
 
-def _iprec(measure: Measure, given: dict[str, Any], *_: object) -> Same | str:
-    two_digits = round(given["recall"], 2) == given["recall"]
+def _iprec(measure: Measure, params: dict[str, Any], *_: object) -> Same | str:
+    two_digits = round(params["recall"], 2) == params["recall"]
     return Same(measure) if two_digits else "pytrec_eval takes two digits"
 
 
-def _ndcg(_: Measure, given: dict[str, Any], grades: set[float], __: int) -> Same | str:
-    """Exp-gain nDCG is nDCG on grades 2^g - 1; negative grades stay as they are."""
-    gains = given.get("gains") or {}
+def _ndcg(_: Measure, params: dict[str, Any], grades: set[float], __: int) -> Same | str:
+    """Map exp-gain nDCG to nDCG on grades 2^g - 1; negative grades stay the same."""
+    gains = params.get("gains") or {}
     if not all(isinstance(gain, int) for gain in gains.values()):
         return "pytrec_eval takes whole gains only"
-    if given["dcg"] == "exp-log2":
-        # The gain of a grade that is refused is refused too.
+    if params["dcg"] == "exp-log2":
+        # a grade above the highest one gets a gain that is refused too
         gains = {int(grade): 2 ** min(int(grade), HIGHEST_GRADE) - 1 for grade in grades if grade >= 0}
-    cutoff = {"cutoff": given["cutoff"]} if given["cutoff"] else {}
-    return Same(ir_measures.nDCG(judged_only=given["judged_only"], **cutoff), gains)
+    cutoff = {"cutoff": params["cutoff"]} if params["cutoff"] else {}
+    return Same(ir_measures.nDCG(judged_only=params["judged_only"], **cutoff), gains)
 
 
-def _variant_ndcg(measure: Measure, given: dict[str, Any], grades: set[float], longest: int) -> Same | str:
-    if (given["discount"], given["ideal"], given["negative"]) != ("log2", "qrels", "zero"):
+def _variant_ndcg(measure: Measure, params: dict[str, Any], grades: set[float], longest: int) -> Same | str:
+    if (params["discount"], params["ideal"], params["negative"]) != ("log2", "qrels", "zero"):
         return ABSENT
-    dcg = {"exp": "exp-log2", "linear": "log2"}[given["gain"]]
-    return _ndcg(measure, {**given, "dcg": dcg}, grades, longest)
+    dcg = {"exp": "exp-log2", "linear": "log2"}[params["gain"]]
+    return _ndcg(measure, {**params, "dcg": dcg}, grades, longest)
 
 
 _Finder = Callable[[Measure, dict[str, Any], set[float], int], Same | str]
 
-_ASKED_AS: dict[str, _Finder] = {
+_FINDERS: dict[str, _Finder] = {
     "Coverage": _success,
     "F1": _f1,
     "RR": _reciprocal_rank,
@@ -376,11 +376,11 @@ _ASKED_AS: dict[str, _Finder] = {
     "nDCG": _ndcg,
     "VariantNDCG": _variant_ndcg,
 }
-"""Measures that pytrec_eval has under another name, or not in every form."""
+"""Measures that pytrec_eval has under another name, or not with all parameters."""
 
 
 def _pytrec_values(measure: Measure, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
-    """Return pytrec_eval's value for each query that it can take and where it does not divide 0 by 0."""
+    """Compute pytrec_eval's value for each query that it can take, without NaN of 0 by 0."""
     level = values_of(measure).get("rel") or 1
     safe = [
         query_id
@@ -389,7 +389,7 @@ def _pytrec_values(measure: Measure, qrels: QrelsValues, run: RunScores) -> dict
         and (measure.NAME != "Bpref" or level <= max(labels.values()) + 1)
     ]
     names = {f"q{number}": query_id for number, query_id in enumerate(safe)}
-    # Negative grades are alike to trec_eval; as -1 they fit its integers.
+    # trec_eval treats all negative grades the same; -1 fits its integers
     labels = {name: {d: max(g, -1) for d, g in qrels[q].items()} for name, q in names.items()}
     scores = {name: {d: float(s) for d, s in run[q].items()} for name, q in names.items()}
     metrics = ir_measures.pytrec_eval.iter_calc([measure], labels, scores)
@@ -397,7 +397,7 @@ def _pytrec_values(measure: Measure, qrels: QrelsValues, run: RunScores) -> dict
 
 
 def _can_take(labels: Mapping[str, int], scores: Mapping[str, float]) -> bool:
-    """Return whether a query can be given to pytrec_eval."""
+    """Check whether pytrec_eval can take a query."""
     ids = "".join([*labels, *scores])
     if not (labels and scores) or "\0" in ids or not 0 <= max(labels.values()) <= HIGHEST_GRADE:
         return False
@@ -415,7 +415,7 @@ _CHECKED_PACKAGES = ["pytrec-eval-terrier"]
 
 
 def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
-    """Report the cross-checks of runs: what differs in a table, what agrees in a line."""
+    """Report the cross-checks of runs: a table of differences, and a line of agreement."""
     measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))
     verdicts = {name: _verdict(result.rows) for name, result in results.items()}
     runs = [
@@ -430,7 +430,7 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
     ]
     return Report(
         titled(origin, len(results), next(iter(results.values())).n_queries),
-        [f"{name}: {said}." if name else f"{said}." for name, said in verdicts.items()],
+        [f"{name}: {verdict}." if name else f"{verdict}." for name, verdict in verdicts.items()],
         list(_sections(results)),
         data=lambda: {
             "ok": all(result.ok for result in results.values()),
@@ -451,10 +451,11 @@ def _verdict(rows: list[MeasureAgreement]) -> str:
     if not compared:
         return "No measure was compared"
     n_differing, measures = sum(row.differing > 0 for row in compared), pluralize(len(compared), "measure")
-    said = f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
-    least, most = (end(row.queries for row in compared) for end in (min, max))
-    queries = f"{'' if least == most else f'{least:,} to '}{pluralize(most, 'query')}"
-    return f"{said}, on {queries} (largest difference {max(row.largest_difference for row in compared):.0g})"
+    verdict = f"pytrec_eval {f'differs on {n_differing:,} of' if n_differing else 'agrees on'} {measures}"
+    minimum, maximum = (end(row.queries for row in compared) for end in (min, max))
+    queries = f"{'' if minimum == maximum else f'{minimum:,} to '}{pluralize(maximum, 'query')}"
+    largest = max(row.largest_difference for row in compared)
+    return f"{verdict}, on {queries} (largest difference {largest:.0g})"
 
 
 def _record(row: MeasureAgreement) -> dict[str, Any]:
@@ -465,21 +466,21 @@ def _record(row: MeasureAgreement) -> dict[str, Any]:
 
 
 def _cells(row: MeasureAgreement) -> list[str | Cell]:
-    shown = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0g}"]
-    numbers = zip(shown, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
+    texts = [*(f"{value:.4f}" for value in (row.value, row.pytrec_eval)), f"{row.largest_difference:.0g}"]
+    numbers = zip(texts, (row.value, row.pytrec_eval, row.largest_difference), strict=True)
     ties = Cell(_ties(row) or "same", mark=_star(row), value=row.ties[0])
     expected = Cell(as_text(row.ties_expected, ".4f"), value=row.ties_expected)
     return [name_of(row.measure), *(Cell(text, value=value) for text, value in numbers), ties, expected]
 
 
 def _ties(row: MeasureAgreement) -> str:
-    """Write the range over orders of ties; nothing if it prints as the value."""
+    """Format the range over orders of ties; empty if it prints like the value."""
     low, high = (f"{value:.4f}" for value in row.ties)
     return "" if low == high == f"{row.value:.4f}" else f"{low} to {high}"
 
 
 def _expected(row: MeasureAgreement) -> str:
-    """Write the mean over orders of ties in parentheses; nothing where none is known or no order counts."""
+    """Format the mean over orders of ties in parentheses; empty if it is unknown or ties change nothing."""
     return f" ({row.ties_expected:.4f})" if row.ties_expected is not None and _ties(row) else ""
 
 
@@ -488,9 +489,9 @@ def _star(row: MeasureAgreement) -> str:
 
 
 def _sections(results: Mapping[str, CrossCheck]) -> Iterator[Section]:
-    """Yield for each run a table of what differs and what is said of it alone, then what is said of all."""
+    """Yield a section for each run, with its differences and its own texts, then the texts of all runs."""
     texts = {name: list(_texts(result)) for name, result in results.items()}
-    shared = [text for text in next(iter(texts.values())) if all(text in each for each in texts.values())]
+    shared = [text for text in next(iter(texts.values())) if all(text in of_run for of_run in texts.values())]
     for name, result in results.items():
         table = Table.of(
             _HEADINGS,
@@ -506,8 +507,8 @@ def _sections(results: Mapping[str, CrossCheck]) -> Iterator[Section]:
 
 
 def _texts(result: CrossCheck) -> Iterator[str]:
-    """Say what differs, what agrees, what was not compared, and what ties may change."""
-    yield from (_difference(row, *row.values) for row in result.rows if row.values)
+    """Name the measures that differ, agree or were not compared, and the ranges over ties."""
+    yield from (_largest_difference(row, *row.values) for row in result.rows if row.values)
     agree = [name_of(row.measure) for row in result.rows if row.verdict == "agrees"]
     if agree:
         yield f"Agrees: {join_names(agree)}."
@@ -516,7 +517,7 @@ def _texts(result: CrossCheck) -> Iterator[str]:
     tied = [row for row in result.rows if not row.differing and (_ties(row) or not row.ties_exact)]
     if tied:
         ranges = [
-            f"{name_of(each.measure)} {_ties(each) or 'same'}{_star(each)}{_expected(each)}" for each in tied
+            f"{name_of(row.measure)} {_ties(row) or 'same'}{_star(row)}{_expected(row)}" for row in tied
         ]
         means = ", in parentheses the mean over all of them" if any(map(_expected, tied)) else ""
         yield f"Ties, {ALL_ORDERS}{means}: {join_names(ranges)}."
@@ -526,13 +527,13 @@ def _texts(result: CrossCheck) -> Iterator[str]:
     )
 
 
-def _difference(row: MeasureAgreement, ours: float, theirs: float) -> str:
+def _largest_difference(row: MeasureAgreement, ours: float, pytrec: float) -> str:
     where = f"{name_of(row.measure)} differs on {row.differing:,} of {pluralize(row.queries, 'query')}"
-    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {theirs:.6g}."
+    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {pytrec:.6g}."
 
 
 def _explained(results: Mapping[str, CrossCheck]) -> list[str]:
-    """Say what names and stars are."""
+    """Explain aliases and stars."""
     rows = [row for result in results.values() for row in result.rows]
     some = not all(row.ties_exact for row in rows)
     names = (f"{text}." for text in alias_notes(dict.fromkeys(row.measure for row in rows)))

@@ -1,4 +1,4 @@
-"""Evaluations of runs as a result in Python: `evaluate`."""
+"""Evaluate runs in Python: `evaluate` and its result."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluated(Evaluations, DescribedResult):
-    """Evaluations of runs; ``print`` shows what the command prints.
+    """Evaluations of runs; ``print`` shows the output of the command.
 
-    ``to_polars`` and ``to_pandas`` give a row for each run, and for each query or group if these were asked
-    for, with a column for each measure.
+    ``to_polars`` and ``to_pandas`` give a row for each run, or for each query or group of a run if requested,
+    with a column for each measure.
 
     Attributes
     ----------
     clusters : (str, ndarray)
-        What the conversations of the queries are called, if a data set has any, and that of each query.
+        The name of the data set's conversations (empty without any), and the conversation of each query.
     """
 
     clusters: tuple[str, Ints] | None = field(default=None, repr=False)
 
     def report(self) -> Report:
-        """Return the means, or the values of each query, and which runs are highest."""
+        """Build the report: the means, or the values of each query, and the highest runs."""
         return evaluation_report(self)
 
     def plot(self, level: float = 0.95, ax: Axes | Iterable[Axes] | None = None) -> list[Axes]:
@@ -56,9 +56,9 @@ class Evaluated(Evaluations, DescribedResult):
         Parameters
         ----------
         level : float, between 0 and 1
-            Of the intervals, which are by conversations where the data set has them.
+            Level of the intervals, which are by conversations if the data set has them.
         ax : matplotlib Axes, or an iterable of them, optional
-            Where to draw, one for each measure; a new Figure if left out.
+            The Axes to draw on, one for each measure; a new Figure if left out.
 
         Returns
         -------
@@ -84,23 +84,23 @@ class Evaluated(Evaluations, DescribedResult):
         check_level(level)
         judgments = next(iter(self.evaluations.values())).rankings.judgments
         check_nonempty(judgments, self.measures, "plot", self.evaluations)
-        n = len(self.measures)  # what was asked for comes first
-        values = {run: found.values[:n] for run, found in self.evaluations.items()}
+        n = len(self.measures)  # Judged comes after the requested measures
+        values = {run: evaluation.values[:n] for run, evaluation in self.evaluations.items()}
         name, cluster = self.clusters or ("", np.arange(judgments.n_queries))
         return draw_means(self.measures, values, cluster, name, level, ax)
 
     def record(self, *, created: bool = True) -> Record:
-        """Return the record of this evaluation, with the values of all queries, as `pm.record` makes it.
+        """Make the record of this evaluation, with the values of all queries, like `pm.record`.
 
         Parameters
         ----------
         created : bool
-            Whether to say when it was made. Without it, the same inputs give the same bytes.
+            Whether the record holds its date. Without the date, the same inputs give the same bytes.
 
         Returns
         -------
         Record
-            ``write(path)`` writes it as JSON, `verify` computes it again.
+            ``write(path)`` writes it as JSON; `verify` computes the values again.
 
         Raises
         ------
@@ -109,8 +109,8 @@ class Evaluated(Evaluations, DescribedResult):
 
         Examples
         --------
-        >>> found = evaluate({"q": {"a": 1}}, {"mine": {"q": {"b": 2.0, "a": 1.0}}}, "RR").record()
-        >>> found["runs"]["mine"]["means"]
+        >>> record = evaluate({"q": {"a": 1}}, {"mine": {"q": {"b": 2.0, "a": 1.0}}}, "RR").record()
+        >>> record["runs"]["mine"]["means"]
         {'RR': 0.5}
         """
         return make_record(self, "score", None, created)
@@ -126,22 +126,22 @@ def evaluate(
     macro: bool = False,
     rel: float | None = None,
 ) -> Evaluated:
-    """Evaluate runs by the same measures, as the command of this name does.
+    """Evaluate runs by the same measures, like the command of this name.
 
     Parameters
     ----------
     qrels : QrelsLike
         Judgments in any form. A data set of ir_datasets knows the fields of its queries.
     runs : mapping of str to RunLike
-        By name, at least one.
+        At least one run, by name.
     measures : Measure or str, or an iterable of them, or a dict of name to measure
     by_query : bool
         Whether to give the values of each query instead of the means.
     by : str, mapping or callable, optional
-        Give the mean of each group of queries: a field of the data set's queries, a regular expression for
-        their ids, or the group of each query.
+        Compute the mean of each group of queries. The groups come from a field of the data set's queries, a
+        regular expression for their ids, or a mapping or function of the query id.
     macro : bool
-        Give the mean of the groups' means instead.
+        Compute the mean of the groups' means instead.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
 
@@ -149,13 +149,13 @@ def evaluate(
     -------
     Evaluated
         ``evaluations[name]`` has the values of each query; ``print``, ``to``, ``to_polars`` and ``to_pandas``
-        give tables, with Judged@k where a run has unjudged documents; ``plot`` draws the means, ``record``
-        keeps all that they depend on.
+        give tables, with Judged@k if a run has unjudged documents; ``plot`` draws the means; ``record`` keeps
+        the values with everything they depend on.
 
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation, naming the run; for `macro` without `by`, and `by` with `by_query`.
+        As for an evaluation, with the name of the run; for `macro` without `by`, and `by` with `by_query`.
 
     Examples
     --------
@@ -175,5 +175,5 @@ def evaluate(
     groups = None if by is None else Groups.of(judgments.query_ids, by, dataset_of(table))
     evaluations, notes = evaluate_all(PermedEvaluator(with_judged(asked), judgments), named)
     name, cluster, _ = clusters_of(judgments.query_ids, None, dataset_of(table))
-    shown = by_query, groups, macro
-    return Evaluated(asked, evaluations, *shown, origin=origin, notes=notes, clusters=(name, cluster))
+    view = by_query, groups, macro
+    return Evaluated(asked, evaluations, *view, origin=origin, notes=notes, clusters=(name, cluster))

@@ -1,7 +1,7 @@
-"""Means over queries or clusters of them: standard errors and intervals; arrays in, numbers out.
+"""Standard errors and confidence intervals of means over queries, or over clusters of queries.
 
-Values have the shape (n_queries, n_columns). `cluster` has the cluster of each query, as an index from 0;
-where queries are independent, it is ``np.arange(n_queries)``.
+Values have the shape (n_queries, n_columns). `cluster` is the cluster of each query, as an index from 0; for
+independent queries it is ``np.arange(n_queries)``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from permed_measures.measures.parameters import values_of
 from permed_measures.tolerances import SUM_NOISE
 
 FEW_UNITS = 20
-"""Of fewer units Student's interval of skewed values may have the truth less often than it says."""
+"""With fewer units, Student's interval of skewed values may cover the truth less often than it says."""
 
 LowHigh = tuple[float, float]
 
 
 class Estimate(NamedTuple):
-    """An interval (low, high), or None and why there is none; whether it is that of a proportion."""
+    """An interval (low, high), or None with a reason; and whether it is an interval of a proportion."""
 
     value: Any
     reason: str = ""
@@ -38,18 +38,18 @@ def zero_rounding_noise(differences: Floats) -> Floats:
 
 
 def check_level(level: float) -> None:
-    """Raise InputError unless it is between 0 and 1."""
+    """Raise InputError unless the level is between 0 and 1."""
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1 (found {level!r})", hint="95 percent is 0.95")
 
 
 def percent(level: float) -> str:
-    """Write a level, such as ``95%``."""
+    """Format a level, such as ``95%``."""
     return f"{100 * level:.10g}%"
 
 
 def coverage_notes(n_units: int, unit: str, level: float, values: str) -> list[str]:
-    """Note that intervals of so few units may hold the truth less often than they say, if so."""
+    """Note that coverage may be below the level, if there are few units."""
     if n_units >= FEW_UNITS:
         return []
     units = pluralize(n_units, unit)
@@ -57,22 +57,22 @@ def coverage_notes(n_units: int, unit: str, level: float, values: str) -> list[s
 
 
 def sums_of(values: Floats, cluster: Ints, n_clusters: int = 0) -> Floats:
-    """Sum the values of each cluster; shape (n_clusters, n_columns), more if `n_clusters` is more."""
+    """Sum the values of each cluster; shape (n_clusters, n_columns), 0 for clusters without queries."""
     return np.stack([np.bincount(cluster, column, n_clusters) for column in values.T], axis=1)
 
 
 def units_of(values: Floats, cluster: Ints) -> tuple[int, str]:
-    """Return the number of independent units, and what a unit is."""
+    """Return the number of independent units, and their name: query or cluster."""
     n = int(cluster.max()) + 1
     return n, "query" if n == len(values) else "cluster"
 
 
 def mean_and_error(values: Floats, cluster: Ints) -> tuple[Floats, Floats]:
-    r"""Return the mean of each column and its cluster-robust standard error.
+    r"""Compute the mean of each column and its cluster-robust standard error.
 
     .. math:: \sqrt{\frac{C}{C-1} \sum_c u_c^2} / n, \quad u_c = \sum_{i \in c} (d_i - \bar d)
 
-    with C clusters and n queries. It is 0 where what is added up does not vary, and for a single cluster.
+    with C clusters and n queries. The error is 0 if the cluster sums do not vary, and for a single cluster.
     """
     mean, n_units = values.mean(axis=0), int(cluster.max()) + 1
     centred = sums_of(values - mean, cluster)
@@ -92,8 +92,8 @@ def mean_intervals(
 
     .. math:: \bar d \pm t_{C - 1} s
 
-    with the cluster-robust standard error s of `mean_and_error` and Student's t of C clusters. There is
-    nothing random in it.
+    with the cluster-robust standard error s of `mean_and_error` and Student's t for C clusters. The
+    computation is not random.
 
     Parameters
     ----------
@@ -102,15 +102,15 @@ def mean_intervals(
     level : float
         Between 0 and 1.
     within : sequence of (float, float), optional
-        What is possible for each column (`range_of`), to which the interval is cut.
+        The range of each column (`range_of`), to which the interval is cut.
     critical : float, optional
-        So many standard errors on each side, instead of Student's: for simultaneous intervals.
+        Number of standard errors on each side, instead of Student's t: for simultaneous intervals.
 
     Returns
     -------
     list of Estimate
-        ``value`` is (low, high), or None with a ``reason``: a single unit has no interval, nor have values
-        that are all the same, which tell nothing of how others vary.
+        ``value`` is (low, high), or None with a ``reason``. A single unit has no interval, and neither have
+        values that are all the same: they do not show how other values vary.
 
     References
     ----------
@@ -119,46 +119,44 @@ def mean_intervals(
 
     Examples
     --------
-    >>> [found] = mean_intervals(np.array([[0.0], [0.0], [1.0], [1.0]]), np.arange(4))
-    >>> tuple(round(bound, 3) for bound in found.value)
+    >>> [estimate] = mean_intervals(np.array([[0.0], [0.0], [1.0], [1.0]]), np.arange(4))
+    >>> tuple(round(bound, 3) for bound in estimate.value)
     (-0.419, 1.419)
-    >>> [found] = mean_intervals(np.array([[0.0], [0.0], [1.0], [1.0]]), np.arange(4), within=[(0, 1)])
-    >>> found.value
+    >>> [estimate] = mean_intervals(np.array([[0.0], [0.0], [1.0], [1.0]]), np.arange(4), within=[(0, 1)])
+    >>> estimate.value
     (0.0, 1.0)
     """
     n_units, unit = units_of(values, cluster)
     if n_units < 2:
         return [Estimate(None, no_variance(n_units, unit))] * values.shape[1]
     mean, error = mean_and_error(values, cluster)
-    reach = critical_of(level, n_units) if critical is None else critical
-    least, most = np.array(within or [(-np.inf, np.inf)] * len(mean)).T
+    n_errors = critical_of(level, n_units) if critical is None else critical
+    minimum, maximum = np.array(within or [(-np.inf, np.inf)] * len(mean)).T
     varies = error > 0
-    half = np.where(varies, error, np.nan) * reach  # Infinity times 0 would warn.
-    low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)
+    half = np.where(varies, error, np.nan) * n_errors  # infinity times 0 would warn
+    low, high = np.maximum(mean - half, minimum), np.minimum(mean + half, maximum)
     flat = Estimate(None, no_variance(n_units, unit))
     too_few = Estimate(None, f"too few {plural(unit)} or resamples for a simultaneous interval")
     return [
-        (Estimate((a, b)) if np.isfinite(reach) else too_few) if is_random else flat
-        for a, b, is_random in zip(low.tolist(), high.tolist(), varies, strict=True)
+        (Estimate((a, b)) if np.isfinite(n_errors) else too_few) if column_varies else flat
+        for a, b, column_varies in zip(low.tolist(), high.tolist(), varies, strict=True)
     ]
 
 
 def queries_in_clusters(n_queries: int, n_clusters: int, clusters: str) -> str:
-    """Say how many queries there are, and in how many clusters of what name, if in any."""
-    named = (
-        f" ({clusters})" if clusters != "clusters" else ""
-    )  # those of a mapping or a function have no name
+    """Write the numbers of queries and clusters, with the name of the clusters."""
+    named = f" ({clusters})" if clusters != "clusters" else ""  # a mapping or a function has no name
     within = f" in {pluralize(n_clusters, 'cluster')}{named}" if clusters else ""
     return f"{pluralize(n_queries, 'query')}{within}"
 
 
 def no_variance(n_units: int, unit: str) -> str:
-    """Say why there is no standard error."""
+    """Explain why there is no standard error."""
     return f"no variance between {plural(unit)}" if n_units > 1 else f"a single {unit}"
 
 
 def critical_of(level: float, n_units: int) -> float:
-    """Return Student's critical value for an interval of so many units.
+    """Compute Student's critical value for an interval of `n_units`.
 
     >>> round(critical_of(0.95, 20), 4)
     2.093
@@ -186,31 +184,31 @@ def measure_intervals(
     Returns
     -------
     list of Estimate
-        Student's, cut to what the measure can be; where all values are 0 or 1, that of `proportion_interval`.
+        Student's interval, cut to the range of the measure; `proportion_interval` if all values are 0 or 1.
     """
     ranges = [range_of(measure) for measure in measures]
-    found = mean_intervals(values, cluster, level, ranges)
+    students = mean_intervals(values, cluster, level, ranges)
     if units_of(values, cluster)[0] < 2:  # a single unit has no interval
-        return found
+        return students
     return [
         Estimate(proportion_interval(column, cluster, level), of_proportion=True)
         if within == (0, 1) and np.isin(column, (0, 1)).all()
-        else each
-        for each, within, column in zip(found, ranges, values.T, strict=True)
+        else student
+        for student, within, column in zip(students, ranges, values.T, strict=True)
     ]
 
 
 def proportion_interval(values: Floats, cluster: Ints, level: float = 0.95) -> tuple[float, float]:
     r"""Compute an interval of a proportion.
 
-    Clopper and Pearson's, of x = pn successes in n trials,
+    The interval is Clopper and Pearson's for x = pn successes in n trials,
 
     .. math:: B^{-1}_{\alpha / 2}(x, n - x + 1), \quad B^{-1}_{1 - \alpha / 2}(x + 1, n - x)
 
-    with Beta quantiles. With clusters n is Korn and Graubard's effective sample size, p (1 - p) over the
-    cluster-robust variance of p, times the squared ratio of Student's t of n - 1 and of C - 1 degrees of
-    freedom; at most the number of queries. Where all values are the same that variance says nothing, and
-    each of the C clusters counts once.
+    with Beta quantiles. With clusters, n is Korn and Graubard's effective sample size: p (1 - p) over the
+    cluster-robust variance of p, times the squared ratio of Student's t with n - 1 and with C - 1 degrees of
+    freedom, and at most the number of queries. If all values are the same, that variance is not informative,
+    and each of the C clusters counts once.
 
     Parameters
     ----------
@@ -228,7 +226,7 @@ def proportion_interval(values: Floats, cluster: Ints, level: float = 0.95) -> t
 
     Examples
     --------
-    Of 50 hits of 50 the lower end is 0.025^(1/50):
+    For 50 successes in 50 queries the lower end is 0.025^(1/50):
 
     >>> low, high = proportion_interval(np.ones(50), np.arange(50))
     >>> round(low, 4), high
@@ -237,26 +235,26 @@ def proportion_interval(values: Floats, cluster: Ints, level: float = 0.95) -> t
     from scipy.special import betaincinv
 
     n = _effective_size(values, cluster, level)
-    hits, tail = float(values.mean()) * n, (1 - level) / 2
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if values.mean() < 1 else 1.0
+    successes, tail = float(values.mean()) * n, (1 - level) / 2
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if values.mean() < 1 else 1.0
     return low, high
 
 
 def _effective_size(values: Floats, cluster: Ints, level: float) -> float:
-    """Return the number of independent queries that tell as much."""
+    """Compute the effective sample size: the number of independent queries with the same information."""
     n, n_clusters = len(values), int(cluster.max()) + 1
     [mean], [error] = mean_and_error(values[:, None], cluster)
     if mean in (0, 1):
         return n_clusters
     if n == n_clusters:
         return n
-    alone = mean * (1 - mean) / (n - 1)  # the variance of independent queries
+    variance = mean * (1 - mean) / (n - 1)  # of independent queries
     ratio = critical_of(level, n) / critical_of(level, n_clusters)
-    return min(n * alone / error**2 * ratio**2, n) if error else n
+    return min(n * variance / error**2 * ratio**2, n) if error else n
 
 
-# --- what a measure can be -----------------------------------------------------------------------------
+# --- ranges of measures --------------------------------------------------------------------------------
 
 _SHARES = {
     *("P", "R", "RR", "AP", "nDCG", "Success", "Judged", "Rprec", "SetP", "SetR", "SetF", "SetAP", "IPrec"),
@@ -265,14 +263,14 @@ _SHARES = {
 """Measures between 0 and 1, whatever their parameters."""
 
 _SOMETIMES: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "GradedAP": lambda given: given["norm"] != "none" and given["gains"] is None,
-    "VariantNDCG": lambda given: given["negative"] == "zero",
+    "GradedAP": lambda params: params["norm"] != "none" and params["gains"] is None,
+    "VariantNDCG": lambda params: params["negative"] == "zero",
 }
 """Measures between 0 and 1 with some of their parameters; with others VariantNDCG may also be below 0."""
 
 
 def range_of(measure: Measure) -> LowHigh:
-    """Return the least and the most that a measure can be; infinite where that is not known.
+    """Return the minimum and the maximum of a measure; infinite if unknown.
 
     Examples
     --------
@@ -282,13 +280,13 @@ def range_of(measure: Measure) -> LowHigh:
     ((0.0, 1.0), (0.0, 1.0), inf)
     """
     name = str(measure.NAME)
-    share = name in _SHARES or (name in _SOMETIMES and _SOMETIMES[name](values_of(measure)))
-    if share:
+    is_share = name in _SHARES or (name in _SOMETIMES and _SOMETIMES[name](values_of(measure)))
+    if is_share:
         return 0.0, 1.0
     return (-np.inf if name == "VariantNDCG" else 0.0), np.inf
 
 
 def difference_range(measure: Measure) -> LowHigh:
-    """Return the least and the most that a difference of two values of a measure can be."""
+    """Return the minimum and the maximum of a difference of two values of a measure."""
     low, high = range_of(measure)
     return low - high, high - low

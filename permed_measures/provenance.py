@@ -1,4 +1,4 @@
-"""Where numbers come from: the part ``provenance`` of every JSON output."""
+"""The provenance of numbers: versions, measures, conventions, command and files, for every JSON output."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import alias_of, values_of
 
 STDIN = Path("/dev/stdin")
-"""What the path ``-`` stands for, on any system."""
+"""The path of standard input, on any system."""
 
 OF_QRELS = ("NumQ", "NumRel")
-"""The measures that count the qrels, whatever was retrieved."""
+"""The measures that count in the qrels alone, whatever the run retrieves."""
 
 ORDERS = {
     "score": "Documents are ranked by score descending, compared as float32; ties by document id descending.",
     "list": "Documents are ranked as the files of the runs list them, whatever their scores.",
 }
-"""What ranks documents, by the option ``order``."""
+"""The ranking rule for each value of the option ``order``."""
 
 _EFFECTS_OF_OPTIONS = {
     "query-ids": "Query ids of runs are rewritten to match the qrels ({}).",
@@ -33,27 +33,27 @@ _EFFECTS_OF_OPTIONS = {
     "ignore-self": "A document whose id is that of the query is left out.",
     "subset": "Of files of MTEB, the subset {} is read.",
 }
-"""What else options do to runs while they are read; by default nothing."""
+"""The effects of other options on runs; options with their default have none."""
 _DEFAULTS = (None, "", False, "refuse")
 
 
 class Origin(NamedTuple):
-    """What a result does not know about itself: which command gave it, from which files.
+    """The command and the files that a result comes from.
 
     Attributes
     ----------
     command : str
-        Such as ``evaluate``; empty in Python.
+        Name of the command, such as ``evaluate``; empty in Python.
     qrels : str
-        A file, a folder, ``-`` or the id of a data set; empty if Python was given something else.
+        A file, a folder, ``-`` or the id of a data set; empty for an object in Python.
     runs : mapping of str to Path
-        The files of the runs by name; those of them that are files.
+        The files of the runs, by name; runs in other forms are not listed.
     others : mapping of str to Path
         Other files that were read, by their role, such as ``claims``.
-    options : mapping of str to what JSON can hold
-        The options of the command, those that were left out with their defaults.
+    options : mapping of str to a value for JSON
+        The options of the command, with the defaults of omitted ones.
     line : str
-        The whole command line, or what is typed in Python, to make the result again.
+        The whole command line, or the Python statement, that makes the result again.
     """
 
     command: str = ""
@@ -65,14 +65,14 @@ class Origin(NamedTuple):
 
     @classmethod
     def of(cls, qrels: object, runs: object) -> Origin:
-        """Say which of the qrels and runs that Python was given are named by path or id."""
-        given = runs if isinstance(runs, dict) else {}  # another mapping may read what it returns
-        files = {name: Path(run) for name, run in given.items() if isinstance(run, (str, os.PathLike))}
+        """Collect the paths and ids among qrels and runs in Python."""
+        by_name = runs if isinstance(runs, dict) else {}  # another mapping may read a file at each look-up
+        files = {name: Path(run) for name, run in by_name.items() if isinstance(run, (str, os.PathLike))}
         return cls(qrels=os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "", runs=files)
 
 
 def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any]) -> list[str]:
-    r"""Say which queries count and how documents were ranked, by these measures with these options.
+    r"""Describe which queries count and how documents were ranked, for these measures and options.
 
     Examples
     --------
@@ -82,13 +82,13 @@ def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any])
     Documents that are unjudged or have a negative grade are left out before the others are ranked.
     """
     measures = list(measures)
-    names, given = [str(measure.NAME) for measure in measures], [values_of(measure) for measure in measures]
-    known = list(zip(headings_of(measures), names, given, strict=True))
+    names, params = [str(measure.NAME) for measure in measures], [values_of(measure) for measure in measures]
+    rows = list(zip(headings_of(measures), names, params, strict=True))
     return [
-        _which_queries([text for text, name, values in known if _counts_more(name, values)], len(known)),
+        _which_queries([text for text, name, values in rows if _may_be_nonzero(name, values)], len(rows)),
         "Queries of the run that the qrels lack are ignored.",
         ORDERS[options.get("order", "score")],
-        *_which_documents(known),
+        *_which_documents(rows),
         *(
             text.format(options[name])
             for name, text in _EFFECTS_OF_OPTIONS.items()
@@ -97,10 +97,10 @@ def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any])
     ]
 
 
-def _counts_more(name: str, given: Mapping[str, Any]) -> bool:
-    """Return whether a query without results or relevant documents may have another value than 0."""
-    counts = name in (*OF_QRELS, "Judged") or (name == "NumRet" and given["rel"] is None)
-    gains = given.get("gains") or {} if name == "nDCG" else {}  # others have gains of relevant grades alone
+def _may_be_nonzero(name: str, params: Mapping[str, Any]) -> bool:
+    """Check whether a query without results or relevant documents may have a value other than 0."""
+    counts = name in (*OF_QRELS, "Judged") or (name == "NumRet" and params["rel"] is None)
+    gains = params.get("gains") or {} if name == "nDCG" else {}  # others have gains of relevant grades only
     return counts or any(gain > 0 for grade, gain in gains.items() if grade < 1)
 
 
@@ -112,16 +112,16 @@ def _which_queries(others: list[str], n_measures: int) -> str:
     return f"{every}; one that the run lacks, or that has no relevant document, scores 0{but}."
 
 
-def _which_documents(known: list[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
-    """Say what unjudged documents and negative grades do."""
-    condensed = [text for text, name, given in known if given.get("judged_only") or name == "Bpref"]
-    said = "Documents that are unjudged or have a negative grade"
-    if condensed and len(condensed) == len(known):
-        yield f"{said} are left out before the others are ranked."
+def _which_documents(rows: list[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
+    """Describe the effect of unjudged documents and negative grades."""
+    judged_only = [text for text, name, params in rows if params.get("judged_only") or name == "Bpref"]
+    documents = "Documents that are unjudged or have a negative grade"
+    if judged_only and len(judged_only) == len(rows):
+        yield f"{documents} are left out before the others are ranked."
     else:
-        left_out = f"; for {join_names(condensed)} they are left out" if condensed else ""
-        yield f"{said} take up ranks and are not relevant{left_out}."
-    if keep := [text for text, _, given in known if given.get("negative") == "keep"]:
+        left_out = f"; for {join_names(judged_only)} they are left out" if judged_only else ""
+        yield f"{documents} take up ranks and are not relevant{left_out}."
+    if keep := [text for text, _, params in rows if params.get("negative") == "keep"]:
         yield f"A negative grade is a loss on {join_names(keep)}."
 
 
@@ -143,11 +143,11 @@ _DESCRIPTIONS = {
     "SetF": "The harmonic mean of set precision and recall, weighted by beta.",
     "SetAP": "The precision among all returned documents, times the recall.",
 }
-"""What is said of measures that describe themselves in more than a line, or not as they are computed."""
+"""One-line descriptions that replace ``SHORT_DESC`` where it is long or inaccurate."""
 
 
 def description_of(measure: Measure) -> str:
-    """Say in a line what a measure is.
+    """Describe a measure in one line.
 
     Examples
     --------
@@ -165,33 +165,33 @@ def provenance(
     seed: int | None = None,
     packages: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Say how numbers came about, for JSON.
+    """Describe where numbers come from, in a form for JSON.
 
     Parameters
     ----------
     measures : iterable of Measure
     origin : Origin, optional
-        Files are read once more, for their hashes. Its options say how documents were ranked; without
-        options by score.
+        The command and the files, which are read once more for their hashes. Without options in it,
+        documents are ranked by score.
     seed : int, optional
-        Where something is random.
+        The seed, if something is random.
     packages : iterable of str
         Installed packages that the numbers depend on, besides those below.
 
     Returns
     -------
-    dict of str to what JSON can hold
+    dict of str to a value for JSON
 
         - ``versions``: of permed-measures, Python, ir-measures, numpy, polars and `packages`.
-        - ``measures``: for each its name as it prints (``measure``), a ``description``, and the values of all
-          ``parameters``, defaults included (null where there is none); its ``heading`` if the user named it.
+        - ``measures``: for each its printed name (``measure``), a ``description``, and the values of all
+          ``parameters``, defaults included (null without a value); its ``heading`` if the user named it.
         - ``conventions``: which queries count and how documents were ranked (`ranking_conventions`).
         - ``seed``: if it was given.
         - ``command``, ``options``: if the origin has them.
-        - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``, and runs a
-          ``name``; then ``dataset``, an id, or ``path``, with ``bytes`` and ``sha256`` of the file as it is
-          stored; of a data set, of the file of its labels. Both are null for folders, for standard input
-          (``-``) and other pipes, which can be read only once, and for a data set without such a file.
+        - ``inputs``: if the origin has them. Each has a ``role``, such as ``qrels`` or ``run``; a run has a
+          ``name``. Each has a ``dataset`` (an id) or a ``path``, with ``bytes`` and ``sha256`` of the stored
+          file; a data set has those of its label file. Both are null for folders, for standard input (``-``)
+          and other pipes, which can be read only once, and for a data set without a label file.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def provenance(
 
 
 def _version(package: str) -> str | None:
-    """Return the version of a package; None if it is installed under another name, such as polars-lts-cpu."""
+    """Look up the version of a package; None if it has another name here, such as polars-lts-cpu."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -248,10 +248,10 @@ def _inputs(origin: Origin) -> Iterator[dict[str, Any]]:
 
 
 def _qrels(name: str) -> dict[str, Any]:
-    """Describe a file of qrels, or the data set of an id."""
+    """Describe a qrels file, or a data set by its id."""
     if name == "-" or os.path.lexists(name):
         return _file(Path(name))
-    return {"dataset": name, **stored(_labels_of(name))}
+    return {"dataset": name, **stored(_label_file(name))}
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -259,21 +259,21 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 def stored(path: Path | None) -> dict[str, Any]:
-    """Return size and hash of a file as it is stored; null of what is no file, or can be read only once."""
+    """Compute size and hash of a stored file; None for a folder, a pipe or no path."""
     if path is None or path == STDIN or not path.is_file():
         return {"bytes": None, "sha256": None}
-    import hashlib  # which loads OpenSSL
+    import hashlib  # here, because it loads OpenSSL
 
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
 
 
-def _labels_of(dataset: str) -> Path | None:
-    """Return the file of the labels of a data set, which were read; None where there is no such file."""
+def _label_file(dataset: str) -> Path | None:
+    """Return the path of a data set's label file; None if it has none."""
     import ir_datasets
 
     try:
         return Path(ir_datasets.load(dataset).qrels_path())
-    except Exception:  # of any data set of ir_datasets: numbers are worth having without
+    except Exception:  # any data set of ir_datasets may fail; the numbers are useful without the hash
         return None

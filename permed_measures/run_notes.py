@@ -1,4 +1,4 @@
-"""Runs by name: errors and warnings that name them, and what is to be known beside their values."""
+"""Errors and warnings with the name of the run, and notes on what the values of a run do not show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from permed_measures.provenance import OF_QRELS
 
 @contextmanager
 def errors_name_run(name: str) -> Iterator[None]:
-    """Name the run in errors and warnings about it; the dict that a user gives cannot hold a name."""
+    """Add the name of the run to errors and warnings: a run in Python does not know its name."""
     try:
         with warnings_about(name):
             yield
@@ -54,14 +54,15 @@ def check_nonempty(
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:
-    """Note how many queries a run retrieves nothing for, how many have no judgments, and where lists end."""
+    """Note the queries without results, the queries without judgments, and lists that end above a cutoff."""
     query_ids, lacking = rankings.judgments.query_ids, np.flatnonzero(rankings.retrieved == 0)
     notes = []
     if len(lacking):
         scores = scored_without_results(measures)
         notes.append(
             f"run {name!r} retrieves nothing for {len(lacking):,} of {pluralize(len(query_ids), 'query')} "
-            f"(first: {query_ids[lacking[0]]!r}); {f'it {scores}' if len(lacking) == 1 else _of_many(scores)}"
+            f"(first: {query_ids[lacking[0]]!r}); "
+            f"{f'it {scores}' if len(lacking) == 1 else _in_plural(scores)}"
         )
     if beyond := rankings.n_run_queries - rankings.n_shared:
         notes.append(f"run {name!r} has {pluralize(beyond, 'query')} without judgments (ignored)")
@@ -69,14 +70,14 @@ def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = 
 
 
 def _deeper_than_lists(name: str, rankings: JudgedRankings, measures: Sequence[Measure]) -> Iterator[str]:
-    """Say that lists were cut above the cutoff of measures."""
-    cutoffs = [cutoff_of(each) or 0 for each in measures]
-    if found := no_deeper(rankings.retrieved, dict(zip(headings_of(measures), cutoffs, strict=True))):
-        yield f"run {name!r}: {found}"
+    """Note that the lists of a run were cut above the cutoff of measures."""
+    cutoffs = [cutoff_of(measure) or 0 for measure in measures]
+    if note := no_deeper(rankings.retrieved, dict(zip(headings_of(measures), cutoffs, strict=True))):
+        yield f"run {name!r}: {note}"
 
 
 def no_deeper(lengths: NDArray[np.int64], cutoffs: Mapping[str, int]) -> str:
-    """Say that lists were cut above a cutoff: half of them or more have the same length; else nothing.
+    """Note that lists were cut above a cutoff: at least half of them have the same length; else empty.
 
     Examples
     --------
@@ -95,11 +96,11 @@ def no_deeper(lengths: NDArray[np.int64], cutoffs: Mapping[str, int]) -> str:
 
 
 _SHORT_LIST = 10
-"""Lists that end above this rank are short, and not cut."""
+"""Lists that end above this rank count as short, not as cut."""
 
 
 def scored_without_results(measures: Iterable[Measure]) -> str:
-    """Say what a query without results does: on most measures it scores 0, but some count the qrels.
+    """Describe a query without results: it scores 0 on most measures, but some measures count the qrels.
 
     Examples
     --------
@@ -109,60 +110,61 @@ def scored_without_results(measures: Iterable[Measure]) -> str:
     """
     measures = list(measures)
     of_qrels = [measure for measure in measures if measure.NAME in OF_QRELS]
-    said = ["scores 0"] if not of_qrels or len(of_qrels) < len(measures) else []
-    said += [f"counts in {join_names(headings_of(of_qrels))}"] if of_qrels else []
-    return ", but ".join(said)
+    parts = ["scores 0"] if not of_qrels or len(of_qrels) < len(measures) else []
+    parts += [f"counts in {join_names(headings_of(of_qrels))}"] if of_qrels else []
+    return ", but ".join(parts)
 
 
-def _of_many(said: str) -> str:
-    """Return the same of several queries."""
-    return f"they {said.replace('scores', 'score').replace('counts', 'count')}"
+def _in_plural(text: str) -> str:
+    """Change the verbs of `scored_without_results` to the plural."""
+    return f"they {text.replace('scores', 'score').replace('counts', 'count')}"
 
 
 def every_label_is_relevant(measures: Iterable[Measure], judgments: Judgments) -> bool:
-    """Return whether no label is below what a measure calls relevant: then Judged@k is P@k."""
+    """Check whether all labels are relevant to each measure: then Judged@k equals P@k."""
     levels = [values_of(measure).get("rel") or 1 for measure in measures]
     return bool((judgments.grade >= max(levels)).all())
 
 
 def judged_within(rankings: JudgedRankings, cutoff: int | None) -> NDArray[np.float64]:
-    """Return Judged@k of each query; NaN where nothing is retrieved, of which there is nothing to judge."""
+    """Compute Judged@k of each query; NaN for a query without results."""
     return np.where(rankings.retrieved > 0, judged(replace(rankings), cutoff=cutoff), np.nan)
 
 
 def mean_judged(shares: NDArray[np.float64]) -> float | None:
-    """Return the mean of `judged_within` over the queries with an answer; None without any."""
+    """Average `judged_within` over the queries with results; None without any."""
     answered = shares[~np.isnan(shares)]
     return float(answered.mean()) if len(answered) else None
 
 
-# --- what values do not tell ------------------------------------------------------------------------
+# --- what the values of a run do not show -----------------------------------------------------------
 
-_MAX_NAMED_QUERIES = 10
+_FIRST_RANKS = 10
+"""The ranks whose documents are counted as judged or not."""
 _HARDLY_ANY = 0.02
-"""The share of judged documents below which ids may not be those of the qrels.
+"""The share of judged documents below which a note asks to compare the ids of run and qrels.
 
-Of the public LitSearch runs, whose queries have one to two judged documents, the weakest retrieves one judged
-document in six; a run whose query ids are off by one, one in 200.
+In LitSearch a query has one or two judged documents. The weakest of its public runs retrieves one in six of
+all judged documents; a run whose query ids are off by one retrieves one in 200.
 """
 
 _ENOUGH_DOCS = 10
-"""Documents from which on it is hardly by chance that none is judged."""
+"""The number of documents from which a share near 0 is hardly chance."""
 
 
 def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
-    """Return what should stand beside the values of a run: facts with their numbers, in sentences.
+    """Note facts that belong beside the values of a run: equal scores, and few judged documents.
 
     Parameters
     ----------
     name : str
     rankings : JudgedRankings
-        Of the run, all ranks.
+        The rankings of the run, to all ranks.
 
     Returns
     -------
     list of str
-        Where all scores of each judged query are equal; where hardly any document is judged.
+        A note if all scores of each judged query are equal, and a note if hardly any document is judged.
 
     Examples
     --------
@@ -171,8 +173,7 @@ def run_notes(name: str, rankings: JudgedRankings) -> list[str]:
     >>> print(*run_notes("mine", JudgedRankings.of(Judgments.of(qrels), run)), sep="; ")
     run 'mine': all scores of each judged query are equal, so that documents are ranked by id, descending
     """
-    said = [*_equal_scores(rankings), *_few_judged(rankings)]
-    return [f"run {name!r}: {each}" for each in said]
+    return [f"run {name!r}: {note}" for note in [*_equal_scores(rankings), *_few_judged(rankings)]]
 
 
 def _equal_scores(rankings: JudgedRankings) -> Iterator[str]:
@@ -181,19 +182,17 @@ def _equal_scores(rankings: JudgedRankings) -> Iterator[str]:
 
 
 def _few_judged(rankings: JudgedRankings) -> Iterator[str]:
-    """Say how few documents are judged; of queries for which something is retrieved."""
-    n_first = int(np.minimum(rankings.retrieved, _MAX_NAMED_QUERIES).sum())
+    """Note that hardly any document is judged, over the queries with results."""
+    n_first = int(np.minimum(rankings.retrieved, _FIRST_RANKS).sum())
     n_judged = int((rankings.retrieved[rankings.judgments.query] > 0).sum())
-    first, found = len(rankings.within(_MAX_NAMED_QUERIES).row), len(rankings.row)
-    if n_first >= _ENOUGH_DOCS and first < _HARDLY_ANY * n_first and found < _HARDLY_ANY * n_judged:
+    first, matched = len(rankings.within(_FIRST_RANKS).row), len(rankings.row)
+    if n_first >= _ENOUGH_DOCS and first < _HARDLY_ANY * n_first and matched < _HARDLY_ANY * n_judged:
         partly = n_judged < len(rankings.judgments.query)
         which = " of the queries with results" if partly else ""
         yield (
-            f"of {pluralize(n_first, 'document')} within the first {_MAX_NAMED_QUERIES}, "
-            f"{_are(first)} judged, and of "
-            f"{pluralize(n_judged, 'judged document')}{which}, {_are(found)} retrieved; compare the "
-            f"ids of run "
-            "and qrels"
+            f"of {pluralize(n_first, 'document')} within the first {_FIRST_RANKS}, {_are(first)} judged, and "
+            f"of {pluralize(n_judged, 'judged document')}{which}, {_are(matched)} retrieved; compare the ids "
+            "of run and qrels"
         )
 
 

@@ -1,4 +1,4 @@
-"""Compare runs with a baseline or with each other, query by query, and report what was found."""
+"""Compare runs with a baseline or with each other, query by query, and report the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
 from permed_measures.comparison.queries import query_details
 from permed_measures.comparison.results import MARK_LEVEL, Comparison, ComparisonRow, TestOptions
-from permed_measures.comparison.rows import compare_rows, with_people
+from permed_measures.comparison.rows import compare_rows, with_human_labels
 from permed_measures.comparison.tables import (
     differences_table,
     interval_method,
@@ -33,7 +33,7 @@ from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.human_labels.agreement import orders_json
 from permed_measures.human_labels.corrected import People
-from permed_measures.human_labels.tables import agreement_json, flat, orders_section
+from permed_measures.human_labels.tables import agreement_json, flatten, orders_section
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
@@ -72,20 +72,20 @@ def compare(
         At least two runs, by name.
     measures : Measure or str, or an iterable of them, or a dict of name to measure
     baseline : str, optional
-        The name of the run that all others are compared with. Without one every pair is compared, the later
-        run against the earlier.
+        The run that all others are compared with. Without a baseline every pair is compared, the later run
+        against the earlier.
     clusters : str, mapping or callable, optional
-        Which queries belong together, as in `evaluate_by`: a field of the data set's queries, a pattern with
-        one group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
-        field ``conversation_id`` of a data set that has it; ``"none"`` is no clusters. A query in no cluster
-        counts as its own.
+        The cluster of each query, as in `evaluate_by`: a field of the data set's queries, a pattern with one
+        group for the query ids, ``{query_id: cluster}``, or a function of the query id. If left out, the
+        field ``conversation_id`` of a data set that has it; ``"none"`` means no clusters. A query without a
+        cluster is a cluster of its own.
     correction : {'max-t', 'holm', 'bonferroni', 'benjamini-hochberg', 'none'}, optional
-        Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts those
-        of the randomization test by what random signs give to all differences at once, and has the intervals
-        from them too, which then hold for all differences at once; the other tests have Holm's correction.
-        If left out, ``max-t``, or ``holm`` without the randomization test.
+        Multiple-testing correction over all p-values of a test: pairs times measures. ``max-t`` adjusts the
+        p-values of the randomization test by the maximum T over all differences; its intervals are
+        simultaneous for all differences. The other tests then have Holm's correction. If left out, ``max-t``,
+        or ``holm`` without the randomization test.
     tests : iterable of {'randomization', 't-test', 'wilcoxon'}, or one of these
-        The randomization test if left out.
+        If left out, the randomization test.
     resamples : int, at least 1
         Number of resamples of the randomization test.
     seed : int, at least 0
@@ -98,18 +98,18 @@ def compare(
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     equivalence_margin : number above 0, optional
-        Also test whether the difference is within ± this, by two one-sided tests: ``equivalence``.
+        Also test whether the difference is within ± this margin, by two one-sided tests: ``equivalence``.
     detect : number above 0, optional
-        A difference; `ComparisonRow.needed` says how many queries (or clusters) one uncorrected t-test needs
-        to find it.
+        A difference; `ComparisonRow.needed` is the number of queries (or clusters) that one uncorrected
+        t-test needs to find it.
     human : QrelsLike, optional
-        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
-        queries, or of documents. `ComparisonRow.people` is the difference corrected by them, for the same
-        queries (see `human_labels.corrected`). Of three runs or more `Comparison.orders` says whether
-        both sets of labels rank them alike, on the queries of which people judged all documents.
+        People's labels of a random sample of the queries or documents that a model labelled in the qrels.
+        `ComparisonRow.people` is the difference corrected by them, for the same queries (see
+        `human_labels.corrected`). With three runs or more, `Comparison.orders` compares the orders of the
+        runs by both sets of labels, on the queries of which people judged all documents.
     persistence : float, above 0 and below 1
-        The p of the rank-biased overlap of two runs, which a page shows: how surely one goes on to the next
-        rank.
+        The p of the rank-biased overlap of two runs, which a page shows: the probability of going on to the
+        next rank.
 
     Returns
     -------
@@ -119,29 +119,30 @@ def compare(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation, naming the run; for fewer than two runs, an unknown baseline, test or
-        correction, or clusters that `evaluate_by` could not group by.
+        As for an evaluation, with the name of the run; for fewer than two runs, an unknown baseline, test or
+        correction, or clusters that `evaluate_by` cannot group by.
 
     Warns
     -----
     PermedWarning
-        As for an evaluation, naming the run.
+        As for an evaluation, with the name of the run.
 
     Notes
     -----
-    Every query of the qrels counts. On one that a run lacks it scores 0, and `Comparison.notes` says for how
-    many it does.
+    Every query of the qrels counts. A run scores 0 on a query that it lacks; `Comparison.notes` counts these
+    queries.
 
     Turns of a conversation are not independent. With clusters the randomization test changes the sign of
     whole clusters, and the t-test and the intervals are cluster-robust. Wilcoxon's test treats queries as
     independent, and is marked ``naive``. Effect size, wins and losses are over queries.
 
-    Where all differences are 0, every p is 1 and the effect size 0. Whatever is undefined is None: a relative
+    If all differences are 0, every p is 1 and the effect size is 0. Undefined values are None: a relative
     difference to 0; an interval or a t-test of one query or of differences that do not vary, with a reason.
-    Without max-T intervals are not corrected for their number. An interval need not agree with p: max-T steps
-    down, and its intervals do not. With fewer than 20 clusters coverage may be lower, which the notes say.
-    `comparison.tests` and `intervals` have formulas and sources, Holm 1979 and Benjamini & Hochberg 1995 the
-    other corrections.
+    Without max-T the intervals are not corrected for their number. An interval may contain 0 although p is
+    below 0.05: the p-values of max-T step down, its intervals do not; other intervals are Student's, whatever
+    the test. With fewer than 20 clusters coverage may be lower, and a note says so.
+    `comparison.tests` and `intervals` give formulas and sources; Holm 1979 and Benjamini & Hochberg 1995
+    describe the other corrections.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def compare(
     whole = replace(whole, notes=notes, **about)
     if human is not None:
         judgments = next(iter(paired.rankings.values())).judgments
-        whole = with_people(whole, People.of(read(human, "relevance"), judgments))
+        whole = with_human_labels(whole, People.of(read(human, "relevance"), judgments))
     if groups is None:
         return whole
     check_headings([groups.name], asked_measures)
@@ -209,7 +210,7 @@ def compared(parts: list[PairedRuns], options: TestOptions, baseline: str | None
 
 
 def _cautions(paired: PairedRuns, options: TestOptions, rows: list[ComparisonRow]) -> Iterator[str]:
-    """Note where there are too few clusters for what was asked."""
+    """Note where there are too few clusters for the tests or the intervals."""
     units = pluralize(paired.n_clusters, paired.unit)
     if (
         "randomization" in options.tests
@@ -223,7 +224,7 @@ def _cautions(paired: PairedRuns, options: TestOptions, rows: list[ComparisonRow
 
 
 def comparison_report(result: Comparison) -> Report:
-    """Report a comparison: on pages with plots and queries, and what weakens the finding right below it."""
+    """Report a comparison: findings with their cautions, tables, and the plots and queries of a page."""
     cautions = [note for note in judged_notes(result.paired) if note in result.notes]
     return Report(
         titled(result.origin, len(result.paired.values), result.n_queries),
@@ -246,7 +247,7 @@ def comparison_report(result: Comparison) -> Report:
 
 
 def _differences(result: Comparison) -> Section:
-    """Return the differences; of many pairs only a page, which folds them, has them unasked."""
+    """Return the section of differences; with many pairs only a page shows them by default, folded."""
     left_out = why_no_differences(result)
     instead = Section(note=left_out) if left_out else None
     return Section("Differences", tables=[differences_table(result)], folded=True, instead=instead)
@@ -254,44 +255,44 @@ def _differences(result: Comparison) -> Section:
 
 # --- other programs --------------------------------------------------------------------------------
 
-_HOW = ("correction", "level", "resamples", "seed")
+_RECORDED_OPTIONS = ("correction", "level", "resamples", "seed")
 
 
 def _records(result: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield the numbers of each pair and measure, by group if there are groups, and how they were made."""
+    """Yield the numbers and the options of each pair and measure, by group if there are groups."""
     tests = list(result.tests)
-    how = {
+    options = {
         "clusters": result.paired.clusters or None,
-        **{name: getattr(result.options, name) for name in _HOW},
+        **{name: getattr(result.options, name) for name in _RECORDED_OPTIONS},
     }
     for label, part in result.sections():
         for row in part.rows:
-            numbers = _flat(row, tests, people=result.agreement is not None) | how
+            numbers = _flat(row, tests, people=result.agreement is not None) | options
             by = f"{result.by} (group)" if result.by in numbers else result.by
             yield {**({by: label} if by else {}), **numbers}
 
 
 def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, Any]:
-    """Return every field of a row by the names of columns: a pair as two, of each test what it found."""
+    """Flatten a row into columns: two for each interval, and three for each test."""
     expanded: dict[str, Callable[[Any], dict[str, Any]]] = {
         "measure": lambda measure: {"measure": name_of(measure)},
         "interval": lambda interval: low_high_fields("", interval),
-        "intervals": lambda found: (
-            low_high_fields("mean_", found["mean"])
-            | low_high_fields("baseline_mean_", found["baseline_mean"])
+        "intervals": lambda intervals: (
+            low_high_fields("mean_", intervals["mean"])
+            | low_high_fields("baseline_mean_", intervals["baseline_mean"])
         ),
-        "tests": lambda found: {
-            f"{name} {column}": getattr(found[name], column) for name in tests for column in _OF_TESTS
+        "tests": lambda outcomes: {
+            f"{name} {column}": getattr(outcomes[name], column) for name in tests for column in _OF_TESTS
         },
         "reasons": lambda _: {"reasons": "; ".join(f"{k}: {why}" for k, why in row.missing.items()) or None},
-        "people": lambda found: (
-            {f"people_{name}": each for name, each in flat(found).items()} if people else {}
+        "people": lambda corrected: (
+            {f"people_{name}": value for name, value in flatten(corrected).items()} if people else {}
         ),
     }
     columns: dict[str, Any] = {}
-    for each in fields(row):
-        value = getattr(row, each.name)
-        columns |= expanded[each.name](value) if each.name in expanded else {each.name: value}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        columns |= expanded[field.name](value) if field.name in expanded else {field.name: value}
     return columns
 
 
@@ -299,7 +300,7 @@ _OF_TESTS = ("p", "adjusted", "statistic")
 
 
 def _data(result: Comparison) -> dict[str, Any]:
-    """Return what the JSON has."""
+    """Return the content of the JSON."""
     return {
         "baseline": result.baseline,
         "clusters": result.paired.clusters or None,
@@ -321,7 +322,7 @@ def _data(result: Comparison) -> dict[str, Any]:
 
 
 def _part(result: Comparison) -> dict[str, Any]:
-    """Return the part of the JSON that a group and the whole have alike."""
+    """Return the JSON fields that groups and the whole share."""
     return {
         "queries": result.n_queries,
         "n_clusters": result.n_clusters,
@@ -336,13 +337,13 @@ def _part(result: Comparison) -> dict[str, Any]:
 
 
 _MAX_RUNS_IN_FOREST = 50
-"""The number of runs of which a forest plot can be read, at most."""
+"""The largest number of runs in a readable forest plot."""
 
 
 def _forest(result: Comparison) -> Iterator[Section]:
-    """Yield the forest plots, where they can be read."""
+    """Yield the forest plots, unless there are too many runs to read them."""
     if len(result.paired.values) <= _MAX_RUNS_IN_FOREST:
-        shown = f"Differences to {result.baseline}" if result.baseline else "Means"
-        said = about_marks(result, panels_of(result, range(len(result.measures))))
-        note = " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
-        yield Section(shown, note, plots=forest_plots(result))
+        heading = f"Differences to {result.baseline}" if result.baseline else "Means"
+        marks = about_marks(result, panels_of(result, range(len(result.measures))))
+        note = " ".join(f"{text[0].upper()}{text[1:]}." for text in marks)
+        yield Section(heading, note, plots=forest_plots(result))

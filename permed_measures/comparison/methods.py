@@ -1,4 +1,4 @@
-"""What a methods paragraph says of comparisons: tests, corrections, intervals, effect sizes."""
+"""The methods paragraph of a comparison: tests, corrections, intervals, effect sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from permed_measures.results.prose import literal
 
 
 def comparison_methods(result: Comparison) -> Methods:
-    """Describe how the numbers of a comparison were made."""
+    """Describe how the numbers of a comparison were computed."""
     return methods_of(
         result.measures,
         result.origin,
@@ -29,7 +29,7 @@ def comparison_methods(result: Comparison) -> Methods:
 
 
 def _means(result: Comparison) -> Iterator[str]:
-    """Say what the values are means of, and what Judged is."""
+    """Describe the means and Judged@k."""
     yield means_over_queries(result.n_queries)
     if result.by:
         groups = pluralize(len(result.groups), "group")
@@ -42,14 +42,14 @@ def _means(result: Comparison) -> Iterator[str]:
 
 
 def _statistics(result: Comparison) -> Iterator[str]:
-    """Say how runs were compared."""
+    """Describe the pairs of runs, the tests, the estimates and people's labels."""
     if result.baseline is not None:
         yield f"Each run is compared with {literal(result.baseline)} on each measure, query by query."
     else:
         yield "Each pair of runs is compared on each measure, query by query."
     yield independent_units(result.n_clusters, result.paired.clusters)
-    for number_of_test, name in enumerate(name for name in result.tests if name not in EQUIVALENCE):
-        yield from _TEST_SENTENCES[name](result, "also tested" if number_of_test else "tested")
+    for index, name in enumerate(name for name in result.tests if name not in EQUIVALENCE):
+        yield from _TEST_SENTENCES[name](result, "also tested" if index else "tested")
     yield from _equivalence(result)
     yield from _corrections(result)
     yield from _verdicts(result)
@@ -103,7 +103,7 @@ def _wilcoxon(result: Comparison, tested: str) -> Iterator[str]:
 
 
 _TEST_SENTENCES = {"randomization": _randomization, "t-test": _t_test, "wilcoxon": _wilcoxon}
-"""What is said of each test."""
+"""The function that describes each test."""
 
 
 def _equivalence(result: Comparison) -> Iterator[str]:
@@ -129,7 +129,7 @@ _NAMES = {
 
 
 def _corrections(result: Comparison) -> Iterator[str]:
-    """Say how p-values are adjusted, over how many."""
+    """Describe the correction of the p-values, and their number."""
     if not result.tests:
         return
     adjusted = [name for name in result.tests if not result.tests[name].naive]
@@ -139,20 +139,20 @@ def _corrections(result: Comparison) -> Iterator[str]:
     by = grouped((correction_of(result.options.correction, name), name) for name in adjusted)
     for correction, names in by.items():
         sizes = grouped((_sizes(result, name), name) for name in names)
-        for size, same in sizes.items():
-            of = join_names(_NAMES[name] for name in same)
-            yield f"The p-values of {of} are adjusted by {_CORRECTIONS[correction]} over {size}."
+        for size, same_size in sizes.items():
+            tests = join_names(_NAMES[name] for name in same_size)
+            yield f"The p-values of {tests} are adjusted by {_CORRECTIONS[correction]} over {size}."
 
 
 def _sizes(result: Comparison, name: str, noun: str = "p-value", joined: str = ", and over ") -> str:
-    """Say how many p-values of a test are adjusted together, in each family."""
-    of_what = {"": "", "groups": " of all groups", "all queries": " of all queries"}
-    sizes = [f"{pluralize(n, noun)}{of_what[of]}" for of, n in families_of(result, name).items()]
+    """Write the size of each family of p-values of a test."""
+    names = {"": "", "groups": " of all groups", "all queries": " of all queries"}
+    sizes = [f"{pluralize(n, noun)}{names[family]}" for family, n in families_of(result, name).items()]
     return joined.join(sizes) or f"no {noun}"
 
 
 def _verdicts(result: Comparison) -> Iterator[str]:
-    """Say when a difference is significant."""
+    """Define a significant difference."""
     if not result.test:
         return
     adjusted = "adjusted " * (result.options.correction != "none")
@@ -161,7 +161,7 @@ def _verdicts(result: Comparison) -> Iterator[str]:
 
 
 def _estimates(result: Comparison) -> Iterator[str]:
-    """Say what intervals, effect sizes and counts are."""
+    """Define intervals, effect sizes and equal values."""
     if any(row.interval for row in result.every_row):
         yield _intervals(result)
     if any(row.effect_size is not None for row in result.every_row):
@@ -173,7 +173,7 @@ def _estimates(result: Comparison) -> Iterator[str]:
 
 
 def _intervals(result: Comparison) -> str:
-    """Say how the intervals of differences are computed."""
+    """Describe the intervals of differences."""
     error = "its standard error"
     if result.paired.unit == "cluster":
         error = "its cluster-robust standard error [@cameron2015practitioner]"
@@ -200,7 +200,7 @@ def _power(result: Comparison) -> Iterator[str]:
 
 
 def _people(result: Comparison) -> Iterator[str]:
-    """Say what people's labels correct."""
+    """Describe the corrections by people's labels."""
     if result.agreement is None:
         return
     n = 1 if result.options.correction == "none" else len(result.rows)

@@ -1,4 +1,4 @@
-"""How much two rankings of the same query agree, judged or not: rank-biased overlap."""
+"""Rank-biased overlap: how much two rankings of a query agree, over judged and unjudged documents."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from permed_measures.errors import InputError
 from permed_measures.tolerances import SUM_NOISE
 
 PERSISTENCE = 0.9
-"""The usual probability of going on to the next rank: about ten ranks are looked at."""
+"""The usual probability of going on to the next rank; about ten ranks matter."""
 
 
 def check_persistence(p: float) -> float:
-    """Return a persistence, checked.
+    """Check the persistence p and return it.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def check_persistence(p: float) -> float:
 
 
 def depth_looked_at(p: float) -> int:
-    """Return how many ranks are looked at: those below weigh less than 1e-12 together."""
+    """Compute the number of ranks that matter: all deeper ranks together weigh less than 1e-12."""
     return ceil(log(SUM_NOISE) / log(p))
 
 
@@ -45,20 +45,19 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], p: float = 
         \end{cases}
 
     :math:`X_d` counts the documents that both rankings have within rank *d*; *s* and *l* are the lengths of
-    the shorter and of the longer one. Below the end of a list it is assumed to agree as it did before.
+    the shorter and the longer ranking. Below the end of a list the agreement is assumed to stay the same.
 
     Parameters
     ----------
     first, second : sequence of str
-        Documents in ranked order, each once. Ties must be broken before.
+        Documents in ranked order, each once, with ties broken.
     p : float, above 0 and below 1
         The probability of going on to the next rank: the first 10 ranks weigh 86 % with 0.9.
 
     Returns
     -------
     float or None
-        From 0 (no document in common) to 1 (the same ranking); 0 if one of the lists is empty, None if both
-        are.
+        From 0 (no common document) to 1 (the same ranking); 0 if one list is empty, None if both are empty.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Runs on the same queries, and the differences of pairs of them."""
+"""Values of several runs on the same queries, and the differences of pairs of runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from permed_measures.run_notes import (
 
 @dataclass(frozen=True, eq=False)
 class PairedRuns:
-    """Runs on the same queries, and which of them are compared.
+    """Values of several runs on the same queries, and the pairs to compare.
 
     Attributes
     ----------
@@ -43,24 +43,24 @@ class PairedRuns:
     query_ids : list of str
         All queries of the qrels.
     values : dict of str to ndarray of float64, shape (n_measures, n_queries)
-        Of each run.
+        By name of the run.
     pairs : list of (str, str)
         Run and baseline.
     clusters : str
-        What the clusters are; empty without any.
+        Name of the clusters; empty without clusters.
     cluster : ndarray of int64, shape (n_queries,)
-        The cluster of each query, from 0; without clusters each has its own.
+        The cluster of each query, from 0; without clusters each query is its own.
     notes : list of str
         Notes on the runs and the clusters.
     among : ndarray of int64, optional
-        Of some of the queries, the cluster of each among those of all queries.
+        After a selection of queries: the cluster of each query in the numbering of all queries.
     judged : dict of str to dict of str to ndarray of float64, shape (n_queries,)
-        Judged@k of each run, by heading; NaN where it retrieves nothing. Empty where all documents within the
-        cutoffs are judged, and where every label is relevant: then Judged@k is P@k.
+        Judged@k of each run, by heading; NaN where the run retrieves nothing. Empty if all documents within
+        the cutoffs are judged, or if every label is relevant: then Judged@k equals P@k.
     rankings : dict of str to JudgedRankings
-        Of each run; empty for some of the queries.
+        By name of the run; empty after a selection of queries.
     group : ndarray of int64, optional
-        The group of each query, from 0, where groups are compared too; -1 is in none.
+        The group of each query, from 0, if groups are compared too; -1 for a query in no group.
     """
 
     measures: list[Measure]
@@ -94,12 +94,12 @@ class PairedRuns:
 
         values, rankings = {}, {}
         for run_name in tracked(runs, "runs"):
-            run = runs[run_name]  # what reads it when it is asked for names the file alone
+            run = runs[run_name]  # outside the block below: an error in reading a file already names it
             with errors_name_run(run_name):
                 evaluation = evaluator.evaluate(read(run, "score"))
-            del run  # before the next is read
+            del run  # only one run is in memory
             values[run_name] = evaluation.values
-            rankings[run_name] = replace(evaluation.rankings)  # without what was kept for the measures
+            rankings[run_name] = replace(evaluation.rankings)  # a copy drops the cached arrays
             notes += notes_of(run_name, rankings[run_name], evaluator.measures)
         asked = list(evaluator.measures)
         judged = {} if every_label_is_relevant(asked, evaluator.judgments) else _judged(rankings, asked)
@@ -113,18 +113,18 @@ class PairedRuns:
 
     @property
     def unit(self) -> str:
-        """What is independent: a cluster, or a query where there are no clusters."""
+        """The independent unit: a cluster, or a query where there are no clusters."""
         return "cluster" if self.clusters else "query"
 
     @property
     def shared_cluster(self) -> NDArray[np.int64]:
-        """The cluster of each query, by numbers that groups of queries share."""
+        """The cluster of each query, with the same numbers in all groups of queries."""
         return self.cluster if self.among is None else self.among
 
     def of_queries(self, chosen: NDArray[np.bool_]) -> PairedRuns:
-        """Select some of the queries; the clusters keep their name, even if each has one query left."""
-        query_ids = [query_id for query_id, here in zip(self.query_ids, chosen, strict=True) if here]
-        values = {name: each[:, chosen] for name, each in self.values.items()}
+        """Select queries by a mask; the clusters keep their name, even if each has one query left."""
+        query_ids = [query_id for query_id, kept in zip(self.query_ids, chosen, strict=True) if kept]
+        values = {name: of_run[:, chosen] for name, of_run in self.values.items()}
         cluster = factorized(self.cluster[chosen])
         return replace(
             self,
@@ -134,7 +134,7 @@ class PairedRuns:
             notes=[],
             among=self.shared_cluster[chosen],
             judged={
-                heading: {name: each[chosen] for name, each in of_runs.items()}
+                heading: {name: shares[chosen] for name, shares in of_runs.items()}
                 for heading, of_runs in self.judged.items()
             },
             rankings={},
@@ -142,39 +142,39 @@ class PairedRuns:
         )
 
     def differences(self, measure: int) -> NDArray[np.float64]:
-        """Return run - baseline on a measure, by its number; shape (n_queries, n_pairs)."""
-        found = [self.values[run][measure] - self.values[baseline][measure] for run, baseline in self.pairs]
-        return zero_rounding_noise(np.stack(found, axis=1))
+        """Compute run - baseline on a measure, by its number; shape (n_queries, n_pairs)."""
+        columns = [self.values[run][measure] - self.values[baseline][measure] for run, baseline in self.pairs]
+        return zero_rounding_noise(np.stack(columns, axis=1))
 
     def sums(self, n_clusters: int) -> NDArray[np.float64]:
         """Sum the values of each cluster; shape (n_clusters, n_measures * n_runs), by measure."""
         values = np.concatenate(np.stack(list(self.values.values()), axis=1))
         return sums_of(values.T, self.shared_cluster, n_clusters)
 
-    def places(self) -> NDArray[np.int64]:
-        """Return the columns of `sums` that are compared; shape (n_measures * n_pairs, 2)."""
-        place = {run: number for number, run in enumerate(self.values)}
-        pairs = np.array([[place[run], place[baseline]] for run, baseline in self.pairs])
-        return np.concatenate([pairs + len(place) * number for number in range(len(self.measures))])
+    def pair_columns(self) -> NDArray[np.int64]:
+        """Return the two columns of `sums` for each difference; shape (n_measures * n_pairs, 2)."""
+        index = {run: number for number, run in enumerate(self.values)}
+        pairs = np.array([[index[run], index[baseline]] for run, baseline in self.pairs])
+        return np.concatenate([pairs + len(index) * measure for measure in range(len(self.measures))])
 
 
 def _judged(
     rankings: Mapping[str, JudgedRankings], measures: list[Measure]
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Return Judged@k for each cutoff of the measures, unless it is one of these; none if all is judged."""
-    cutoffs = {cutoff_of(each) for each in measures if "cutoff" in each.SUPPORTED_PARAMS}
+    """Compute Judged@k for each cutoff of the measures, unless it is a measure; empty if all is judged."""
+    cutoffs = {cutoff_of(measure) for measure in measures if "cutoff" in measure.SUPPORTED_PARAMS}
     names = {cutoff: Judged @ cutoff if cutoff else Judged for cutoff in cutoffs}
-    found = {
+    shares = {
         str(names[cutoff]): {run: judged_within(ranked, cutoff) for run, ranked in rankings.items()}
         for cutoff in sorted(cutoffs, key=lambda cutoff: cutoff or np.inf)
         if names[cutoff] not in measures
     }
-    is_partly = any((each < 1).any() for of_runs in found.values() for each in of_runs.values())
-    return found if is_partly else {}
+    is_partly = any((of_run < 1).any() for of_runs in shares.values() for of_run in of_runs.values())
+    return shares if is_partly else {}
 
 
 def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
-    """List run and baseline of each comparison."""
+    """List the run and the baseline of each comparison."""
     check_named(runs)
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")

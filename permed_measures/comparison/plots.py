@@ -1,4 +1,4 @@
-"""Plots of comparisons: differences and means with intervals, for papers and pages; query by query."""
+"""Plots of comparisons for papers and pages: differences and means with intervals, and single queries."""
 
 from __future__ import annotations
 
@@ -47,24 +47,25 @@ def plot_forest(
     measures: Chosen = None,
     ax: Axes | Iterable[Axes] | None = None,
 ) -> list[Axes]:
-    """Plot the difference of each run to the baseline with its interval, the greatest on top.
+    """Plot the difference of each run to the baseline with its interval, the largest on top.
 
-    Without a baseline it is the mean of each run, and beside it the letters of the runs that it is
-    significantly better than, where there are letters for all runs.
+    Without a baseline, plot the mean of each run, and beside it the letters of the runs that it is
+    significantly better than, if the alphabet is long enough for all runs.
 
     Parameters
     ----------
     comparison : Comparison
     measures : Measure or str, or an iterable of them, optional
-        Of the comparison's; all if left out. Each has its own Axes; the runs are in the order of the first.
+        Measures of the comparison; all if left out. Each has its own Axes; the first one orders the runs.
     ax : matplotlib Axes, or an iterable of them, optional
-        Where to draw, one for each measure, with 0.15 inches and more for each row; a new Figure if left out.
+        The Axes to draw on, one for each measure, with at least 0.15 inches for each row; a new Figure if
+        left out.
 
     Returns
     -------
     list of matplotlib Axes
-        One for each measure, of one figure. A filled point is a difference that is significant, as marked in
-        the table of the comparison; a hollow one is not, or was not tested.
+        One for each measure, of one figure. A filled point is a significant difference, as marked in the
+        table of the comparison; a hollow point is not significant, or not tested.
 
     Raises
     ------
@@ -74,9 +75,9 @@ def plot_forest(
 
     Notes
     -----
-    The intervals are those of the comparison's rows: ``interval`` of a difference, ``intervals["mean"]`` of a
-    mean. With max-T those of the differences hold for all differences at once. Those of means are of each run
-    alone: that two of them overlap does not say that the runs do not differ.
+    The intervals come from the comparison's rows: ``interval`` for a difference, ``intervals["mean"]`` for a
+    mean. With max-T the intervals of differences are simultaneous. The intervals of means are of each run
+    alone: two runs may differ significantly although their intervals overlap.
 
     References
     ----------
@@ -91,48 +92,47 @@ def plot_forest(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['new', 'none']
     """
-    found = measures_in(comparison, measures)
-    panels = panels_of(comparison, [index for index, _ in found])
+    chosen = measures_in(comparison, measures)
+    panels = panels_of(comparison, [index for index, _ in chosen])
     axes = rows_axes(ax, panels)
-    for each, panel, (_, title) in zip(axes, panels, found, strict=True):
-        about = f"{'difference in' if comparison.baseline else 'mean'} {title}"
-        draw_panel(each, panel, labelled(axes, ax, about, comparison.paired.values))
+    for panel_ax, panel, (_, heading) in zip(axes, panels, chosen, strict=True):
+        label = f"{'difference in' if comparison.baseline else 'mean'} {heading}"
+        draw_panel(panel_ax, panel, labelled(axes, ax, label, comparison.paired.values))
         if comparison.baseline:
-            each.axvline(0.0, color="black", linewidth=0.8, zorder=1)
+            panel_ax.axvline(0.0, color="black", linewidth=0.8, zorder=1)
     minus = [f"minus {shown_name(comparison.baseline)}"] if comparison.baseline else []
     explain(axes, ax, [*minus, *about_marks(comparison, panels)])
     return axes
 
 
 def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
-    """Return the number and the heading of measures of the comparison; of all if none are named."""
+    """Find measures of the comparison, as index and heading; all of them if none are named."""
     if not isinstance(comparison, Comparison):
         raise InputError(
             f"the first argument must be the result of compare (found {type(comparison).__name__})",
             hint="Pass compare(qrels, runs, measures)",
         )
-    known = comparison.measures
-    headings, names = headings_of(known), [*map(str, known)]
+    headings, names = headings_of(comparison.measures), [*map(str, comparison.measures)]
     is_one = isinstance(asked, (str, Measure)) or not isinstance(asked, Iterable | None)
     chosen: Any = [asked] if is_one else asked
-    found = []
-    for measure in chosen or known:
-        if measure in headings:  # as the user named it
-            found.append(headings.index(str(measure)))
+    indices = []
+    for measure in chosen or comparison.measures:
+        if measure in headings:  # the user's own name of it
+            indices.append(headings.index(str(measure)))
         else:
             name = str(parse_measure(measure))
             check_choice("a measure of the comparison", name, names)
-            found.append(names.index(name))
-    return [(number, headings[number]) for number in found]
+            indices.append(names.index(name))
+    return [(index, headings[index]) for index in indices]
 
 
-# --- what is drawn -----------------------------------------------------------------------------------
+# --- points and marks --------------------------------------------------------------------------------
 
 
 def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Point]]:
-    """Return the rows of each measure, in the order of the first."""
-    drawn = _differences if comparison.baseline else _means
-    return sorted_panels([[*drawn(comparison, index)] for index in measures], comparison.n_clusters)
+    """Build the rows of each measure, in the order of the first measure."""
+    points = _differences if comparison.baseline else _means
+    return sorted_panels([[*points(comparison, index)] for index in measures], comparison.n_clusters)
 
 
 def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
@@ -156,63 +156,64 @@ def _means(comparison: Comparison, index: int) -> Iterator[Point]:
 
 
 def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
-    """Explain bars, points and letters, those that there are."""
+    """Explain the bars, points and letters in these panels."""
     n_units, unit = comparison.n_clusters, comparison.paired.unit
     if comparison.baseline:
-        at_once = comparison.critical is not None and len(comparison.every_row) > 1
-        whose = ", for all differences at once" * at_once
+        is_simultaneous = comparison.critical is not None and len(comparison.every_row) > 1
+        of_what = ", for all differences at once" * is_simultaneous
         reasons = (row.reasons["interval"] for row in comparison.rows if not row.interval)
         missing = " or ".join(dict.fromkeys(reasons))
     else:
-        whose, missing = " of the mean", no_variance(n_units, unit)
-    said = about_bars(panels, f"{comparison.level_in_percent} CI{whose}", n_units, unit, missing)
+        of_what, missing = " of the mean", no_variance(n_units, unit)
+    bars = about_bars(panels, f"{comparison.level_in_percent} CI{of_what}", n_units, unit, missing)
     test = comparison.test
     adjusted = f"p < {MARK_LEVEL} ({test}{', adjusted' * (comparison.options.correction != 'none')})"
     if not test:
-        return [*said, "no significance test was run that is valid here"]
+        return [*bars, "no significance test was run that is valid here"]
     if comparison.baseline:
-        return [*said, f"filled: {adjusted}"]
+        return [*bars, f"filled: {adjusted}"]
     letters = f"letters: significantly better than these runs, {adjusted}"
-    return [*said, *[letters] * bool(compact_letters(comparison))]
+    return [*bars, *[letters] * bool(compact_letters(comparison))]
 
 
 # --- drawing -----------------------------------------------------------------------------------------
 
 
 def forest_plots(comparison: Comparison) -> list[Plot]:
-    """Return a forest plot of each measure."""
+    """Build a forest plot of each measure."""
     panels = panels_of(comparison, range(len(comparison.measures)))
-    shown = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
-    low, high = min(shown), max(shown)
+    drawn = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
+    low, high = min(drawn), max(drawn)
     if comparison.baseline:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.05 * ((high - low) or 1.0)
-    limits = (low - room, high + room) if one_scale(panels) else None
+    margin = 0.05 * ((high - low) or 1.0)
+    limits = (low - margin, high + margin) if one_scale(panels) else None
     return [
-        Plot(_about(heading, panel), partial(_forest, comparison, heading, panel, limits))
+        Plot(_text_version(heading, panel), partial(_forest, comparison, heading, panel, limits))
         for heading, panel in zip(comparison.headings.values(), panels, strict=True)
     ]
 
 
-def _about(heading: str, panel: list[Point]) -> str:
-    """Say in words what a forest plot shows."""
+def _text_version(heading: str, panel: list[Point]) -> str:
+    """Describe a forest plot in words, with the numbers of its first runs."""
     rows = []
-    for point in panel[:_MOST_SAID]:
-        ends = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
-        rows.append(f"{point.label} {point.value:+.4f}{ends}")
-    rows += [pluralize(len(panel) - _MOST_SAID, "other run")] if len(panel) > _MOST_SAID else []
+    for point in panel[:_MAX_RUNS_IN_TEXT]:
+        interval = " [{:+.4f}, {:+.4f}]".format(*point.interval) if point.interval else ""
+        rows.append(f"{point.label} {point.value:+.4f}{interval}")
+    if len(panel) > _MAX_RUNS_IN_TEXT:
+        rows.append(pluralize(len(panel) - _MAX_RUNS_IN_TEXT, "other run"))
     return f"{heading}: {'; '.join(rows)}"
 
 
-_MOST_SAID = 10
-"""Of so many runs the words have the numbers."""
+_MAX_RUNS_IN_TEXT = 10
+"""The number of runs whose values are in the text version of a plot."""
 
 
 def _forest(
     comparison: Comparison, heading: str, panel: list[Point], limits: tuple[float, float] | None
 ) -> str:
-    """Draw a forest plot for a page, in a figure that pyplot does not know."""
-    size = COLUMN, 0.24 * len(panel) + 0.8  # letters of ten points then have the size of a page's
+    """Draw a forest plot for a page, in a figure outside pyplot."""
+    size = COLUMN, 0.24 * len(panel) + 0.8  # text of ten points then has the size of the page's text
     figure = matplotlib(".figure").Figure(figsize=size, layout="constrained")
     ax = figure.subplots()
     draw_panel(ax, panel, "difference" if comparison.baseline else "mean")
@@ -231,17 +232,17 @@ def _forest(
 def plot_queries(
     comparison: Comparison, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
 ) -> list[Axes]:
-    """Plot the difference of each query to the baseline, sorted from the greatest gain to the greatest loss.
+    """Plot the difference of each query to the baseline, sorted from the largest gain to the largest loss.
 
-    Of one run they are areas above and below 0, with the numbers of queries; of several, a line for each run.
-    Of more than seven the seven with the highest means have names, and the others are thin grey lines.
+    One run is drawn as areas above and below 0, with the numbers of queries; several runs are lines. With
+    more than seven runs, the seven with the highest means have names, and the others are thin grey lines.
 
     Parameters
     ----------
     comparison : Comparison
         With a baseline, or of two runs.
     measures : Measure or str, or an iterable of them, optional
-        Of the comparison's; all if left out. Each has its own Axes.
+        Measures of the comparison; all if left out. Each has its own Axes.
     ax : matplotlib Axes, or an iterable of them, optional
         As in `plot_means`.
 
@@ -253,12 +254,12 @@ def plot_queries(
     Raises
     ------
     InputError
-        If the comparison has no baseline or not the measure, there are more or fewer Axes than measures, or
-        matplotlib is missing.
+        If the comparison has no baseline or does not have the measure, there are more or fewer Axes than
+        measures, or matplotlib is missing.
 
     Notes
     -----
-    Each run and measure is sorted by itself: one place on the axis is not one query.
+    Each run and measure is sorted by itself: the same position on the axis may be different queries.
 
     Examples
     --------
@@ -269,16 +270,16 @@ def plot_queries(
     >>> [text.get_text() for text in ax.texts]
     ['8 above 0, 0 below']
     """
-    found = measures_in(comparison, measures)
+    chosen = measures_in(comparison, measures)
     check_baseline(comparison.baseline, len(comparison.paired.values))
     baseline = comparison.paired.pairs[0][1]
-    differences = [np.sort(comparison.paired.differences(number), axis=0)[::-1] for number, _ in found]
-    one = all(np.abs(each).max() <= 1 for each in differences)
-    axes = axes_of(ax, len(found), _HEIGHT, sharex=True, sharey=one)
+    differences = [np.sort(comparison.paired.differences(index), axis=0)[::-1] for index, _ in chosen]
+    is_one_scale = all(np.abs(values).max() <= 1 for values in differences)
+    axes = axes_of(ax, len(chosen), _HEIGHT, sharex=True, sharey=is_one_scale)
     runs = [run for run, _ in comparison.paired.pairs]
-    for each, values, (_, heading) in zip(axes, differences, found, strict=True):
-        _draw(each, runs, values, differences[0].mean(axis=0))
-        each.set_title(labelled(axes, ax, heading), loc="left", fontsize="small", **AS_WRITTEN)
+    for panel_ax, values, (_, heading) in zip(axes, differences, chosen, strict=True):
+        _draw(panel_ax, runs, values, differences[0].mean(axis=0))
+        panel_ax.set_title(labelled(axes, ax, heading), loc="left", fontsize="small", **AS_WRITTEN)
     _name_runs(axes, ax, runs)
     n = pluralize(comparison.n_queries, "query")
     what = f"{shown_name(runs[0])} minus" if len(runs) == 1 else "minus"
@@ -291,7 +292,7 @@ def plot_queries(
 
 
 def check_baseline(baseline: str | None, n_runs: int) -> None:
-    """Refuse a comparison of every pair of runs, unless there is one."""
+    """Raise InputError for a comparison of every pair, unless there is only one pair."""
     if baseline is None and n_runs > 2:
         raise InputError("a plot of queries has their differences to one run", hint="Name the baseline")
 
@@ -306,7 +307,7 @@ _LINE_STYLES: list[tuple[str, Any]] = [
     (WIN, (0, (2, 1))),
     ("0.6", (0, (4, 2))),
 ]
-"""The colour and the style of the lines of runs, which differ in grey too."""
+"""The colour and the style of each run's line; they also differ in greyscale."""
 
 
 def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
@@ -316,12 +317,13 @@ def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
         column = values[:, 0]
         for colour, part in ((WIN, np.maximum(column, 0)), (LOSS, np.minimum(column, 0))):
             ax.stairs(part, edges, fill=True, color=colour)
-        said = f"{(column > 0).sum():,} above 0, {(column < 0).sum():,} below"
-        ax.text(0.98, 0.95, said, transform=ax.transAxes, ha="right", va="top", fontsize="small")
-    named = np.argsort(-order.round(12), kind="stable")
-    for place, run in reversed([*enumerate(named.tolist())] if len(runs) > 1 else []):
-        colour, style = _LINE_STYLES[place] if place < len(_LINE_STYLES) else ("0.85", "-")
-        width = 1.2 if place < len(_LINE_STYLES) else 0.5
+        counts = f"{(column > 0).sum():,} above 0, {(column < 0).sum():,} below"
+        ax.text(0.98, 0.95, counts, transform=ax.transAxes, ha="right", va="top", fontsize="small")
+    best_first = np.argsort(-order.round(12), kind="stable")
+    for position, run in reversed([*enumerate(best_first.tolist())] if len(runs) > 1 else []):
+        has_name = position < len(_LINE_STYLES)
+        colour, style = _LINE_STYLES[position] if has_name else ("0.85", "-")
+        width = 1.2 if has_name else 0.5
         look: dict[str, Any] = {"color": colour, "linestyle": style, "linewidth": width}
         ax.stairs(values[:, run], edges, baseline=None, label=shown_name(runs[run]), **look)
     ax.axhline(0.0, color="black", linewidth=0.8, zorder=1)
@@ -331,11 +333,11 @@ def _draw(ax: Axes, runs: list[str], values: Any, order: Any) -> None:
 
 
 def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:
-    """Write the legend of several runs below a new figure, which grows by it, or into the first Axes."""
+    """Add a legend of several runs below a new figure, which becomes taller, or into the first Axes."""
     if len(runs) == 1:
         return
     handles, labels = axes[0].get_legend_handles_labels()
-    handles, labels = handles[::-1], labels[::-1]  # the first are drawn last
+    handles, labels = handles[::-1], labels[::-1]  # the best run is drawn last
     if len(runs) > len(_LINE_STYLES):
         handles, labels = handles[: len(_LINE_STYLES) + 1], labels[: len(_LINE_STYLES)]
         labels += [pluralize(len(runs) - len(_LINE_STYLES), "other run")]
@@ -344,12 +346,12 @@ def _name_runs(axes: list[Axes], ax: Any, runs: list[str]) -> None:
         figure: Any = axes[0].figure
         columns = (1 if len(axes) == 1 else 2) * (1 if max(map(len, labels)) > _SHORT_NAME else 2)
         figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(labels) // columns) + 0.1)
-        found = figure.legend(handles, labels, loc="outside lower left", ncols=columns, **look)
+        legend = figure.legend(handles, labels, loc="outside lower left", ncols=columns, **look)
     else:
-        found = axes[0].legend(handles, labels, **look)
-    for text in found.get_texts():
+        legend = axes[0].legend(handles, labels, **look)
+    for text in legend.get_texts():
         text.set(**AS_WRITTEN)
 
 
 _SHORT_NAME = 14
-"""Names of so many letters stand in twice as many columns."""
+"""The length of a run's name up to which the legend has twice as many columns."""

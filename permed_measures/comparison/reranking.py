@@ -1,4 +1,4 @@
-"""Before and after reranking: how relevant documents moved, which pairs were put right, who gained."""
+"""Compare a run before and after reranking: moves of relevant documents, pairs in order, and queries."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ _PAIRS_PER_BLOCK = 1_000_000
 
 @dataclass(frozen=True)
 class RankMoves:
-    """How far relevant documents moved.
+    """Moves of relevant documents from the run before to the run after.
 
     Attributes
     ----------
     up, down, unchanged : int
         Documents that both runs retrieve.
     entered, left : int
-        Documents that only the run after, or only the run before retrieves.
+        Documents that only the run after, or only the run before, retrieves.
     absent : int
-        Documents that neither retrieves.
+        Documents that neither run retrieves.
     mean, median : float or None
-        Of the rank before minus the rank after (above 0 is up) of the documents that both retrieve; None
-        where there are none.
+        Mean and median of the rank before minus the rank after (above 0 is up), over the documents that both
+        runs retrieve; None if there are none.
     """
 
     up: int
@@ -74,9 +74,9 @@ class RankMoves:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs of a document with a higher and one with a lower grade, retrieved by both runs.
+    """Counts of pairs of documents with different grades that both runs retrieve.
 
-    A pair is right if the higher grade has the better rank.
+    A pair is right if the document with the higher grade has the better rank.
 
     Attributes
     ----------
@@ -107,14 +107,14 @@ class PairCounts:
 
 
 def rank_of_judgments(rankings: JudgedRankings) -> Ints:
-    """Return the rank of each judgment; 0 if its document was not retrieved."""
+    """Return the rank of each judged document, in the order of the judgments; 0 if it was not retrieved."""
     rank = np.zeros(len(rankings.judgments.grade), np.int64)
     rank[rankings.row] = rankings.rank
     return rank
 
 
 def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> RankMoves:
-    """Count how the ranks of relevant documents changed; rank 0 is not retrieved."""
+    """Count the rank changes of relevant documents; rank 0 means not retrieved."""
     before, after = before[relevant], after[relevant]
     both = (before > 0) & (after > 0)
     up = (before - after)[both]
@@ -135,7 +135,7 @@ def count_pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
     both = np.flatnonzero((before > 0) & (after > 0))
     query, grade = judgments.query[both], np.maximum(judgments.grade[both], 0)
     counts = np.zeros((judgments.n_queries, 4), np.int64)
-    for higher, lower in _unequal(query, grade, judgments.n_queries):
+    for higher, lower in _unequal_pairs(query, grade, judgments.n_queries):
         right_before = before[both[higher]] < before[both[lower]]
         right_after = after[both[higher]] < after[both[lower]]
         kind = np.where(right_after, np.where(right_before, 2, 0), np.where(right_before, 1, 3))
@@ -144,52 +144,52 @@ def count_pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
     return counts
 
 
-def _unequal(
+def _unequal_pairs(
     query: NDArray[np.int32], grade: NDArray[np.float64], n_queries: int
 ) -> Iterator[tuple[Ints, Ints]]:
     """Yield the pairs of rows of one query, the first with a higher grade, in blocks.
 
-    Rows are sorted by query and grade descending: those with a lower grade are the rest of the query, after
-    the rows with the same.
+    The rows are sorted by query and grade descending. So the rows with a lower grade are the rest of the
+    query, after the rows with the same grade.
     """
     n = len(query)
     changes = np.flatnonzero((np.diff(query) != 0) | (np.diff(grade) != 0)) + 1
     bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
     lower = np.repeat(bounds[1:], np.diff(bounds))
-    number = offsets_of(query, n_queries)[1:][query] - lower
-    block = np.cumsum(number) // _PAIRS_PER_BLOCK
+    n_lower = offsets_of(query, n_queries)[1:][query] - lower
+    block = np.cumsum(n_lower) // _PAIRS_PER_BLOCK
     starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
     for start, stop in pairwise(starts):
         rows = np.arange(start, stop)
-        yield np.repeat(rows, number[rows]), concat_ranges(lower[rows], number[rows])
+        yield np.repeat(rows, n_lower[rows]), concat_ranges(lower[rows], n_lower[rows])
 
 
 def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
-    """Return the judgments with the unjudged documents that both runs retrieve, as grade 0."""
+    """Add the unjudged documents that both runs retrieve to the judgments, with grade 0."""
     documents, grades, qrels = judgments.documents, judgments.grade.tolist(), {}
     for query_id, bounds in zip(judgments.query_ids, pairwise(judgments.offsets.tolist()), strict=True):
-        here = slice(*bounds)
-        theirs = after.get(query_id, {})
-        both = (doc for doc in before.get(query_id, {}) if doc in theirs)
-        judged = zip(documents[here], grades[here], strict=True)
-        qrels[query_id] = {**dict.fromkeys(map(str, both), 0.0), **dict(judged)}
+        rows = slice(*bounds)
+        docs_after = after.get(query_id, {})
+        in_both = (doc for doc in before.get(query_id, {}) if doc in docs_after)
+        judged = zip(documents[rows], grades[rows], strict=True)
+        qrels[query_id] = {**dict.fromkeys(map(str, in_both), 0.0), **dict(judged)}
     return Judgments.of(qrels)
 
 
-# --- what it changed -----------------------------------------------------------------------------------
+# --- the result ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class QueryChange:
-    """What the reranking did to a query.
+    """The change of the measure on a query.
 
     Attributes
     ----------
     query_id : str
     text : str or None
-        None where no texts were given, or none for this query.
+        None if the data set has no text of this query.
     before, after : float
-        The measure.
+        The value of the measure.
     """
 
     query_id: str
@@ -205,7 +205,7 @@ class QueryChange:
 
 @dataclass(frozen=True, repr=False)
 class Reranking(DescribedResult):
-    """What a reranking changed; ``print`` shows it.
+    """The changes by a reranking; ``print`` shows them.
 
     ``to_polars`` and ``to_pandas`` give a row for each query of the qrels, as do CSV and JSONL.
 
@@ -213,27 +213,26 @@ class Reranking(DescribedResult):
     ----------
     measure : Measure
     before, after : float
-        Its mean over all queries of the qrels.
-    moves : Moves
-    by_query : list of Pairs
+        The mean of the measure over all queries of the qrels.
+    moves : RankMoves
+    by_query : list of PairCounts
         The pairs of each query of the qrels, in ascending order of the ids.
-    early : Pairs
-        Those of all queries whose documents are both within the cutoff in both runs.
+    early : PairCounts
+        The pairs of all queries whose two documents are within the cutoff in both runs.
     cutoff : int or None
     queries : list of QueryChange
         All queries of the qrels, in ascending order of the ids.
     overlaps : list of float or None
-        The rank-biased overlap of the two rankings of each query, with `persistence`; None where both are
-        empty.
+        The rank-biased overlap of the two rankings of each query, with `persistence`; None if both are empty.
     persistence : float
     top : int
-        The number of queries in `gained` and `lost`, at most.
+        The largest number of queries in `gained` and in `lost`.
     notes : list of str
         Notes on the runs: queries that they lack, or that have no judgments.
     names : (str, str)
-        What the two runs are called.
+        The names of the two runs.
     origin : Origin or None
-        Where the qrels and the runs come from.
+        The sources of the qrels and the runs.
     rel : float
         The grade from which a document is relevant.
     judged_only : bool
@@ -269,7 +268,7 @@ class Reranking(DescribedResult):
         return sum(known) / len(known) if known else None
 
     def _changed(self, sign: int) -> list[QueryChange]:
-        """Return the queries that gained, or lost, the largest change first; rounding orders nothing."""
+        """List the queries that gained, or lost, the largest change first; equal up to rounding is equal."""
         changes = [(sign * round(query.difference, 12), query) for query in self.queries]
         ordered = sorted(changes, key=lambda change: -change[0])
         return [query for change, query in ordered if change > 0]
@@ -281,7 +280,7 @@ class Reranking(DescribedResult):
 
     @property
     def lost(self) -> list[QueryChange]:
-        """The queries that lost most."""
+        """The queries that lost most, the largest change first."""
         return self._changed(-1)[: self.top]
 
     @property
@@ -291,12 +290,12 @@ class Reranking(DescribedResult):
 
     @property
     def n_lost(self) -> int:
-        """Number of queries on which it fell."""
+        """Number of queries on which the measure fell by more than 1e-12."""
         return len(self._changed(-1))
 
     @property
     def n_unchanged(self) -> int:
-        """Number of the others."""
+        """Number of the other queries."""
         return len(self.queries) - self.n_gained - self.n_lost
 
     def __repr__(self) -> str:
@@ -304,7 +303,7 @@ class Reranking(DescribedResult):
         return f"<Reranking: {_means(self)}, {pluralize(len(self.queries), 'query')}>"
 
     def report(self) -> Report:
-        """Return what the reranking changed."""
+        """Build the report of the changes."""
         return Report(
             titled(self.origin, 2, len(self.queries)),
             [f"{_means(self)}; {_queries(self)}.", *(f"{each}." for each in heading_notes([self.measure]))],
@@ -363,7 +362,7 @@ def _queries(result: Reranking) -> str:
 
 
 def _overlap(result: Reranking) -> Iterator[Section]:
-    """Yield how much the two rankings agree, if there are any."""
+    """Yield the section on the rank-biased overlap, unless all rankings are empty."""
     if result.overlap is not None:
         text = f"rank-biased overlap: {result.overlap:.4f} on average (p = {result.persistence:g})"
         yield Section("all documents", texts=[text])
@@ -381,13 +380,13 @@ def _documents(moves: RankMoves) -> list[str]:
 
 
 def _direction(ranks_up: float, form: str) -> str:
-    if not float(f"{ranks_up:{form}}"):  # no direction for what is shown as 0
+    if not float(f"{ranks_up:{form}}"):  # a value that prints as 0 has no direction
         return "0"
     return f"{abs(ranks_up):{form}} {'up' if ranks_up > 0 else 'down'}"
 
 
 def _pairs(result: Reranking) -> Iterator[str]:
-    """Count the pairs, and give P-imp@k where there is a k."""
+    """Write the counts of pairs, and P-imp@k if the measure has a cutoff k."""
     pairs, early, k = result.pairs, result.early, result.cutoff
     share = "" if pairs.improvement is None else f"; net {pairs.improvement:+.1%} of {pairs.total:,}"
     yield (
@@ -395,12 +394,14 @@ def _pairs(result: Reranking) -> Iterator[str]:
         f"{pairs.still_wrong:,} still wrong{share}"
     )
     if k is not None and early.share_put_right is not None:
-        of = f"{early.put_right:,} of {pluralize(early.total, 'pair')} within the first {k:,} of both runs"
-        yield f"P-imp@{k}: {early.share_put_right:.4f} ({of} put right)"
+        counts = (
+            f"{early.put_right:,} of {pluralize(early.total, 'pair')} within the first {k:,} of both runs"
+        )
+        yield f"P-imp@{k}: {early.share_put_right:.4f} ({counts} put right)"
 
 
 def _most(result: Reranking) -> Iterator[Section]:
-    """Yield the queries that changed most, if there are any."""
+    """Yield the sections with the queries that gained and lost most, if there are any."""
     lists = {"queries that gained most": result.gained, "queries that lost most": result.lost}
     for heading, changes in lists.items():
         if changes:
@@ -408,7 +409,7 @@ def _most(result: Reranking) -> Iterator[Section]:
 
 
 _MAX_TEXT_LENGTH = 100
-"""How many characters of a query's text are shown; JSON and CSV have all."""
+"""The number of characters shown of a query's text; JSON and CSV have the whole text."""
 
 
 def _line(change: QueryChange) -> str:
@@ -420,7 +421,7 @@ def _line(change: QueryChange) -> str:
 
 
 def reranking_methods(result: Reranking) -> Methods:
-    """Describe how the numbers of a reranking were made."""
+    """Describe how the numbers of a reranking were computed."""
     n_queries = len(result.queries)
     return methods_of(
         [result.measure],
@@ -433,7 +434,7 @@ def reranking_methods(result: Reranking) -> Methods:
 
 
 def _of_reranking(result: Reranking) -> Iterator[str]:
-    """Say what is compared of two rankings."""
+    """Describe the comparison of the two rankings."""
     before, after = map(literal, result.names)
     yield f"The reranked run {after} is compared with {before}."
     yield "A query gains or loses if its value changes by more than $10^{-12}$."
@@ -456,7 +457,7 @@ def _of_reranking(result: Reranking) -> Iterator[str]:
         )
 
 
-# --- the whole -----------------------------------------------------------------------------------------
+# --- the function --------------------------------------------------------------------------------------
 
 
 def reranking(
@@ -470,28 +471,27 @@ def reranking(
     names: tuple[str, str] = ("before", "after"),
     persistence: float = PERSISTENCE,
 ) -> Reranking:
-    """Say what a reranking changed: ranks of relevant documents, pairs of documents, queries.
+    """Compare a run before and after reranking: ranks of relevant documents, pairs of documents, queries.
 
     Parameters
     ----------
     qrels : QrelsLike
         Judgments in any form.
     before, after : RunLike
-        The run that was reranked, and the result; in any form.
+        The original run and the reranked run, in any form.
     measure : Measure or str, or a dict of its name to it
-        The measure that queries gain and lose in.
+        The measure that decides which queries gain and lose.
     top : int, at least 0
         Number of queries to list with the largest gains, and with the largest losses.
     rel : float
         The grade from which a document is relevant, also for a measure that does not name its own.
     judged_only : bool
-        Whether pairs are of judged documents only. Otherwise unjudged ones, which no measure takes as
-        relevant, are the lower ones of pairs too: where only relevant documents are judged, as in LitSearch,
-        there are no others.
+        Whether pairs are of judged documents only. Otherwise an unjudged document counts as grade 0 and can
+        be the lower one of a pair. In LitSearch, where only relevant documents are judged, all pairs are so.
     names : (str, str)
-        What the two runs are called in texts and errors.
+        Names of the two runs in texts and errors.
     persistence : float, above 0 and below 1
-        The p of the rank-biased overlap of the two rankings: how surely one goes on to the next rank.
+        The p of the rank-biased overlap of the two rankings: the probability of going on to the next rank.
 
     Returns
     -------
@@ -500,18 +500,20 @@ def reranking(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; also if the qrels have no query, `top` is no whole number from 0 on, or `rel` is
-        nan.
+        As for an evaluation; also if the qrels have no query, `top` is not a whole number of at least 0, or
+        `rel` is nan.
 
     Notes
     -----
-    Ranks are those among all documents retrieved, ties as in every evaluation. A grade below 0 is that of a
-    document without relevance: in pairs it counts as 0. Queries with equal changes are in ascending order of
-    their ids. P-imp@k is the share of pairs put right, of the pairs whose documents are both within the first
-    k ranks of both runs, k the cutoff of the measure: the measure of CLPR's memory ablation, in which pairs
-    that are right in both runs count below the line too. `comparison.overlap` has the formula of rank-biased
-    overlap, which is of all documents, judged or not. A query that a run lacks scores 0, and its relevant
-    documents are not retrieved; the notes say how many there are.
+    Ranks count all retrieved documents, with ties broken as in every evaluation. In pairs a grade below 0
+    counts as 0: the document is not relevant. Queries with equal changes are in ascending order of their ids.
+
+    P-imp@k is the share of pairs put right, among the pairs whose documents are both within the first k ranks
+    of both runs, where k is the cutoff of the measure. This is the measure of CLPR's memory ablation; pairs
+    that are right in both runs count in its denominator too.
+
+    Rank-biased overlap is over all documents, judged or not; `comparison.overlap` gives its formula. A query
+    that a run lacks scores 0, and its relevant documents are not retrieved; the notes count such queries.
 
     Examples
     --------
@@ -525,7 +527,7 @@ def reranking(
     PairCounts(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
     top, persistence = check_int("top", top, 0), check_persistence(persistence)
-    are_names = isinstance(names, (list, tuple)) and all(isinstance(each, str) for each in names)
+    are_names = isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names)
     if not are_names or len(names) != 2:
         raise InputError(f"names must be two names (found {short_repr(names)})")
     if names[0] == names[1]:
@@ -542,7 +544,7 @@ def reranking(
     ranks, paired = [first.rank, second.rank], judgments
     if not judged_only:
         paired = with_unjudged(judgments, *runs.values())
-        with warnings_about(None):  # the user has seen it
+        with warnings_about(None):  # the user has seen the warnings
             ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
     depth = depth_looked_at(persistence)
     lists = (first_documents(run, judgments.query_ids, depth) for run in runs.values())
@@ -570,7 +572,7 @@ def reranking(
 
 
 def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) -> PermedEvaluator:
-    """Return what evaluates the one measure on qrels that have a query."""
+    """Build the evaluator of the one measure, on qrels that have a query."""
     measures = measures_of(measure, None if rel == 1 else rel)
     if len(measures) != 1:
         raise InputError(f"reranking takes one measure (found {len(measures)})")
@@ -580,7 +582,7 @@ def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) 
 
 
 class _RunRanks(NamedTuple):
-    """A run: its value on each query, the rank of each judgment, and notes."""
+    """A run: its value on each query, the rank of each judged document, and notes."""
 
     values: NDArray[np.float64]
     rank: Ints
@@ -595,6 +597,6 @@ def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _RunRanks:
 
 
 def _nested(name: str, run: RunLike) -> Nested:
-    """Return a run as a mapping, which can be read twice."""
+    """Load a run as a mapping, which can be read twice."""
     with errors_name_run(name):
         return with_string_ids(read_nested(run, "score"), "query ids")

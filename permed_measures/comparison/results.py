@@ -1,4 +1,4 @@
-"""The result of a comparison: tests of each pair of runs on each measure, corrected for their number."""
+"""The result of a comparison: tests of each pair of runs on each measure, with corrected p-values."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ from permed_measures.results.report import DescribedResult, Report
 from permed_measures.results.table import Style
 
 MARKS = {"‡": 0.01, "†": 0.05}
-"""The significance marks, and the p below which they are set."""
+"""The significance marks, each for p-values below its level."""
 
 MARK_LEVEL = MARKS["†"]
-"""A difference is significant where its p, adjusted if p-values are, is below."""
+"""A difference is significant if its p-value, adjusted unless there is no correction, is below this level."""
 
 TESTS = {"randomization": "randomization test", "t-test": "t-test", "wilcoxon": "Wilcoxon's test"}
-"""The tests, in the order in which they decide about marks, and their names in sentences."""
+"""The tests and their names in sentences; the first one that was run decides about marks."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """A run compared with another on a measure.
+    """The comparison of two runs on a measure.
 
     Attributes
     ----------
     measure : Measure
     run, baseline : str
     mean, baseline_mean : float
-        Over all queries of the qrels; of counts such as NumRet too, not their sum.
+        Over all queries of the qrels; counts such as NumRet are averaged too, not summed.
     difference : float
         The mean of the differences run - baseline.
     std_error : float
-        Its cluster-robust standard error; 0 where the differences do not vary.
+        Its cluster-robust standard error; 0 if the differences do not vary.
     relative : float or None
-        The difference over the absolute value of the baseline's mean; None where that mean is 0.
+        The difference over the absolute value of the baseline's mean; None if that mean is 0.
     interval : (float, float) or None
-        Confidence interval of the difference; with max-T simultaneous for all rows. None where the
-        differences do not vary.
+        Confidence interval of the difference; with max-T simultaneous for all rows. None if the differences
+        do not vary.
     wins, ties, losses : int
         Queries on which the run is above the baseline, equal (within 1e-12), below.
     effect_size : float or None
         Cohen's d_z: the difference over the standard deviation of the queries' differences.
     intervals : dict of str to (float, float) or None
-        Confidence intervals of ``mean`` and ``baseline_mean``, each by itself.
+        Confidence intervals of ``mean`` and ``baseline_mean``, not simultaneous.
     tests : dict of str to SignificanceTest
-        By name: those that were asked for; with `equivalence_margin` also ``non-inferiority``,
-        ``non-superiority`` and ``equivalence``.
+        The requested tests, by name; with `equivalence_margin` also ``non-inferiority``, ``non-superiority``
+        and ``equivalence``.
     needed : int or None
-        With `detect`, how many queries (or clusters) one uncorrected t-test at 1 - level needs to find that
-        difference with a power of 0.8.
+        With `detect`, the number of queries (or clusters) that one uncorrected t-test at 1 - level needs to
+        find that difference with a power of 0.8.
     reasons : dict of str to str
-        Why a field is None: by ``interval``, ``needed``.
+        Why a field is None, by its name: ``interval`` or ``needed``.
     people : Corrected or None
-        What the difference would be by people's labels, if a sample of these was given.
+        The difference corrected by people's labels, if a sample of them was given.
     """
 
     measure: Measure
@@ -91,43 +91,42 @@ class ComparisonRow:
 
     @property
     def test(self) -> str:
-        """The test that decides, if any: the first of `TESTS` that was run and knows of the clusters."""
+        """The deciding test, if any: the first of `TESTS` that was run and respects the clusters."""
         return next((name for name in TESTS if name in self.tests and not self.tests[name].naive), "")
 
     @property
     def p(self) -> float | None:
-        """The p of this test, adjusted if p-values are."""
+        """The p-value of the deciding test, adjusted unless there is no correction."""
         return self.tests[self.test].adjusted if self.test else None
 
     @property
     def outcome(self) -> int:
         """1 where the run is significantly better than its baseline, -1 where worse, 0 otherwise.
 
-        It goes by the direction of the test, which may be another than that of the means.
+        The sign is the direction of the test, which can differ from the sign of the mean difference.
         """
         return self.tests[self.test].direction if self.is_significant else 0
 
     @property
     def is_significant(self) -> bool:
-        """Whether this test finds a difference."""
+        """Whether the deciding test finds a difference."""
         return self.p is not None and self.p < MARK_LEVEL
 
     @property
     def missing(self) -> dict[str, str]:
-        """Why values are missing, those of tests too."""
+        """The reasons for missing values, also of tests."""
         return self.reasons | {name: test.reason for name, test in self.tests.items() if test.reason}
 
 
 def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
-    """Return the pairs of a run and one that it is significantly better than, of the rows of a measure."""
-    significant = [row for row in rows if row.is_significant]
-    found = [(row.run, row.baseline, row.tests[row.test].direction) for row in significant]
-    return {(a, b) if better > 0 else (b, a) for a, b, better in found if better}
+    """List the pairs (better run, worse run) that differ significantly, from the rows of a measure."""
+    outcomes = [(row.run, row.baseline, row.outcome) for row in rows]
+    return {(run, other) if outcome > 0 else (other, run) for run, other, outcome in outcomes if outcome}
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison(DescribedResult):
-    """The outcome of a comparison; ``print`` shows it as the command does.
+    """The result of a comparison; ``print`` shows it as the command does.
 
     ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
 
@@ -137,45 +136,44 @@ class Comparison(DescribedResult):
         One for each pair of runs and measure: measures in their order, then pairs.
     measures : list of Measure
     baseline : str or None
-        None where every pair was compared.
-    options : Options
-        How it was tested: tests, correction, resamples, seed, level of the intervals.
+        None if every pair was compared.
+    options : TestOptions
+        Tests, correction, resamples, seed, level of the intervals.
     families : dict of str to int
-        For each test, how many p-values were corrected together.
+        For each test, the number of p-values that were corrected together.
     notes : list of str
         Notes on the runs, the clusters and the tests.
     paired : PairedRuns
         The values of each query by each run, and the cluster of each query.
     reported : callable
-        What reports it: findings, means and differences, and how they were computed.
+        The function that builds the report: findings, means, differences, and how they were computed.
     by : str
-        What the groups of queries are; empty without.
-    groups : dict of group to the same
-        The comparison on each group of queries, the p-values of all groups corrected together.
+        Name of the groups of queries; empty without groups.
+    groups : dict of group to Comparison
+        The comparison on each group of queries; the p-values of all groups are corrected together.
     origin : Origin or None
-        Where the qrels and the runs come from.
+        The sources of the qrels and the runs.
     dataset : optional
-        The data set of ir_datasets that the qrels are of: its queries have texts and fields.
+        The data set of the qrels in ir_datasets, with the texts and fields of its queries.
     runs : mapping of str to run
-        What was given, to look at their documents.
+        The runs as given; a page reads their documents from them.
     digits : int or None
-        Number of decimals of means and differences; if None, four in tables, or two in percent, and all in
-        CSV.
+        Number of decimals of means and differences; if None, tables have four (two in percent), and CSV all.
     in_percent : bool
         Whether tables and sentences have means in percent, and differences in percentage points.
     shows_judged : bool
         Whether tables have Judged@k.
     agreement : Agreement or None
-        Of the qrels and people's labels, if a sample of these was given.
+        Agreement of the qrels with people's labels, if a sample of them was given.
     orders : Orders or None
         The order of three or more runs by both sets of labels.
     critical : float or None
-        With max-T the T of which the simultaneous intervals are.
+        With max-T, the critical value of T for the simultaneous intervals.
     all_pairs : bool
-        Whether tables have the differences of every pair, however many there are. Pages and other programs
-        always have them.
+        Whether tables show the differences of every pair, however many there are. Pages, CSV and JSON always
+        have them.
     persistence : float
-        The p of the rank-biased overlap of two runs, which a page has.
+        The p of the rank-biased overlap of two runs, which a page shows.
     """
 
     rows: list[ComparisonRow]
@@ -201,12 +199,12 @@ class Comparison(DescribedResult):
     persistence: float = PERSISTENCE
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: a data set by its id, as those of ir_datasets cannot be."""
+        """Return the state to pickle, with the id of a data set: ir_datasets' objects cannot be pickled."""
         has_id = hasattr(self.dataset, "dataset_id")
         return {**vars(self), "dataset": self.dataset.dataset_id() if has_id else self.dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled."""
+        """Restore the pickled state, and find the data set by its id."""
         dataset = state["dataset"]
         vars(self).update(state, dataset=find(dataset) if isinstance(dataset, str) else dataset)
 
@@ -227,12 +225,12 @@ class Comparison(DescribedResult):
 
     @property
     def test(self) -> str:
-        """The test that decides, if any."""
+        """The deciding test, if any."""
         return self.rows[0].test
 
     @property
     def tests(self) -> dict[str, SignificanceTest]:
-        """The tests that were run, by name: those of the first row."""
+        """The tests of the first row, by name; every row has the same tests."""
         return self.rows[0].tests
 
     @property
@@ -242,7 +240,7 @@ class Comparison(DescribedResult):
 
     @property
     def style(self) -> Style:
-        """How means and differences are written in tables and sentences."""
+        """The format of means and differences in tables and sentences."""
         return Style.of(self.digits, self.in_percent)
 
     @property
@@ -261,7 +259,7 @@ class Comparison(DescribedResult):
         yield ("(all)" if self.by else "", self)
 
     def report(self) -> Report:
-        """Return findings, means and differences, and how they were computed."""
+        """Build the report: findings, means, differences, and how they were computed."""
         return self.reported(self)
 
     def to(
@@ -275,31 +273,31 @@ class Comparison(DescribedResult):
         label: str = "",
         caption: str = "",
     ) -> str:
-        """Write it in a form for a paper, a browser or another program.
+        """Write the comparison in a form for a paper, a browser or another program.
 
         Parameters
         ----------
         form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
-            The first four have what was found, means with the best in bold, the second underlined and marks
-            of significance, and differences; the others all numbers as they were computed. A ``table`` is as
-            wide as the terminal that it is printed to.
+            The first four have the findings, the means with the best in bold, the second best underlined and
+            marks of significance, and the differences. The others have all numbers, not rounded. A ``table``
+            is as wide as the terminal.
         digits : int, optional
             Number of decimals of means and differences in tables and sentences; if left out four, or two in
             percent.
         all_pairs : bool, optional
-            Whether a ``table``, ``markdown`` and ``latex`` have the differences of every pair where more than
-            15 are compared, no run being the baseline. The other forms always have them.
+            Whether ``table``, ``markdown`` and ``latex`` show the differences of every pair if more than 15
+            pairs are compared and no run is the baseline. The other forms always have them.
         in_percent : bool, optional
             Whether tables and sentences have means in percent, and differences in percentage points.
         shows_judged : bool, optional
             Whether tables have Judged@k, the share of the first k documents that are judged.
         label, caption : str
-            Of the first LaTeX table, as `Report.to` has them.
+            Label and caption of the first LaTeX table, as in `Report.to`.
 
         Raises
         ------
         InputError
-            For another form or digits below 0.
+            If the form is unknown, or `digits` is below 0.
         """
         digits = None if digits is None else check_int("digits", digits, 0)
         asked = {"digits": digits, "all_pairs": all_pairs}
@@ -316,7 +314,7 @@ class Comparison(DescribedResult):
 
 @dataclass(frozen=True)
 class TestOptions:
-    """How to test; validated on creation. See `compare`."""
+    """Options of the tests, validated on creation; see `compare`."""
 
     tests: tuple[str, ...]
     correction: str
@@ -338,13 +336,13 @@ class TestOptions:
             )
         for name in ("equivalence_margin", "detect"):
             _check_positive(name, getattr(self, name))
-        for name, least in (("resamples", 1), ("seed", 0)):
-            object.__setattr__(self, name, check_int(name, getattr(self, name), least))
+        for name, minimum in (("resamples", 1), ("seed", 0)):
+            object.__setattr__(self, name, check_int(name, getattr(self, name), minimum))
         check_level(self.level)
 
 
 def _check_positive(name: str, value: float | None) -> None:
-    """Raise InputError unless it is a number above 0, or None."""
-    known = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if value is not None and not (known and 0 < value < float("inf")):
+    """Raise InputError unless the value is a number above 0, or None."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < float("inf")):
         raise InputError(f"{name} must be a number above 0 (found {value!r})", hint="Such as 0.02")

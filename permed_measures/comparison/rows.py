@@ -30,8 +30,8 @@ from permed_measures.comparison.tests import (
 )
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.escaping import plural
-from permed_measures.human_labels.agreement import OrderAgreement, Orders, too_few
-from permed_measures.human_labels.corrected import Labelled, People
+from permed_measures.human_labels.agreement import OrderAgreement, Orders, reason_not_compared
+from permed_measures.human_labels.corrected import People, RunUnderBothLabels
 from permed_measures.intervals import (
     Estimate,
     difference_range,
@@ -48,21 +48,21 @@ Tests = dict[str, list[SignificanceTest]]
 def compare_rows(
     parts: Sequence[PairedRuns], options: TestOptions
 ) -> tuple[list[list[ComparisonRow]], dict[str, int], float | None]:
-    """Compare on each set of queries, with one correction over the p-values of all.
+    """Compare runs on each set of queries, with one correction over all p-values.
 
     Returns
     -------
     list of lists of ComparisonRow
         For each set of queries: measures in their order, then pairs.
     dict of str to int
-        The number of p-values that were corrected together by test.
+        For each test, the number of p-values that were corrected together.
     float or None
-        The critical value of max-T, where that is the correction.
+        The critical value of max-T, if it is the correction.
     """
     tests = [_tests(paired, options) for paired in parts]
     critical = _randomize(parts, options, tests) if "randomization" in options.tests else None
     sizes = {name: _adjust(name, options, tests) for name in tests[0]}
-    rows = [_rows(*each, options, critical) for each in zip(parts, tests, strict=True)]
+    rows = [_rows(paired, of_part, options, critical) for paired, of_part in zip(parts, tests, strict=True)]
     return rows, sizes, critical
 
 
@@ -71,45 +71,46 @@ def compare_rows(
 _TESTS: dict[str, Callable[[Floats, PairedRuns], list[SignificanceTest]]] = {
     "t-test": lambda differences, paired: t_test(differences, paired.cluster),
     "wilcoxon": lambda differences, paired: [
-        replace(each, naive=bool(paired.clusters)) for each in wilcoxon_test(differences)
+        replace(test, naive=bool(paired.clusters)) for test in wilcoxon_test(differences)
     ],
 }
 """The tests that take the differences of one measure on one set of queries."""
 
 
 def _tests(paired: PairedRuns, options: TestOptions) -> Tests:
-    """Run all tests but the randomization test; its place is kept."""
-    found: Tests = {name: [] for name in options.tests}
-    for number in range(len(paired.measures)):
-        differences = paired.differences(number)
-        for name in _TESTS.keys() & found.keys():
-            found[name] += _TESTS[name](differences, paired)
+    """Run all tests but the randomization test, whose list stays empty."""
+    tests: Tests = {name: [] for name in options.tests}
+    for measure in range(len(paired.measures)):
+        differences = paired.differences(measure)
+        for name in _TESTS.keys() & tests.keys():
+            tests[name] += _TESTS[name](differences, paired)
         if options.equivalence_margin is not None:
-            for name, each in equivalence_tests(
-                differences, paired.cluster, options.equivalence_margin
-            ).items():
-                found.setdefault(name, []).extend(each)
-    return found
+            margin = options.equivalence_margin
+            for name, outcomes in equivalence_tests(differences, paired.cluster, margin).items():
+                tests.setdefault(name, []).extend(outcomes)
+    return tests
 
 
 def _randomize(parts: Sequence[PairedRuns], options: TestOptions, tests: Sequence[Tests]) -> float | None:
     """Run the randomization test on all sets of queries at once, since they may share clusters.
 
-    Return the critical value of max-T, where that is the correction.
+    Return the critical value of max-T, if it is the correction.
     """
     n_clusters = 1 + max(int(paired.shared_cluster.max()) for paired in parts)
     blocks = [paired.sums(n_clusters) for paired in parts]
     sums, starts = np.concatenate(blocks, axis=1), blocks[0].shape[1] * np.arange(len(parts))
-    places = np.concatenate([parts[0].places() + start for start in starts])  # the same pairs in each part
-    used, columns = np.unique(places, return_inverse=True)
-    pairs = columns.reshape(places.shape)
+    columns = np.concatenate(
+        [parts[0].pair_columns() + start for start in starts]
+    )  # parts have the same pairs
+    used, compact = np.unique(columns, return_inverse=True)
+    pairs = compact.reshape(columns.shape)
     outcome = randomize(sums[:, used], pairs, options.resamples, options.seed, options.level)
-    of_parts = zip(*(np.split(each, len(parts)) for each in outcome[:3]), strict=True)
+    of_parts = zip(*(np.split(values, len(parts)) for values in outcome[:3]), strict=True)
     draws = None if n_patterns(n_clusters, options.resamples) else options.resamples
     is_adjusted = options.correction == MAX_T
-    for paired, found, of_part in zip(parts, tests, of_parts, strict=True):
+    for paired, tests_of_part, of_part in zip(parts, tests, of_parts, strict=True):
         method = sign_patterns(n_clusters, paired.unit, options.resamples)
-        found["randomization"] = [
+        tests_of_part["randomization"] = [
             SignificanceTest(
                 p=p,
                 adjusted=adjusted if is_adjusted else None,
@@ -124,16 +125,16 @@ def _randomize(parts: Sequence[PairedRuns], options: TestOptions, tests: Sequenc
 
 
 def _adjust(name: str, options: TestOptions, tests: Sequence[Tests]) -> int:
-    """Adjust the p-values of a test, but those that max-T has adjusted; return how many there are."""
-    p = np.array([[np.nan if each.p is None else each.p for each in found[name]] for found in tests])
+    """Adjust the p-values of a test, unless max-T has adjusted them; return their number."""
+    p = np.array([[np.nan if test.p is None else test.p for test in of_part[name]] for of_part in tests])
     known = ~np.isnan(p)
     method = correction_of(options.correction, name)
     if method != MAX_T:
         p[known] = CORRECTIONS[method](p[known])
-        for found, adjusted in zip(tests, p.tolist(), strict=True):
-            found[name] = [
-                replace(each, adjusted=None if each.p is None else value)
-                for each, value in zip(found[name], adjusted, strict=True)
+        for of_part, adjusted in zip(tests, p.tolist(), strict=True):
+            of_part[name] = [
+                replace(test, adjusted=None if test.p is None else value)
+                for test, value in zip(of_part[name], adjusted, strict=True)
             ]
     return int(known.sum())
 
@@ -142,7 +143,7 @@ def _adjust(name: str, options: TestOptions, tests: Sequence[Tests]) -> int:
 
 
 class _Estimates(NamedTuple):
-    """What is estimated of a difference."""
+    """Estimates of a difference."""
 
     interval: Estimate
     std_error: float
@@ -159,17 +160,17 @@ def _rows(
     }
     simultaneous = None if critical is None else critical_t(critical, paired.n_clusters)
     rows: list[ComparisonRow] = []
-    for number, measure in enumerate(paired.measures):
-        differences = paired.differences(number)
+    for index, measure in enumerate(paired.measures):
+        differences = paired.differences(index)
         within = [difference_range(measure)] * len(paired.pairs)
         intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
         errors = mean_and_error(differences, paired.cluster)[1].tolist()
         for column, estimates in enumerate(zip(intervals, errors, effect_sizes(differences), strict=True)):
             pair = paired.pairs[column]
-            of_means = [means[run][number].value for run in pair]
-            row = _row(paired, number, pair, differences[:, column], _Estimates(*estimates), options)
-            own = {name: each[len(rows)] for name, each in tests.items()}
-            rows.append(replace(row, tests=own, intervals=dict(zip(_MEANS, of_means, strict=True))))
+            of_means = [means[run][index].value for run in pair]
+            row = _row(paired, index, pair, differences[:, column], _Estimates(*estimates), options)
+            of_row = {name: outcomes[len(rows)] for name, outcomes in tests.items()}
+            rows.append(replace(row, tests=of_row, intervals=dict(zip(_MEANS, of_means, strict=True))))
     return rows
 
 
@@ -178,40 +179,40 @@ _MEANS = ("mean", "baseline_mean")
 
 def _row(
     paired: PairedRuns,
-    number: int,
+    measure: int,
     pair: tuple[str, str],
     differences: Floats,
-    found: _Estimates,
+    estimates: _Estimates,
     options: TestOptions,
 ) -> ComparisonRow:
     """Build a row, without its tests and the intervals of its means."""
-    mean, baseline_mean = (float(paired.values[run][number].mean()) for run in pair)
+    mean, baseline_mean = (float(paired.values[run][measure].mean()) for run in pair)
     difference = float(differences.mean())
     wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    units, lacks = _needed(paired, found.std_error, options)
-    reasons = {"interval": found.interval.reason, "needed": lacks}
+    needed, why_unknown = _needed(paired, estimates.std_error, options)
+    reasons = {"interval": estimates.interval.reason, "needed": why_unknown}
     return ComparisonRow(
-        paired.measures[number],
+        paired.measures[measure],
         *pair,
         mean,
         baseline_mean,
         difference,
-        found.std_error,
+        estimates.std_error,
         relative=difference / abs(baseline_mean) if baseline_mean else None,
-        interval=found.interval.value,
+        interval=estimates.interval.value,
         wins=wins,
         ties=len(differences) - wins - losses,
         losses=losses,
-        effect_size=found.effect_size,
+        effect_size=estimates.effect_size,
         intervals={},
         tests={},
-        needed=units,
+        needed=needed,
         reasons={name: reason for name, reason in reasons.items() if reason},
     )
 
 
 def _needed(paired: PairedRuns, error: float, options: TestOptions) -> tuple[int | None, str]:
-    """Return how many units the difference asked for needs, or why that is not known."""
+    """Compute the number of units that the difference to detect needs, or the reason why it is unknown."""
     if options.detect is None:
         return None, ""
     if not error:
@@ -223,14 +224,15 @@ def _needed(paired: PairedRuns, error: float, options: TestOptions) -> tuple[int
 # --- by people's labels --------------------------------------------------------------------------------
 
 _FEWEST_RUNS = 3
-"""Of two runs the corrected difference says all of their order."""
+"""With two runs, the corrected difference already tells their order."""
 
 
-def with_people(result: Comparison, people: People) -> Comparison:
-    """Return the comparison with differences corrected by people's labels, and the orders of the runs."""
+def with_human_labels(result: Comparison, people: People) -> Comparison:
+    """Add differences corrected by people's labels, and the orders of the runs, to a comparison."""
     paired = result.paired
     runs = {
-        run: people.on(result.measures, paired.rankings[run], values) for run, values in paired.values.items()
+        run: people.evaluate_both(result.measures, paired.rankings[run], values)
+        for run, values in paired.values.items()
     }
     return replace(
         result,
@@ -241,41 +243,43 @@ def with_people(result: Comparison, people: People) -> Comparison:
     )
 
 
-def _corrected(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> list[ComparisonRow]:
-    """Return the rows with corrected differences, with simultaneous intervals if p-values are corrected.
+def _corrected(
+    result: Comparison, people: People, runs: Mapping[str, RunUnderBothLabels]
+) -> list[ComparisonRow]:
+    """Add the corrected differences to the rows, with simultaneous intervals if p-values are corrected.
 
-    These are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
+    The simultaneous intervals are Bonferroni's: each has the level 1 - (1 - level) / number of rows.
     """
     n = 1 if result.options.correction == "none" else len(result.rows)
     level = 1 - (1 - result.options.level) / n
-    of_pairs = [people.corrected(runs[run], level, runs[other]) for run, other in result.paired.pairs]
-    of_rows = chain.from_iterable(zip(*of_pairs, strict=True))  # by measure, as the rows
-    return [replace(row, people=each) for row, each in zip(result.rows, of_rows, strict=True)]
+    of_pairs = [people.ppi_estimates(runs[run], level, runs[other]) for run, other in result.paired.pairs]
+    of_rows = chain.from_iterable(zip(*of_pairs, strict=True))  # in the order of the rows: by measure
+    return [replace(row, people=corrected) for row, corrected in zip(result.rows, of_rows, strict=True)]
 
 
-def _orders(result: Comparison, people: People, runs: Mapping[str, Labelled]) -> Orders:
+def _orders(result: Comparison, people: People, runs: Mapping[str, RunUnderBothLabels]) -> Orders:
     """Compare the orders of the runs by both sets of labels, on the queries that people judged as a whole."""
     queries, n = people.queries, int(people.queries.sum())
-    ours = result.paired.of_queries(queries)
-    if reason := too_few(n, ours.n_clusters if n else 0, ours.unit):
+    by_model = result.paired.of_queries(queries)
+    if reason := reason_not_compared(n, by_model.n_clusters if n else 0, by_model.unit):
         return Orders(n, len(runs), [], reason)
-    ours = replace(ours, among=None)  # these are all clusters that are tested
-    theirs = replace(ours, values={run: each.by_people[:, queries] for run, each in runs.items()})
-    verdicts = [_verdicts(each, result.options) for each in (ours, theirs)]
+    by_model = replace(by_model, among=None)  # no other queries are tested with these
+    by_people = replace(by_model, values={run: both.by_people[:, queries] for run, both in runs.items()})
+    verdicts = [_verdicts(paired, result.options) for paired in (by_model, by_people)]
     orders = []
-    for number in range(len(result.measures)):
+    for index in range(len(result.measures)):
         before, after = (
-            {run: float(values[number].mean()) for run, values in each.values.items()}
-            for each in (ours, theirs)
+            {run: float(values[index].mean()) for run, values in paired.values.items()}
+            for paired in (by_model, by_people)
         )
-        orders.append(OrderAgreement.of(before, after, *(each[number] for each in verdicts)))
+        orders.append(OrderAgreement.of(before, after, *(of_labels[index] for of_labels in verdicts)))
     return Orders(n, len(runs), orders)
 
 
 def _verdicts(paired: PairedRuns, options: TestOptions) -> list[dict[tuple[str, str], int]]:
-    """Return the outcome of each pair, by measure; of none where no test decides."""
+    """Return the outcome of each pair, by measure; empty if no test decides."""
     [rows], _, _ = compare_rows([paired], options)
     n = len(paired.pairs)
-    found = [rows[start : start + n] for start in range(0, len(rows), n)]
+    by_measure = [rows[start : start + n] for start in range(0, len(rows), n)]
     decided = any(row.test for row in rows)
-    return [{(row.run, row.baseline): row.outcome for row in each if decided} for each in found]
+    return [{(row.run, row.baseline): row.outcome for row in part if decided} for part in by_measure]

@@ -1,4 +1,4 @@
-"""The tables of a comparison: means with marks, differences, and how both were computed, in words."""
+"""The tables of a comparison: means with marks, differences, and notes on how both were computed."""
 
 from __future__ import annotations
 
@@ -33,52 +33,54 @@ _CORRECTION_NAMES = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     MAX_T: "max-T",
 }
-_LEAST_P = 1e-4
-"""Of a smaller p a table says that it is smaller."""
+_MIN_PRINTED_P = 1e-4
+"""A table prints a smaller p as ``<0.0001``."""
 
 
 def families_of(result: Comparison, name: str) -> dict[str, int]:
-    """Return how many p-values of a test were corrected together; those of groups are a family apart."""
-    sizes = {"all queries" if result.groups else "": result.families}
+    """Count the p-values of a test that were corrected together; all groups are one family of their own."""
+    families = {"all queries" if result.groups else "": result.families}
     if result.groups:
-        sizes = {"groups": next(iter(result.groups.values())).families} | sizes
-    return {of: each[name] for of, each in sizes.items() if each.get(name)}
+        families = {"groups": next(iter(result.groups.values())).families} | families
+    return {family: sizes[name] for family, sizes in families.items() if sizes.get(name)}
 
 
-def _families(result: Comparison, name: str, noun: str) -> list[str]:
-    """Say how many there are, each family of what."""
-    of_what = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
-    return [f"{pluralize(n, noun)}{of_what[of]}" for of, n in families_of(result, name).items()]
+def _family_sizes(result: Comparison, name: str, noun: str) -> list[str]:
+    """Write the size of each family of p-values of a test."""
+    names = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
+    return [f"{pluralize(n, noun)}{names[family]}" for family, n in families_of(result, name).items()]
 
 
 def p_or_dash(value: float | None) -> str:
     """Format a p-value for a table."""
-    return NONE if value is None else f"<{_LEAST_P:.4f}" if value < _LEAST_P else shown_p(value)
+    if value is None:
+        return NONE
+    return f"<{_MIN_PRINTED_P:.4f}" if value < _MIN_PRINTED_P else shown_p(value)
 
 
 def shown_p(value: float) -> str:
-    """Format a p-value with four decimals, or more where rounding would lift it to a level it is below.
+    """Format a p-value with four decimals, or with more if rounding would lift it to a significance level.
 
     Examples
     --------
     >>> shown_p(0.04994), shown_p(0.04996), shown_p(0.05004)
     ('0.0499', '0.04996', '0.0500')
     """
-    enough = next(
+    decimals = next(
         decimals
         for decimals in count(4)
         if all((round(value, decimals) < level) == (value < level) for level in MARKS.values())
     )
-    return f"{value:.{enough}f}"
+    return f"{value:.{decimals}f}"
 
 
 def format_mean(result: Comparison, value: float | None, sign: str = "") -> str:
-    """Format a mean, or with ``+`` as its sign a difference."""
+    """Format a mean, or a difference if `sign` is ``+``."""
     return result.style.text(value, sign)
 
 
 def not_zero(value: float, decimals: int) -> str:
-    """Format a value, with more decimals where it would print as 0 and is not.
+    """Format a value, with more decimals if a value other than 0 would print as 0.
 
     >>> not_zero(0.5, 1), not_zero(0.0061, 1), not_zero(0.0, 1)
     ('0.5', '0.01', '0.0')
@@ -88,18 +90,18 @@ def not_zero(value: float, decimals: int) -> str:
 
 
 def correction_name(result: Comparison, test: str) -> str:
-    """Return the name of the correction of a test's p-values, as a sentence has it."""
+    """Return the name of the correction of a test's p-values, for a sentence."""
     return _CORRECTION_NAMES[correction_of(result.options.correction, test)]
 
 
 def p_of_sentences(result: Comparison) -> str:
-    """Name the p-values of the test that decides as they are reported: those that were adjusted say how."""
+    """Name the p-values of the deciding test, with their correction if they were adjusted."""
     adjusted = result.options.correction != "none" and result.families[result.test] > 1
     return f"{correction_name(result, result.test)}-adjusted p" if adjusted else "p"
 
 
 def interval_method(result: Comparison) -> str:
-    """Say how the intervals were computed; nothing where there are none."""
+    """Name the method of the intervals; an empty string if there are none."""
     if not any(row.interval for row in result.every_row):
         return ""
     return "Student's t" if result.critical is None else "simultaneous, max-T"
@@ -111,36 +113,36 @@ def interval_heading(result: Comparison) -> str:
 
 
 def interval_of(result: Comparison, row: ComparisonRow) -> str:
-    """Write the interval; a dash where there is none."""
+    """Format the interval; a dash if there is none."""
     if row.interval is None:
         return NONE
     return f"[{', '.join(format_mean(result, bound, '+') for bound in row.interval)}]"
 
 
 def method_of(result: Comparison, name: str) -> str:
-    """Say how the p-values of a test were computed: in one way, or without sizes in each of several ways."""
+    """Name the method of a test's p-values; if rows have different methods, name each without its sizes."""
     tests = [row.tests[name] for row in result.every_row]
-    methods = dict.fromkeys(test.method for test in [each for each in tests if each.p is not None] or tests)
+    methods = dict.fromkeys(test.method for test in [test for test in tests if test.p is not None] or tests)
     if len(methods) == 1:
         return next(iter(methods))
     if name == "wilcoxon":
-        return f"signed ranks, {' or '.join(sorted({each.rpartition(', ')[2] for each in methods}))}"
-    return " or ".join(sorted({each.partition(", ")[0] for each in methods}))
+        return f"signed ranks, {' or '.join(sorted({method.rpartition(', ')[2] for method in methods}))}"
+    return " or ".join(sorted({method.partition(", ")[0] for method in methods}))
 
 
 def is_seeded(result: Comparison, name: str) -> bool:
-    """Say whether the p-values of a test, or those adjusted by the same draws, depend on the seed."""
+    """Check whether the p-values of a test, adjusted or not, depend on the seed."""
     return any(row.tests[name].draws for row in result.every_row)
 
 
 # --- what is judged ------------------------------------------------------------------------------------
 
 _UNEQUAL = 0.05
-"""The difference in Judged@k from which a note says so."""
+"""The smallest difference in Judged@k that a note reports."""
 
 
 def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
-    """Return the share that is judged of each run, by cutoff."""
+    """Return the mean Judged@k of each run, by cutoff."""
     judged = result.paired.judged
     return {
         run: {heading: mean_judged(of_runs[run]) for heading, of_runs in judged.items()}
@@ -149,38 +151,38 @@ def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
 
 
 def _judged_cells(part: Comparison, run: str) -> list[Cell]:
-    """Return the share that is judged of a run, by cutoff; nothing if that is not shown."""
+    """Return the cells with Judged@k of a run, by cutoff; none if the table does not show them."""
     if not part.shows_judged:
         return []
     return [Cell(format_mean(part, share), value=share) for share in judged_shares(part)[run].values()]
 
 
 def _about_judged(result: Comparison) -> list[str]:
-    """Say what Judged is, where it is shown, and what it is a mean over, where that is not all queries."""
+    """Explain Judged@k, if the table shows it, and its queries, if they are not all queries."""
     if not (result.shows_judged and result.paired.judged):
         return []
     judged = chain.from_iterable(of_runs.values() for of_runs in result.paired.judged.values())
-    partly = any(np.isnan(each).any() for each in judged)
+    partly = any(np.isnan(shares).any() for shares in judged)
     over = "; over the queries for which a run retrieves something" if partly else ""
     return [f"{ABOUT_JUDGED}{over}"]
 
 
 def judged_notes(paired: PairedRuns) -> list[str]:
-    """Note the pair of runs that differs most in what is judged of it."""
-    found = [
-        (abs(ours - theirs), heading, run, ours, baseline, theirs)
+    """Note the pair of runs with the largest difference in Judged@k."""
+    differences = [
+        (abs(of_run - of_baseline), heading, run, of_run, baseline, of_baseline)
         for heading, of_runs in paired.judged.items()
         for run, baseline in paired.pairs
-        if (ours := mean_judged(of_runs[run])) is not None
-        and (theirs := mean_judged(of_runs[baseline])) is not None
+        if (of_run := mean_judged(of_runs[run])) is not None
+        and (of_baseline := mean_judged(of_runs[baseline])) is not None
     ]
-    unequal = [each for each in found if each[0] >= _UNEQUAL]
+    unequal = [difference for difference in differences if difference[0] >= _UNEQUAL]
     if not unequal:
         return []
-    _, heading, run, ours, baseline, theirs = max(unequal)
-    most = f" (the widest of {pluralize(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
+    _, heading, run, of_run, baseline, of_baseline = max(unequal)
+    widest = f" (the widest of {pluralize(len(paired.pairs), 'pair')})" if len(paired.pairs) > 1 else ""
     return [
-        f"{heading}: {run!r} {ours:.2f}, {baseline!r} {theirs:.2f}{most}; "
+        f"{heading}: {run!r} {of_run:.2f}, {baseline!r} {of_baseline:.2f}{widest}; "
         "differences may be due to unjudged documents"
     ]
 
@@ -208,7 +210,7 @@ def means_table(result: Comparison) -> Table:
 
 
 def compact_letters(result: Comparison) -> list[str]:
-    """Return the letters of the runs, where every pair is tested and there are letters for all."""
+    """Return a letter for each run, if every pair is tested and the alphabet is long enough."""
     n_runs = len(result.paired.values)
     tested = result.baseline is None and families_of(result, result.test) and n_runs <= len(ascii_lowercase)
     return list(ascii_lowercase[:n_runs]) if tested else []
@@ -216,25 +218,25 @@ def compact_letters(result: Comparison) -> list[str]:
 
 def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) -> Iterator[list[Cell]]:
     """Yield a row for each run."""
-    columns = [_column(part, number, letters) for number in range(len(part.measures))]
-    for number, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
-        labels = [*([group] if whole.by else []), *letters[number : number + 1], run]
+    columns = [_column(part, index, letters) for index in range(len(part.measures))]
+    for index, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
+        labels = [*([group] if whole.by else []), *letters[index : index + 1], run]
         yield [*map(Cell, labels), *cells, *_judged_cells(part, run)]
 
 
-def _column(part: Comparison, number: int, letters: list[str]) -> list[Cell]:
-    """Return the cells of a measure."""
-    means = [float(values[number].mean()) for values in part.paired.values.values()]
+def _column(part: Comparison, measure: int, letters: list[str]) -> list[Cell]:
+    """Return the cells of a measure, by its number."""
+    means = [float(values[measure].mean()) for values in part.paired.values.values()]
     texts = [format_mean(part, mean) for mean in means]
-    return [*map(Cell, texts, best_two(means), _marks(part, number, letters), means)]
+    return [*map(Cell, texts, best_two(means), _marks(part, measure, letters), means)]
 
 
 # --- marks -----------------------------------------------------------------------------------------
 
 
-def _marks(part: Comparison, number: int, letters: list[str]) -> list[str]:
+def _marks(part: Comparison, measure: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
-    rows, runs = part.rows_of(number), list(part.paired.values)
+    rows, runs = part.rows_of(measure), list(part.paired.values)
     if part.baseline is not None:
         marks = {row.run: _dagger(row.p) for row in rows}
         return [marks.get(run, "") for run in runs]
@@ -276,11 +278,11 @@ def _significance(result: Comparison, letters: list[str]) -> str:
 # --- differences ---------------------------------------------------------------------------------------
 
 _MOST_PAIRS = 15
-"""Of more pairs, all of them compared, a table of differences is too long to be read."""
+"""The largest number of pairs in a table of differences, if no run is the baseline."""
 
 
 def why_no_differences(result: Comparison) -> str:
-    """Say that tables leave out the differences, and how to see them; nothing where they have them."""
+    """Explain why tables omit the differences, and how to see them; an empty string if they show them."""
     n = len(result.paired.pairs)
     if result.baseline is not None or result.all_pairs or n <= _MOST_PAIRS:
         return ""
@@ -291,11 +293,11 @@ def why_no_differences(result: Comparison) -> str:
 
 
 _ADJUSTED = "(adj.)"
-"""What the heading of an adjusted p-value ends with."""
+"""The end of the heading of adjusted p-values."""
 
 
 def differences_table(result: Comparison) -> Table:
-    """Build the table of differences: a p-value for each test, and the adjusted one unless it is naive."""
+    """Build the table of differences, with the p-value of each test, also adjusted unless it is naive."""
     tests = headings_of_tests(result)
     blocks = [[*_rows(result, group, part, tests)] for group, part in result.sections()]
     headings = [heading for heading, _ in blocks[0][0]]
@@ -315,7 +317,7 @@ def differences_table(result: Comparison) -> Table:
 
 
 def headings_of_tests(result: Comparison) -> dict[str, str]:
-    """Return the heading of the p-value of each test: ``p`` for the one that decides."""
+    """Return the heading of each test's p-value: ``p`` for the deciding test."""
     return {
         name: "p" if name == result.test else f"{name}{' (naive)' * test.naive} p"
         for name, test in result.tests.items()
@@ -326,11 +328,11 @@ def _rows(
     result: Comparison, group: str, part: Comparison, tests: dict[str, str]
 ) -> Iterator[list[tuple[str, Cell]]]:
     """Yield the headings and cells of each measure and pair."""
-    short, intervals = result.headings, interval_method(result)
+    measures, intervals = result.headings, interval_method(result)
     for row in part.rows:
         percent = None if row.relative is None else 100 * row.relative
         cells = [(result.by, Cell(group))] if result.by else []
-        cells += [("measure", Cell(short[row.measure])), ("run", Cell(row.run))]
+        cells += [("measure", Cell(measures[row.measure])), ("run", Cell(row.run))]
         cells += [("against", Cell(row.baseline))] if result.baseline is None else []
         cells += [
             ("Δ", Cell(format_mean(result, row.difference, "+"), value=row.difference)),
@@ -352,7 +354,7 @@ def _rows(
 
 
 def _is_adjusted(result: Comparison, name: str) -> bool:
-    """Return whether the p-values of a test were adjusted."""
+    """Check whether the p-values of a test were adjusted."""
     return not result.tests[name].naive and result.options.correction != "none"
 
 
@@ -360,10 +362,9 @@ def _is_adjusted(result: Comparison, name: str) -> bool:
 
 
 def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
-    """Say how intervals and p-values were computed, and why some are missing."""
+    """Explain how intervals and p-values were computed, and why some are missing."""
     if interval_method(result):
         yield _about_intervals(result)
-        yield from _around_zero(result)
     for name, heading in tests.items():
         yield f"{heading}: {_about_test(result, name)}{_correction(result, name, heading)}"
     if any(test.naive for test in result.tests.values()):
@@ -373,7 +374,7 @@ def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
 
 
 def _about_test(result: Comparison, name: str) -> str:
-    """Say what a test is and how it was computed."""
+    """Name a test and its method."""
     if name in EQUIVALENCE:
         return EQUIVALENCE[name].format(f"{result.options.equivalence_margin:g}")
     seed = f", seed {result.options.seed}" if is_seeded(result, name) else ""
@@ -381,70 +382,42 @@ def _about_test(result: Comparison, name: str) -> str:
 
 
 def _correction(result: Comparison, name: str, heading: str) -> str:
-    """Say which p-values of a test were adjusted together."""
-    sizes = _families(result, name, "p-value")
+    """Name the correction of a test, and the number of p-values that it adjusts together."""
+    sizes = _family_sizes(result, name, "p-value")
     if not sizes or not _is_adjusted(result, name):
         return ""
     return f"; {heading} {_ADJUSTED}: {correction_name(result, name)} over {', and over '.join(sizes)}"
 
 
 def _about_intervals(result: Comparison) -> str:
-    """Say how the intervals were computed."""
+    """Explain how the intervals were computed."""
     heading = interval_heading(result)
     if result.critical is not None:
-        sizes = _families(result, "randomization", "difference")
+        sizes = _family_sizes(result, "randomization", "difference")
         return f"{heading}: simultaneous (max-T) for {', and for '.join(sizes)}"
     units = pluralize(result.n_clusters, result.paired.unit)
     of_groups = "; of a group, from its own" if result.by else ""
-    alone = len(result.every_row) > 1 and result.options.correction != "none"
-    unadjusted = "; not adjusted for multiple testing" * alone
+    is_worth_a_note = len(result.every_row) > 1 and result.options.correction != "none"
+    unadjusted = "; not adjusted for multiple testing" * is_worth_a_note
     return f"{heading}: {interval_method(result)}, {units}{of_groups}{unadjusted}"
 
 
-def _around_zero(result: Comparison) -> Iterator[str]:
-    """Say why intervals contain 0 where p is below 0.05, if some do."""
-    n_rows = sum(row.interval is not None for row in result.every_row)
-    found = Counter(
-        _why_around_zero(part, row)
-        for _, part in result.sections()
-        for row in part.rows
-        if row.interval and row.interval[0] <= 0 <= row.interval[1] and row.is_significant
-    )
-    p = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
-    for why, n in found.items():
-        yield f"{n:,} of {pluralize(n_rows, 'interval')} with 0 inside though {p} < {MARK_LEVEL}: {why}"
-
-
-def _why_around_zero(part: Comparison, row: ComparisonRow) -> str:
-    """Say why an interval contains 0 though the test that decides finds a difference."""
-    test = row.test
-    why = [f"they have the level {part.level_in_percent}"] if part.options.level > 1 - MARK_LEVEL else []
-    if part.critical is None:
-        why += [f"they are Student's, p is {_WHOSE[test]}"] if test in _WHOSE else []
-    elif not why and abs(row.tests[test].statistic or 0) <= part.critical:
-        why = ["max-T steps down, the intervals do not"]
-    return ", and ".join(why) or "clusters differ in size, which counts in an interval and not in p"
-
-
-_WHOSE = {"randomization": "that of the randomization test", "wilcoxon": "Wilcoxon's"}
-
-
 def _about_power(result: Comparison) -> Iterator[str]:
-    """Say how many queries the difference asked for needs."""
+    """Write the number of queries that the difference to detect needs."""
     if result.options.detect is None:
         return
     ranges = []
     for measure, heading in result.headings.items():
         known = sorted(row.needed for row in result.rows if row.measure == measure and row.needed is not None)
-        texts = dict.fromkeys(f"{each:,}" for each in known[:1] + known[-1:])
+        texts = dict.fromkeys(f"{needed:,}" for needed in known[:1] + known[-1:])
         ranges += [f"{' to '.join(texts)} ({heading})"] if texts else []
     what = f"{plural(result.paired.unit)} needed for a difference of {result.options.detect:g} (80% power)"
     yield f"{what}, for one uncorrected t-test: {', '.join(ranges) or NONE}"
 
 
 def _reasons(result: Comparison) -> Iterator[str]:
-    """Say why values are missing: each reason once, with its number of rows."""
+    """Write each reason for missing values once, with its number of rows."""
     rows = result.every_row
-    found = Counter(pair for row in rows for pair in row.missing.items())
-    for (name, reason), n in found.items():
+    reasons = Counter(pair for row in rows for pair in row.missing.items())
+    for (name, reason), n in reasons.items():
         yield f"{NONE} {name.replace('_', ' ')}: {reason} ({n:,} of {pluralize(len(rows), 'row')})"

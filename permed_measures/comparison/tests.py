@@ -1,6 +1,6 @@
-"""Tests of differences by whole clusters, and how many queries they need.
+"""Significance tests of differences, by query or by cluster, and the sample sizes that they need.
 
-The arrays are those of `intervals`, with a column for each pair of runs and measure.
+The arrays have the same form as in `intervals`, with a column for each pair of runs and measure.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ class SignificanceTest:
     Attributes
     ----------
     p : float or None
-        Two-sided, uncorrected; None where the test is undefined.
+        Two-sided, uncorrected; None if the test is undefined.
     adjusted : float or None
         Corrected for the number of p-values of the same test.
     statistic : float or None
         t; Wilcoxon's smaller rank sum; T of the randomization test, with its sign.
     direction : {1, 0, -1}
-        The sign of what the test goes by: T, t, or W+ - W-. It need not be that of the mean difference: ranks
-        of many small differences may outweigh a few large ones.
+        The sign of T, t, or W+ - W-. It can differ from the sign of the mean difference: many small
+        differences may outweigh a few large ones by their ranks.
     naive : bool
-        Whether queries of one cluster were treated as independent: the p-value is too small where they are
+        Whether queries of one cluster were treated as independent: the p-value is too small if they are
         correlated.
     method : str
-        How it was computed, such as ``50,000 random sign patterns of 843 clusters``.
+        How the p-value was computed, such as ``50,000 random sign patterns of 843 clusters``.
     reason : str
-        Why there is no p-value, where there is none.
+        Why there is no p-value; empty if there is one.
     draws : int or None
-        The number of random draws; None where nothing is random.
+        The number of random draws; None if nothing is random.
     """
 
     p: float | None = None
@@ -57,12 +57,11 @@ class SignificanceTest:
 
 # --- randomization -------------------------------------------------------------------------------------
 
-
 _NUMBERS_PER_BLOCK = 2_000_000
-"""So many signs are in memory at a time: 16 MB."""
+"""The number of signs in memory at a time: 16 MB."""
 
 _DRAWS, _COLUMNS = 2048, 32
-"""So many statistics are computed at a time: what is in the processor's cache is several times as fast."""
+"""The draws and columns of a block: a block that fits the processor's cache is several times as fast."""
 
 
 class Randomized(NamedTuple):
@@ -74,7 +73,7 @@ class Randomized(NamedTuple):
     statistic : ndarray of float64, shape (n_columns,)
         T with the sign of the sum.
     critical : float
-        What the largest T* of all columns does not exceed, at the level.
+        The quantile of the largest T* of all columns at the level.
     """
 
     p: Floats
@@ -89,25 +88,25 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     .. math:: T_i = \frac{|\sum_c S_{ic}|}{\sqrt{\sum_c S_{ic}^2}}
 
     with S_ic the sum of the differences of column i in cluster c. Under the null hypothesis the two runs are
-    exchangeable, so that the differences of a whole cluster may change sign. Random signs give T* to all
-    columns at once, and p = (1 + #{T* >= T}) / (1 + resamples). If there are no more than `resamples`
-    patterns of signs, all are used, and p is the share of those with T* >= T: it is exact.
+    exchangeable, so that the differences of a whole cluster may change sign. One pattern of random signs
+    gives the T* of all columns, and p = (1 + #{T* >= T}) / (1 + resamples). If there are no more than
+    `resamples` patterns of signs, the test uses all of them, and p is the share with T* >= T: it is exact.
 
-    The adjusted p of the column with the largest T is the share of patterns in which the largest T* of all
-    columns is as large; that of the second, in which the largest T* of all but the first is; and so on, none
-    smaller than the one before. It holds the probability of any false rejection (the family-wise error rate),
-    as Holm's does, but knows how the columns depend on each other. Intervals of `critical_t` of the critical
-    value are simultaneous.
+    Step-down max-T sorts the columns by T, the largest first. The adjusted p of the first column is the share
+    of patterns in which the largest T* of all columns is at least T. The second column uses the largest T* of
+    all columns but the first, and so on; no adjusted p is smaller than the one before. Like Holm's, this
+    correction controls the probability of any false rejection (the family-wise error rate), but it uses the
+    dependence of the columns. The critical value gives simultaneous intervals through `critical_t`.
 
     Parameters
     ----------
     sums : ndarray of float64, shape (n_clusters, n_values)
-        The sum of the values of each cluster; of many runs there are far fewer than pairs.
+        The sums of the values in each cluster, one column for each run and measure; pairs are many more.
     pairs : ndarray of int64, shape (n_columns, 2)
         The differences are ``sums[:, pairs[i, 0]] - sums[:, pairs[i, 1]]``.
     resamples, seed : int
     level : float
-        Of the critical value.
+        Level of the critical value.
 
     References
     ----------
@@ -119,13 +118,13 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
     Examples
     --------
     >>> sums = np.array([[1.0, 2.0, 0.0], [1.0, 1.0, 0.0], [2.0, -1.0, 0.0], [1.0, 3.0, 0.0]])
-    >>> found = randomize(sums, np.array([[0, 2], [1, 2]]), resamples=10_000, seed=0)
-    >>> found.p, found.adjusted, round(found.critical, 4)
+    >>> outcome = randomize(sums, np.array([[0, 2], [1, 2]]), resamples=10_000, seed=0)
+    >>> outcome.p, outcome.adjusted, round(outcome.critical, 4)
     (array([0.125, 0.375]), array([0.125, 0.375]), 1.8898)
     """
     scale, statistic = _observed(sums, pairs)
     observed = np.abs(statistic)
-    order = np.argsort(observed, kind="stable")  # the last is the most extreme
+    order = np.argsort(observed, kind="stable")  # the most extreme is last
     first, second = pairs[order].T
     columns = _Columns(first, second, scale[order], observed[order] - STATISTIC)
     alone, together, largest = np.zeros(len(order), int), np.zeros(len(order), int), []
@@ -141,50 +140,51 @@ def randomize(sums: Floats, pairs: Ints, resamples: int, seed: int, level: float
 
 
 def _observed(sums: Floats, pairs: Ints) -> tuple[Floats, Floats]:
-    """Compute what divides the sum of each column's differences, and T with its sign."""
+    """Compute the denominator of T, and T with its sign, for each column."""
     scale, total = np.empty(len(pairs)), np.empty(len(pairs))
     step = max(_NUMBERS_PER_BLOCK // len(sums), 1)
     for start in range(0, len(pairs), step):
         block = slice(start, start + step)
         differences = sums[:, pairs[block, 0]] - sums[:, pairs[block, 1]]
         scale[block], total[block] = np.sqrt((differences**2).sum(axis=0)), differences.sum(axis=0)
-    scale[scale <= SUM_NOISE * len(sums)] = np.inf  # nothing but rounding: T is 0, and p is 1
+    scale[scale <= SUM_NOISE * len(sums)] = np.inf  # all differences are rounding: T is 0, and p is 1
     return scale, total / scale
 
 
 class _Columns(NamedTuple):
-    """Columns in the order of their T: two values each, what divides their difference, the least T*."""
+    """Columns in the order of their T: two values, the denominator of T, and the T* that counts as equal."""
 
     first: Ints
     second: Ints
     scale: Floats
-    least: Floats
+    threshold: Floats
 
 
 def _count(totals: Floats, columns: _Columns, alone: Ints, together: Ints) -> Floats:
-    """Add how often T* is as large as T: that of each column, and the largest of it and those before.
+    """Count the draws in which T* is at least T, and add them to `alone` and `together`.
 
-    `totals` is of shape (n_values, n_draws). Return the largest T* of all columns in each draw.
+    `alone` counts the T* of the column itself, `together` the largest T* of this column and those before it.
+    `totals` has the shape (n_values, n_draws). Return the largest T* of all columns in each draw.
     """
     largest = np.zeros(totals.shape[1])
     for start in range(0, len(columns.first), _COLUMNS):
         block = slice(start, start + _COLUMNS)
-        drawn, least = totals[columns.first[block]], columns.least[block, None]
+        drawn, threshold = totals[columns.first[block]], columns.threshold[block, None]
         drawn -= totals[columns.second[block]]
         np.abs(drawn, out=drawn)
         drawn /= columns.scale[block, None]
-        alone[block] += _number(drawn >= least)
+        alone[block] += _count_true(drawn >= threshold)
         for row in drawn:  # many times as fast as np.maximum.accumulate
             largest = np.maximum(row, largest, out=row)
-        together[block] += _number(drawn >= least)
+        together[block] += _count_true(drawn >= threshold)
         largest = largest.copy()  # a view would keep the whole block
     return largest
 
 
-def _number(is_as_large: Bools) -> Ints:
-    """Count what is true in each row; sums of bytes are several times as fast as those of booleans."""
-    number: Ints = is_as_large.view(np.uint8).sum(axis=1, dtype=np.int64)
-    return number
+def _count_true(is_as_large: Bools) -> Ints:
+    """Count the true values of each row; sums of bytes are several times as fast as sums of booleans."""
+    counts: Ints = is_as_large.view(np.uint8).sum(axis=1, dtype=np.int64)
+    return counts
 
 
 def direction_of(statistic: float) -> int:
@@ -197,7 +197,7 @@ def direction_of(statistic: float) -> int:
 
 
 def n_patterns(n_units: int, resamples: int) -> int | None:
-    """Count the sign patterns if there are no more than `resamples`; all of them are then used."""
+    """Count the sign patterns if the test uses all of them: if there are no more than `resamples`."""
     return 2**n_units if n_units < resamples.bit_length() else None
 
 
@@ -205,7 +205,7 @@ def _signs(n_units: int, draws: int, resamples: int, seed: int) -> Iterator[Floa
     """Yield all sign patterns if there are no more than `resamples`, otherwise random ones, in blocks."""
     number, rng = n_patterns(n_units, resamples), np.random.default_rng(seed)
     total = number or resamples
-    step = 4 * max(draws // 4, 1)  # of 32 bits, as the generator draws them
+    step = 4 * max(draws // 4, 1)  # the generator draws 32 bits at a time
     for start in tracked(range(0, total, step), "sign patterns"):
         rows = min(step, total - start)
         if number:
@@ -217,18 +217,19 @@ def _signs(n_units: int, draws: int, resamples: int, seed: int) -> Iterator[Floa
 
 
 def critical_value(largest: Floats, added: int, level: float) -> float:
-    """Return the value that T exceeds where its p, by the largest T* of all columns, is below 1 - level.
+    """Compute the critical value of T: above it, the p-value by the largest T* is below 1 - level.
 
-    It is infinite where no p can be as small; `added` is the 1 of random patterns.
+    It is infinite if no p-value can be that small; `added` is 1 with random patterns, and 0 otherwise.
     """
     allowed = math.ceil(round(1 - level, 12) * (len(largest) + added) - SUM_NOISE) - 1 - added
     return math.inf if allowed < 0 else float(np.sort(largest)[::-1][allowed])
 
 
 def critical_t(critical: float, n_units: int) -> float:
-    """Return the t of so many units that a critical value of T stands for.
+    """Convert a critical value of T into one of Student's t for `n_units`.
 
-    Without clusters, T = c where t = c * sqrt((n - 1) / (n - c²)); no t is as large where c² is n or more.
+    Without clusters T equals c where t equals c * sqrt((n - 1) / (n - c²)). If c² is n or more, the result is
+    infinite.
 
     >>> round(critical_t(2.0, 50), 4)
     2.0642
@@ -238,9 +239,9 @@ def critical_t(critical: float, n_units: int) -> float:
 
 
 def min_attainable_p(n_units: int, resamples: int) -> float:
-    """Return the smallest two-sided p-value that the randomization test of so many clusters can give.
+    """Compute the smallest two-sided p-value that the randomization test can give for `n_units`.
 
-    It is that of 2 of 2^n patterns of signs, or with random patterns of 1 of 1 + `resamples`.
+    It is 2 / 2^n if all patterns of signs are used, and 1 / (1 + `resamples`) with random patterns.
 
     Examples
     --------
@@ -252,16 +253,16 @@ def min_attainable_p(n_units: int, resamples: int) -> float:
 
 
 def sign_patterns(n_units: int, unit: str, resamples: int) -> str:
-    """Say which sign patterns are used.
+    """Describe the sign patterns of a test.
 
     >>> sign_patterns(4, "query", 50_000)
     'all 16 sign patterns of 4 queries'
     """
     number = n_patterns(n_units, resamples)
-    tried = (
+    patterns = (
         f"all {pluralize(number, 'sign pattern')}" if number else pluralize(resamples, "random sign pattern")
     )
-    return f"{tried} of {pluralize(n_units, unit)}"
+    return f"{patterns} of {pluralize(n_units, unit)}"
 
 
 # --- Student's t ---------------------------------------------------------------------------------------
@@ -273,9 +274,8 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     .. math:: t = \frac{\bar d}{\sqrt{\frac{C}{C-1} \sum_c u_c^2 / n^2}}, \quad
         u_c = \sum_{i \in c} (d_i - \bar d)
 
-    with C - 1 degrees of freedom, C clusters and n queries. Where each query is its own cluster, this is the
-    paired t-test. There is no p for a single unit, and where the units have no variance; it is 1 where all
-    differences are 0.
+    with C - 1 degrees of freedom, C clusters and n queries. If each query is its own cluster, this is the
+    paired t-test. A single unit, or units without variance, have no p-value; p is 1 if all differences are 0.
 
     References
     ----------
@@ -298,12 +298,12 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     t = np.divide(mean, error, out=np.zeros_like(mean), where=error > 0)
     p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
     is_known = (error > 0) | ~differences.any(axis=0)
-    found = _outcomes(t, p, is_known, method, no_variance(n_units, unit))
-    return [replace(each, direction=direction_of(each.statistic or 0.0)) for each in found]
+    outcomes = _outcomes(t, p, is_known, method, no_variance(n_units, unit))
+    return [replace(outcome, direction=direction_of(outcome.statistic or 0.0)) for outcome in outcomes]
 
 
 def _outcomes(t: Floats, p: Floats, is_known: Bools, method: str, reason: str) -> list[SignificanceTest]:
-    """Return the outcome of a test for each column, where there is one."""
+    """Build the outcome of a test for each column; a column that is not known gets the reason."""
     return [
         SignificanceTest(p=each_p, statistic=each_t, method=method)
         if known
@@ -317,16 +317,15 @@ EQUIVALENCE = {
     "non-superiority": "that Δ is +{0} or above, by a one-sided t-test",
     "equivalence": "that Δ is beyond the equivalence margin ±{0}, by two one-sided t-tests",
 }
-"""The tests of a margin, and what a small p speaks against."""
+"""The equivalence tests, and the null hypothesis that a small p-value rejects."""
 
 
 def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict[str, list[SignificanceTest]]:
     """Compute the p-values of two one-sided tests: whether the mean difference is within ± `margin`.
 
-    These are the cluster-robust t-tests that the mean is above -margin (non-inferiority) and that it is below
-    margin (non-superiority); equivalence has the larger p of both, below alpha where Student's interval of
-    level 1 - 2 alpha is within the range. Where the differences do not vary there is none: nothing is known
-    of how others vary.
+    They are cluster-robust t-tests that the mean is above -margin (non-inferiority) and below margin
+    (non-superiority). Equivalence has the larger of both p-values; it is below alpha exactly if Student's
+    interval of level 1 - 2 alpha is within the range. Differences that do not vary have no p-value.
 
     References
     ----------
@@ -353,8 +352,8 @@ def equivalence_tests(differences: Floats, cluster: Ints, margin: float) -> dict
 def effect_sizes(differences: Floats) -> list[float | None]:
     """Compute Cohen's d_z: the mean difference over the standard deviation of the differences.
 
-    The standard deviation is that over queries, with n - 1. It is 0 where all differences are 0, and None
-    where they are all equal to something else, or there is one alone.
+    The standard deviation is over queries, with n - 1. The effect size is 0 if all differences are 0, and
+    None if all have the same other value.
 
     Examples
     --------
@@ -373,21 +372,23 @@ def effect_sizes(differences: Floats) -> list[float | None]:
 
 
 MOST_EXACT = 300
-"""The p of more differences is approximated: exact, it would take more than a few hundredths of a second."""
+"""The largest number of differences with an exact p-value, which takes a few hundredths of a second."""
 
 
 def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
     """Compute the two-sided p-values of Wilcoxon's signed-rank test.
 
-    Differences of 0 are dropped (scipy's ``zero_method="wilcox"``, its default). Differences are rounded to
-    12 decimals before they are ranked, so that those that differ by rounding share a rank.
+    The test drops differences of 0 (scipy's ``zero_method="wilcox"``, its default). It rounds differences to
+    12 decimals before it ranks them, so that differences that are equal up to rounding share a rank.
 
-    The p-value is exact, ties or not, of up to 300 differences, and scipy's normal approximation beyond.
+    The p-value is exact for up to 300 differences, with or without ties; beyond, it is scipy's normal
+    approximation.
 
     Notes
     -----
-    scipy is exact without ties up to 50 differences, and with ties up to 13; beyond, its normal approximation
-    is too small: 14 gains and 5 losses of the same size have p = 0.0389 by it, and 0.0636 in truth.
+    scipy is exact without ties up to 50 differences, and with ties up to 13. Beyond, the p-value of its
+    normal approximation is too small: 14 gains and 5 losses of the same size have p = 0.0389 by scipy, and
+    0.0636 exactly.
 
     References
     ----------
@@ -404,11 +405,11 @@ def wilcoxon_test(differences: Floats) -> list[SignificanceTest]:
 
 
 def _wilcoxon(values: Floats) -> SignificanceTest:
-    """Test differences that are not 0."""
+    """Test differences, all of them other than 0."""
     from scipy import stats
 
     n = len(values)
-    ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)  # doubled, so that all are whole
+    ranks = np.rint(2 * stats.rankdata(np.abs(values))).astype(np.int64)  # doubled: mean ranks may end in .5
     positive = int(ranks[values > 0].sum())
     smaller = min(positive, n * (n + 1) - positive)
     is_exact = n <= MOST_EXACT
@@ -420,7 +421,7 @@ def _wilcoxon(values: Floats) -> SignificanceTest:
 
 
 def _exact(ranks: Ints, smaller: int) -> float:
-    """Return p of the smaller sum of doubled ranks: the chance of each sum up to it, rank by rank."""
+    """Compute the two-sided p-value of the smaller sum of doubled ranks, by convolution rank by rank."""
     chance = np.zeros(smaller + 1)
     chance[0] = 1.0
     for rank in ranks.tolist():
@@ -433,32 +434,31 @@ def _exact(ranks: Ints, smaller: int) -> float:
 # --- which correction ----------------------------------------------------------------------------------
 
 MAX_T = "max-t"
-"""The correction of the randomization test by itself."""
+"""The correction that only the randomization test can have."""
 
 
 def correction_of(correction: str, test: str) -> str:
-    """Return how the p-values of a test are adjusted: where others have max-T's, by Holm's correction."""
+    """Return the correction of a test's p-values: Holm's where max-T is not possible."""
     return "holm" if correction == MAX_T and test != "randomization" else correction
 
 
-# --- how many queries a difference needs ---------------------------------------------------------------
+# --- sample size ---------------------------------------------------------------------------------------
 
 POWER = 0.8
-"""How often a difference is to be found, as Sakai and most textbooks have it."""
+"""The probability of finding the difference, as in Sakai and most textbooks."""
 
 MOST_UNITS = 10**15
-"""Of more there is no number: they are as good as infinitely many."""
+"""The largest sample size that is reported as a number."""
 
 _LARGE_SAMPLE = 100_000
-"""Student's t of so many units is normal."""
+"""From this number of units on, the normal distribution replaces Student's t."""
 
 
 def sample_size(error: float, n_units: int, difference: float, level: float) -> int | None:
-    """Return how many units a t-test needs to find a difference with a power of 0.8.
+    """Compute the number of units that a t-test needs to find a difference with a power of 0.8.
 
-    The standard deviation of a unit is that of these: the standard error, above 0, times the root of their
-    number.
-    None where it would be more than `MOST_UNITS`.
+    The standard deviation of a unit is estimated from these units: the standard error, above 0, times the
+    square root of their number. The result is None if it would be above `MOST_UNITS`.
 
     References
     ----------
@@ -485,7 +485,7 @@ def sample_size(error: float, n_units: int, difference: float, level: float) -> 
 
 
 def _power(effect: float, n_units: int, level: float) -> float:
-    """Return how often t of so many units is beyond its critical value."""
+    """Compute the probability that t of `n_units` is above its critical value."""
     from scipy.special import nctdtr, stdtrit
 
     degrees, shift = n_units - 1, min(effect * math.sqrt(n_units), 30)  # nctdtr fails far away

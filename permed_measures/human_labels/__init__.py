@@ -1,1 +1,1 @@
-"""What people's labels of a sample say of a model's: how far both agree, and numbers corrected by them."""
+"""Compare people's labels of a sample with a model's, and correct means and differences by them."""

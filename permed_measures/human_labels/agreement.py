@@ -1,4 +1,4 @@
-"""How far two sets of labels agree: on grades, by kappa and alpha, and on the order of runs, by tau."""
+"""Agreement of two sets of labels: on grades, by kappa and alpha, and on the order of runs, by tau."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from permed_measures.intervals import zero_rounding_noise
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How the labels of people and those of the qrels agree.
+    """The agreement of people's labels with the labels of the qrels.
 
     Attributes
     ----------
     levels : ndarray, shape (n_levels,)
         The grades, ascending.
     counts : ndarray, shape (n_levels, n_levels)
-        How many documents have a grade in the qrels (row) and one by people (column).
+        Number of documents with a grade in the qrels (row) and a grade by people (column).
     left_out : int
-        How many have a grade below 0 in the qrels or by people, as of labels that failed.
+        Number of documents with a grade below 0 in the qrels or by people, such as failed labels.
     """
 
     levels: Floats
@@ -36,12 +36,12 @@ class Agreement:
 
     @classmethod
     def of(cls, labels: Floats, people: Floats) -> Agreement:
-        """Count the pairs of grades of some documents; NaN is no grade."""
+        """Count the pairs of grades of the same documents; NaN means no grade."""
         both = (labels >= 0) & (people >= 0)
         left_out = int((~np.isnan(labels) & ~np.isnan(people)).sum() - both.sum())
         levels = np.unique([labels[both], people[both]])
         n = len(levels)
-        row, column = (np.searchsorted(levels, each[both]) for each in (labels, people))
+        row, column = (np.searchsorted(levels, grades[both]) for grades in (labels, people))
         counts = np.bincount(row * n + column, minlength=n * n).reshape(n, n).astype(np.float64)
         return cls(levels, counts, left_out)
 
@@ -82,9 +82,10 @@ class Agreement:
 
 
 def chance_corrected(counts: Floats, weights: Floats) -> float | None:
-    """Return Cohen's weighted kappa of a table of counts; None where all labels are one grade.
+    """Compute Cohen's weighted kappa of a table of counts; None if all labels are one grade.
 
-    One minus the weighted disagreements over those of independent labels with the same margins.
+    Kappa is one minus the weighted disagreements over the disagreements of independent labels with the same
+    margins.
 
     References
     ----------
@@ -102,10 +103,10 @@ def chance_corrected(counts: Floats, weights: Floats) -> float | None:
 
 
 def krippendorffs_alpha(counts: Floats) -> float | None:
-    """Return Krippendorff's alpha for ordinal data of a table of counts; None where all are one grade.
+    """Compute Krippendorff's alpha for ordinal data from a table of counts; None if all labels are one grade.
 
-    The difference of two grades is the square of how many labels lie between them, half of their own
-    included. Both labels of a document count in both directions, and pairs by chance are without replacement.
+    The difference of two grades is the squared number of labels between them, including half of their own
+    labels. Each pair of labels counts in both directions, and chance pairs are drawn without replacement.
 
     References
     ----------
@@ -126,46 +127,47 @@ def krippendorffs_alpha(counts: Floats) -> float | None:
 
 
 def grades_by(judgments: Judgments, others: Judgments) -> Floats:
-    """Return the grades that other judgments have of the same documents, NaN where they have none."""
-    theirs = _by_document(others)
-    return np.array([theirs.get(document, np.nan) for document in _by_document(judgments)], np.float64)
+    """Look up the grades of the same documents in other judgments; NaN where they have none."""
+    other_grades = _grade_by_document(others)
+    documents = _grade_by_document(judgments)
+    return np.array([other_grades.get(document, np.nan) for document in documents], np.float64)
 
 
 def relabelled(rankings: JudgedRankings, grade: Floats) -> JudgedRankings:
-    """Return the rankings with other grades of the same documents."""
+    """Replace the grades of the judged documents."""
     return replace(rankings, judgments=replace(rankings.judgments, grade=grade))
 
 
-def _by_document(judgments: Judgments) -> dict[tuple[str, str], float]:
-    """Return the grade of each query and document, in the order of the judgments."""
+def _grade_by_document(judgments: Judgments) -> dict[tuple[str, str], float]:
+    """Map each query and document to its grade, in the order of the judgments."""
     queries = (judgments.query_ids[number] for number in judgments.query.tolist())
     documents = zip(queries, judgments.documents, strict=True)
     return dict(zip(documents, judgments.grade.tolist(), strict=True))
 
 
 FEWEST = 10
-"""On fewer queries (or clusters) nothing is said of the order of runs."""
+"""The smallest number of queries (or clusters) on which orders of runs are compared."""
 
 _VERDICTS = {1: "better", 0: "open", -1: "worse"}
 
 
 @dataclass(frozen=True)
 class OrderAgreement:
-    """How the order of runs by the labels of the qrels agrees with that by people's, on a measure.
+    """The agreement of the orders of runs by the labels of the qrels and by people's, on a measure.
 
     Attributes
     ----------
     tau_b, tau_ap : float or None
-        None where all runs are equal by one of both.
+        None if all runs are equal by one set of labels.
     exchanged : list of (str, str)
-        Runs of which the first is above the other by the labels of the qrels, and below by people's.
+        Pairs of runs: the first is above the second by the labels of the qrels, and below it by people's.
     pairs : int
         The number of pairs of runs.
     changed : list of (str, str, str, str)
-        Run, baseline, and the verdict by the labels of the qrels and by people's where these differ:
-        ``better``, ``worse`` or ``open``.
+        Run, baseline, and two different verdicts, by the labels of the qrels and by people's: ``better``,
+        ``worse`` or ``open``.
     verdicts : int
-        How many pairs have one; 0 where no test decides.
+        The number of pairs with a verdict; 0 if no test decides.
     """
 
     tau_b: float | None
@@ -183,11 +185,11 @@ class OrderAgreement:
         verdicts: Mapping[tuple[str, str], int],
         by_people: Mapping[tuple[str, str], int],
     ) -> OrderAgreement:
-        """Compare orders by means, and verdicts, by the labels of the qrels and by people's.
+        """Compare the means of runs, and the verdicts, by the labels of the qrels and by people's.
 
-        Verdicts are by pair of run and baseline: 1 better, 0 open, -1 worse.
+        The keys of verdicts are pairs of run and baseline; the values are 1 better, 0 open, -1 worse.
         """
-        ours, theirs = (np.array([each[run] for run in means]) for each in (means, people))
+        x, y = (np.array([by_run[run] for run in means]) for by_run in (means, people))
         pairs = list(combinations(means, 2))
         exchanged = [
             pair if _sign(means, pair) > 0 else pair[::-1]
@@ -199,7 +201,7 @@ class OrderAgreement:
             for pair, verdict in verdicts.items()
             if verdict != by_people[pair]
         ]
-        taus = tau_b(ours, theirs), tau_ap(ours, theirs)
+        taus = tau_b(x, y), tau_ap(x, y)
         return cls(*taus, exchanged, len(pairs), changed, len(verdicts))
 
 
@@ -210,8 +212,8 @@ class Orders:
     Attributes
     ----------
     queries, runs : int
-    of_measures : list of Order
-        One for each measure; empty where `reason` says why.
+    of_measures : list of OrderAgreement
+        One for each measure; empty if there is a `reason` why orders are not compared.
     reason : str
     """
 
@@ -221,20 +223,20 @@ class Orders:
     reason: str = ""
 
 
-def too_few(n_queries: int, n_units: int, unit: str) -> str:
-    """Say why the orders of runs are not compared on so few queries; empty where they are."""
+def reason_not_compared(n_queries: int, n_units: int, unit: str) -> str:
+    """Explain why the orders of runs are not compared on too few queries; empty if they are."""
     if n_units >= FEWEST:
         return ""
     units = "" if n_units == n_queries else f" ({pluralize(n_units, unit)})"
     return (
         f"The orders of the runs by both sets of labels are not compared: people judged all documents of "
-        f"{pluralize(n_queries, 'query')}{units}, and on fewer than {FEWEST} both orders go by which queries "
-        "these are, and differ more than the labels make them."
+        f"{pluralize(n_queries, 'query')}{units}, and on fewer than {FEWEST} both orders depend on the "
+        "choice of the queries, and differ more than the labels make them."
     )
 
 
 def tau_b(x: Floats, y: Floats) -> float | None:
-    """Return Kendall's tau-b; None where all values of one are equal.
+    """Compute Kendall's tau-b; None if all values of one side are equal.
 
     Values within 1e-12 of each other are equal.
 
@@ -253,12 +255,12 @@ def tau_b(x: Floats, y: Floats) -> float | None:
 
 
 def tau_ap(x: Floats, truth: Floats) -> float | None:
-    r"""Return the AP rank correlation; None where all values of one are equal.
+    r"""Compute the AP rank correlation; None if all values of one side are equal.
 
     .. math:: \tau_{AP} = \frac{2}{n - 1} \sum_{i=2}^n \frac{C(i)}{i - 1} - 1
 
-    with C(i) of the items above rank i by x that are above its item by the truth too: what changes at the top
-    counts more. Of equal values it is the mean over all their orders.
+    where C(i) counts the items above rank i by x that the truth ranks above its item too. Changes at the top
+    count more. With equal values it is the mean over all their orders.
 
     References
     ----------
@@ -281,14 +283,14 @@ def tau_ap(x: Floats, truth: Floats) -> float | None:
     for row, right in zip(a, (1 - b) / 2, strict=True):  # 1 where another is above by the truth, 1/2 if equal
         above, equal = int((row < 0).sum()), int((row == 0).sum())
         known = float(right[row < 0].sum())
-        # It is the k-th of those that are equal to it as often as any other of them.
+        # In the orders of equal items, this item is the k-th of them equally often for each k.
         parts = [(known + k / 2) / (above + k) for k in range(equal) if above + k]
         total += sum(parts) / equal
     return 2 * total / (len(x) - 1) - 1
 
 
 def _signs(values: Floats) -> Floats:
-    """Return 1 where the item of the row is above that of the column, -1 where below, 0 where equal."""
+    """Compare all items: 1 where the row's item is above the column's, -1 where below, 0 where equal."""
     return np.sign(zero_rounding_noise(np.subtract.outer(values, values)))
 
 
@@ -297,7 +299,7 @@ def _sign(means: Mapping[str, float], pair: Sequence[str]) -> float:
 
 
 def orders_json(orders: Orders | None, measures: Sequence[str]) -> Any:
-    """Return what the JSON holds of the orders."""
+    """Return the orders in a form for JSON."""
     if orders is None:
         return None
     of_measures = [

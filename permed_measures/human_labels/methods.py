@@ -1,4 +1,4 @@
-"""What a methods paragraph says of people's labels."""
+"""The part of a methods paragraph on people's labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from permed_measures.intervals import percent
 
 
 def about_people() -> Iterator[str]:
-    """Say how the agreement of both sets of labels is measured."""
+    """Name the measures of agreement of both sets of labels."""
     yield (
         "The agreement of the qrels with people's labels is Cohen's kappa, also with quadratic weights, and "
         "Krippendorff's alpha for ordinal grades."
@@ -18,29 +18,29 @@ def about_people() -> Iterator[str]:
 
 
 def corrected_by_people(
-    found: Sequence[Corrected], what: str, level: float, n_together: int = 1
+    estimates: Sequence[Corrected], what: str, level: float, n_together: int = 1
 ) -> Iterator[str]:
-    """Say how values are corrected by people's labels.
+    """Describe how values are corrected by people's labels.
 
     Parameters
     ----------
-    found : sequence of Corrected
+    estimates : sequence of Corrected
     what : str
         ``means`` or ``differences``.
     level : float
-        Of the intervals.
+        Level of the intervals.
     n_together : int
-        For how many of them the intervals hold at once, by Bonferroni's correction.
+        Number of simultaneous intervals, by Bonferroni's correction.
     """
-    known = [each for each in found if each.value is not None]
+    known = [estimate for estimate in estimates if estimate.value is not None]
     if not known:
         return
-    units = join_names(sorted({plural(each.unit) for each in known}))
+    units = join_names(sorted({plural(estimate.unit) for estimate in known}))
     yield (
         f"The {what} are corrected by people's labels with prediction-powered inference "
         "[@angelopoulos2023prediction; @angelopoulos2023ppi], which takes these as labels of a simple random "
         f"sample of the {units}."
     )
-    if any(each.interval for each in known):
+    if any(estimate.interval for estimate in known):
         together = f", simultaneous for {n_together:,} {what} by Bonferroni's correction" * (n_together > 1)
         yield f"The corrected {what} have {percent(level)} confidence intervals{together}."

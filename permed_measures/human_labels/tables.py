@@ -1,4 +1,4 @@
-"""What people's labels say of the qrels and of means, as tables and for other programs."""
+"""Tables and JSON on people's labels: their agreement with the qrels, and corrected numbers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from permed_measures.results.report import Section, low_high_fields
 from permed_measures.results.table import NONE, Cell, Style, Table, as_text
 
 
-class Line(NamedTuple):
-    """A mean or a difference: its names by their headings, by the labels of the qrels, and corrected."""
+class CorrectedRow(NamedTuple):
+    """A mean or a difference: names by heading, its value by the labels of the qrels, and its correction."""
 
     names: dict[str, str]
     value: float
@@ -22,10 +22,10 @@ class Line(NamedTuple):
 
 
 class TableTexts(NamedTuple):
-    """What the lines are: in a caption, in a sentence, the heading of the value, its sign, and the units."""
+    """Texts for a table of means or differences: caption, noun, heading and sign of the value, units."""
 
     caption: str
-    said: str
+    noun: str
     heading: str
     sign: str
     documents: str
@@ -38,17 +38,21 @@ DIFFERENCES_TEXTS = TableTexts(
 
 
 def section_of(
-    agreement: Agreement, kind: TableTexts, lines: Sequence[Line], interval: Sequence[str], style: Style
+    agreement: Agreement,
+    texts: TableTexts,
+    rows: Sequence[CorrectedRow],
+    interval: Sequence[str],
+    style: Style,
 ) -> Section:
-    """Return how people's labels agree with the qrels, and the means or differences that they correct.
+    """Build the section on people's labels: their agreement with the qrels, and the corrected numbers.
 
     Parameters
     ----------
     agreement : Agreement
-    kind : Kind
-    lines : sequence of Line
+    texts : TableTexts
+    rows : sequence of CorrectedRow
     interval : sequence of str
-        The heading of the intervals, and what else is to be said of them.
+        The heading of the intervals, then notes on them.
     style : Style
     """
     same, higher, lower = (
@@ -62,17 +66,17 @@ def section_of(
     values = (f"{name} {as_text(value, '.3f')}" for name, value in named.items())
     n_left, every = agreement.left_out, agreement.n + agreement.left_out
     left = f"{n_left:,} {'has' if n_left == 1 else 'have'} a grade below 0, which is left out; of the others "
-    texts = [
+    sentences = [
         f"Of {pluralize(every, 'document')} that people judged too, {left if n_left else ''}{same} have the "
         f"same grade in the qrels, {higher} a higher one and {lower} a lower one.",
         f"{', '.join(values)}.",
     ]
-    corrected = _corrections(kind, lines, interval, style)
-    return Section("People's labels", tables=[_grades(agreement), corrected], texts=texts)
+    corrected = _corrections(texts, rows, interval, style)
+    return Section("People's labels", tables=[_grades(agreement), corrected], texts=sentences)
 
 
 def _grades(agreement: Agreement) -> Table:
-    """Return how many documents have a grade in the qrels (a line each) and one by people."""
+    """Build the table of documents by their grade in the qrels (rows) and by people (columns)."""
     grades = [f"{level:g}" for level in agreement.levels]
     rows = [
         [Cell(grade), *(Cell(f"{n:,.0f}", value=n) for n in counts.tolist())]
@@ -84,48 +88,50 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
-def _corrections(kind: TableTexts, lines: Sequence[Line], interval: Sequence[str], style: Style) -> Table:
-    """Return a line for each number: as it is, as people would have it, and what more labels would do."""
+def _corrections(
+    texts: TableTexts, rows: Sequence[CorrectedRow], interval: Sequence[str], style: Style
+) -> Table:
+    """Build the table of corrected numbers: by both sets of labels, with intervals and the labels needed."""
 
-    def shown(value: float | None) -> Cell:
-        return Cell(style.text(value, kind.sign), value=value)
+    def number(value: float | None) -> Cell:
+        return Cell(style.text(value, texts.sign), value=value)
 
-    def ends(interval: tuple[float, float] | None, mark: str = "") -> Cell:
+    def low_high(interval: tuple[float, float] | None, mark: str = "") -> Cell:
         low, high = interval or (None, None)
-        return Cell(f"{shown(low).text} {shown(high).text}" if interval else NONE, mark=mark, value=low)
+        return Cell(f"{number(low).text} {number(high).text}" if interval else NONE, mark=mark, value=low)
 
-    rows: list[list[str | Cell]] = [
+    cells: list[list[str | Cell]] = [
         [
             *names.values(),
-            shown(value),
-            shown(found.value),
-            ends(found.interval, "*" * found.few_changed),
-            ends(found.alone),
-            Cell(f"{found.sampled:,} of {found.units:,}", value=found.sampled) if found.units else NONE,
-            Cell(NONE if found.more is None else f"{found.more:,}", value=found.more),
+            number(value),
+            number(estimate.value),
+            low_high(estimate.interval, "*" * estimate.few_changed),
+            low_high(estimate.alone),
+            Cell(f"{estimate.sampled:,} of {estimate.units:,}", value=estimate.sampled)
+            if estimate.units
+            else NONE,
+            Cell(NONE if estimate.more is None else f"{estimate.more:,}", value=estimate.more),
         ]
-        for names, value, found in lines
+        for names, value, estimate in rows
     ]
-    units = sorted({found.unit for _, _, found in lines if found.units})
-    sampled = {"query": "queries", "document": kind.documents}
+    estimates = [row.corrected for row in rows]
+    units = sorted({estimate.unit for estimate in estimates if estimate.units})
+    sampled = {"query": "queries", "document": texts.documents}
     notes = [
-        f"Corrected: {kind.said} over the same queries if people had judged all that the qrels judge "
+        f"Corrected: {texts.noun} over the same queries if people had judged all that the qrels judge "
         "(prediction-powered inference)",
-        *(
-            f"It is assumed that people judged a simple random sample of the {sampled[each]}"
-            for each in units
-        ),
+        *(f"Assumption: people judged a simple random sample of the {sampled[unit]}" for unit in units),
         *interval[1:],
         "People alone: the interval without the labels of the qrels",
         f"To halve: how many more {' or '.join(map(plural, units))} people must judge to halve the interval",
-        *([_FEW_QUERIES_NOTE] if any(found.few_changed for _, _, found in lines) else []),
-        *sorted({f"{NONE}: {found.reason}" for _, _, found in lines if found.reason}),
+        *([_FEW_QUERIES_NOTE] if any(estimate.few_changed for estimate in estimates) else []),
+        *sorted({f"{NONE}: {estimate.reason}" for estimate in estimates if estimate.reason}),
     ]
     return Table.of(
-        [*lines[0].names, kind.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
-        rows,
-        len(lines[0].names),
-        caption=f"{kind.caption}{style.unit} by the labels of the qrels, and corrected by those of people",
+        [*rows[0].names, texts.heading, "corrected", interval[0], "people alone", "judged", "to halve"],
+        cells,
+        len(rows[0].names),
+        caption=f"{texts.caption}{style.unit} by the labels of the qrels, and corrected by people's labels",
         notes=notes,
         spare=["people alone"],
         label="people",
@@ -133,13 +139,13 @@ def _corrections(kind: TableTexts, lines: Sequence[Line], interval: Sequence[str
 
 
 _FEW_QUERIES_NOTE = (
-    f"*: people's labels change the values of fewer than {FEW_CHANGED} sampled queries; such an interval has "
-    "the truth less often than it says"
+    f"*: people's labels change the values of fewer than {FEW_CHANGED} sampled queries; such an interval "
+    "contains the true value less often than its level says"
 )
 
 
 def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Section]:
-    """Return how the order of the runs by people's labels agrees with that by the qrels, if known."""
+    """Build the section that compares the orders of the runs by both sets of labels, if there is one."""
     if orders is None:
         return []
     heading = "Order of the runs"
@@ -152,20 +158,20 @@ def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Secti
     rows: list[list[str | Cell]] = [
         [
             name,
-            *(Cell(as_text(tau, ".3f"), value=tau) for tau in (each.tau_b, each.tau_ap)),
-            share(len(each.exchanged), each.pairs),
-            share(len(each.changed), each.verdicts),
+            *(Cell(as_text(tau, ".3f"), value=tau) for tau in (order.tau_b, order.tau_ap)),
+            share(len(order.exchanged), order.pairs),
+            share(len(order.changed), order.verdicts),
         ]
-        for name, each in zip(headings, orders.of_measures, strict=True)
+        for name, order in zip(headings, orders.of_measures, strict=True)
     ]
     table = Table.of(
         ["measure", "tau-b", "tau AP", "pairs exchanged", "verdicts changed"],
         rows,
-        caption=f"The order of {orders.runs:,} runs by the labels of the qrels and by those of people, on "
+        caption=f"The order of {orders.runs:,} runs by the labels of the qrels and by people's labels, on "
         f"{pluralize(orders.queries, 'query')} of which people judged all documents",
         notes=[
-            "tau-b: Kendall's; tau AP: Yilmaz, Aslam & Robertson's (2008), in which changes at the top count "
-            "more, and people's order is the truth",
+            "tau-b: Kendall's; tau AP: Yilmaz, Aslam & Robertson's (2008), with people's order as the truth; "
+            "changes at the top count more",
             "Verdict: better, worse or open, by the test on these queries alone",
         ],
         label="orders",
@@ -174,7 +180,7 @@ def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Secti
 
 
 def agreement_json(agreement: Agreement) -> dict[str, Any]:
-    """Return what the JSON holds of the agreement."""
+    """Return the agreement in a form for JSON."""
     return {
         "grades": agreement.levels.tolist(),
         "counts": agreement.counts.tolist(),
@@ -185,9 +191,9 @@ def agreement_json(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def flat(found: Corrected | None) -> dict[str, Any]:
-    """Return the fields of a corrected mean, a pair as two, as lines of a table have them."""
-    fields = asdict(found or Corrected())
+def flatten(corrected: Corrected | None) -> dict[str, Any]:
+    """Return the fields of a corrected value, with two fields for each interval; None without a value."""
+    fields = asdict(corrected or Corrected())
     for name in ("interval", "alone"):
         fields |= low_high_fields(f"{name}_", fields.pop(name))
-    return fields if found else dict.fromkeys(fields)
+    return fields if corrected else dict.fromkeys(fields)

@@ -1,4 +1,4 @@
-"""Panels, one for each measure: rows of points with intervals; the means of runs."""
+"""Plot panels, one for each measure, with rows of points and intervals; plot the means of runs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 Chosen = Measure | str | Iterable[Measure | str] | None
-"""The measures that are drawn; None is all."""
+"""The measures to draw; None means all."""
 
 
 class Point(NamedTuple):
     """A row of a panel.
 
-    `outcome` is one of `_LOOKS`, `marks` the letters of the runs that it is better than.
+    `outcome` is a key of `_LOOKS`; `marks` are the letters of the runs that this run is better than.
     """
 
     label: str
@@ -46,32 +46,32 @@ class Point(NamedTuple):
 
 
 _LOOKS = {"better": (WIN, WIN), "worse": (LOSS, LOSS), "open": ("0.35", "white"), "mean": ("black", "black")}
-"""The colour of each outcome, and what fills its point."""
+"""The colours of the line and of the filling of each outcome."""
 
 COLUMN, PAGE = 3.3, 7.0
-"""Inches: a panel is as wide as a column of a paper, several are as wide as its page."""
+"""The width in inches of a single panel (a column of a paper) and of several panels (a page)."""
 
 _MOST_COLUMNS = 3
-"""So many measures stand side by side; more make further lines of panels."""
+"""The largest number of panels side by side."""
 
 _MIN_UNITS_FOR_BARS = 5
-"""Fewer units than this have no bar."""
+"""The smallest number of units with bars."""
 
 _MANY = 35
-"""More rows than this are lower, and have smaller letters, so that 60 of them fit on a page."""
+"""With more rows, rows and letters are smaller, so that 60 rows fit on a page."""
 
 
 def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
-    """Return an Axes for each of n measures, those that are given or side by side in a new figure.
+    """Return an Axes for each of n measures: the given ones, or new ones side by side in a new figure.
 
     Parameters
     ----------
     ax : Axes, iterable of them, or None
     n : int
     height : float
-        Of a panel in inches.
+        Height of a panel in inches.
     sharing : dict
-        For ``Figure.subplots``.
+        Arguments of ``Figure.subplots``.
     """
     if ax is None:
         n_columns = min(n, _MOST_COLUMNS)
@@ -79,22 +79,22 @@ def axes_of(ax: Any, n: int, height: float, **sharing: Any) -> list[Axes]:
         size = COLUMN if n == 1 else PAGE, n_lines * height
         figure: Figure = matplotlib(".pyplot").figure(figsize=size, layout="constrained")
         axes = list(figure.subplots(n_lines, n_columns, squeeze=False, **sharing).flat)
-        for each in axes[n:]:
-            each.remove()
-        for each in axes[n - n_columns : n]:  # also where the line below has fewer panels
-            each.tick_params(labelbottom=True)
+        for unused in axes[n:]:
+            unused.remove()
+        for lowest in axes[n - n_columns : n]:  # the last panel of each column, also above a shorter line
+            lowest.tick_params(labelbottom=True)
         return axes[:n]
-    given = axes_in(ax)
-    if len(given) != n:
+    axes = axes_in(ax)
+    if len(axes) != n:
         hint = f"figure.subplots({n}) has as many; or name one measure" if n > 1 else ""
         raise InputError(
-            f"ax must be one Axes for each of {pluralize(n, 'measure')} (found {len(given)})", hint=hint
+            f"ax must be one Axes for each of {pluralize(n, 'measure')} (found {len(axes)})", hint=hint
         )
-    return given
+    return axes
 
 
 def explain(axes: Sequence[Axes], ax: Any, lines: Iterable[str]) -> None:
-    """Say above the panels what they show: over the whole of a new figure, else over the first Axes."""
+    """Explain the panels in a title, over the whole of a new figure, or over the first given Axes."""
     look: dict[str, Any] = {"fontsize": "small", "color": "0.25", **AS_WRITTEN}
     if ax is not None:
         axes[0].set_title("\n".join(lines), loc="left", **look)
@@ -104,19 +104,19 @@ def explain(axes: Sequence[Axes], ax: Any, lines: Iterable[str]) -> None:
 
 
 _LETTERS = 14
-"""Small letters to an inch, about."""
+"""The approximate number of small letters per inch."""
 
 _FEWEST_LETTERS = 14
-"""A label has lines of so many letters, however long the names beside it are."""
+"""The smallest width of a label in letters, however long the names beside it are."""
 
 
 def labelled(axes: Sequence[Axes], ax: Any, text: str, beside: Iterable[str] = ()) -> str:
-    """Break the label of a panel into lines that are no wider than the panel, with names beside it."""
+    """Break the label of a panel into lines that fit into the panel, beside the names of its rows."""
     if ax is not None:
         return wrapped(text)
     figure: Any = axes[0].figure
     letters = _LETTERS * figure.get_figwidth() / min(len(axes), _MOST_COLUMNS)
-    names = max((len(shown_name(each)) for each in beside), default=0)
+    names = max((len(shown_name(name)) for name in beside), default=0)
     return wrapped(text, max(int(letters) - names, _FEWEST_LETTERS))
 
 
@@ -128,7 +128,7 @@ def rows_axes(ax: Any, panels: Sequence[Sequence[Point]]) -> list[Axes]:
 
 
 def sorted_panels(panels: Sequence[Sequence[Point]], n_units: int) -> list[list[Point]]:
-    """Return panels with the rows in the order of the first, the highest on top, and no bars of few units."""
+    """Sort the rows of all panels by the first panel, the highest on top; drop bars of few units."""
     rows = sorted(zip(*panels, strict=True), key=lambda points: -round(points[0].value, 12))
     if n_units < _MIN_UNITS_FOR_BARS:
         rows = [tuple(point._replace(interval=None) for point in points) for points in rows]
@@ -138,36 +138,36 @@ def sorted_panels(panels: Sequence[Sequence[Point]], n_units: int) -> list[list[
 def about_bars(
     panels: Iterable[Iterable[Point]], bar: str, n_units: int, unit: str, missing: str
 ) -> list[str]:
-    """Say what bars are, where there are any, and why points have none, where they have not."""
-    bars = {point.interval is not None for point in chain(*panels)}
-    said = [f"bar: {bar}"] * (True in bars)
+    """Explain the bars, if there are any, and why points have no bar, if some have none."""
+    has_bar = {point.interval is not None for point in chain(*panels)}
+    bars = [f"bar: {bar}"] * (True in has_bar)
     why = f"fewer than {_MIN_UNITS_FOR_BARS} {plural(unit)}" if n_units < _MIN_UNITS_FOR_BARS else missing
-    return [*said, *[f"no {'bar' if said else 'CI'}: {why}"] * (False in bars)]
+    return [*bars, *[f"no {'bar' if bars else 'CI'}: {why}"] * (False in has_bar)]
 
 
 def one_scale(panels: Iterable[Iterable[Point]]) -> bool:
-    """Return whether measures can have one scale: all values are between -1 and 1."""
+    """Check whether panels can share one scale: all values are between -1 and 1."""
     return all(abs(x) <= 1 for point in chain(*panels) for x in (point.value, *(point.interval or ())))
 
 
 def draw_panel(ax: Axes, panel: Sequence[Point], about: str) -> None:
-    """Draw the points of a measure with their bars, a row for each."""
+    """Draw the points of a measure with their bars, each in a row."""
     many = len(panel) > _MANY
     letters = "x-small" if many else "small"
     for name, (colour, filling) in _LOOKS.items():
-        here = [(y, point) for y, point in enumerate(panel) if point.outcome == name]
-        bars = [(y, *point.interval) for y, point in here if point.interval]
+        points = [(y, point) for y, point in enumerate(panel) if point.outcome == name]
+        bars = [(y, *point.interval) for y, point in points if point.interval]
         if bars:
-            at, low, high = zip(*bars, strict=True)
-            ax.hlines(at, low, high, colors=colour, linewidth=1.4)
-        if here:
+            rows, low, high = zip(*bars, strict=True)
+            ax.hlines(rows, low, high, colors=colour, linewidth=1.4)
+        if points:
             look: dict[str, Any] = {
                 "color": colour,
                 "markerfacecolor": filling,
                 "markersize": 4 if many else 5.5,
             }
-            places, x = zip(*((place, point.value) for place, point in here), strict=True)
-            ax.plot(x, places, "o", linestyle="none", label=name, zorder=3, **look)
+            rows, x = zip(*((y, point.value) for y, point in points), strict=True)
+            ax.plot(x, rows, "o", linestyle="none", label=name, zorder=3, **look)
     labels = [f"{shown_name(point.label)}  {point.letter}".rstrip() for point in panel]
     ax.set_yticks(range(len(panel)), labels, fontsize=letters, **AS_WRITTEN)
     ax.set_ylim(len(panel) - 0.4, -0.6)
@@ -198,17 +198,16 @@ def plot_means(
         Judgments in any form. A data set of ir_datasets knows the conversation of each query.
     runs : mapping of str to RunLike
     measures : Measure or str, or an iterable of them, or a dict of name to measure
-        Each has its own Axes; the runs are in the order of the first.
+        Each has its own Axes; the first one orders the runs.
     clusters : str, mapping or callable, optional
-        Which queries belong together, as in `compare`: by default the conversations of a data set that has
-        them.
+        The cluster of each query, as in `compare`: by default its conversation, if the data set has them.
     level : float, between 0 and 1
-        Of the intervals.
+        Level of the intervals.
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     ax : matplotlib Axes, or an iterable of them, optional
-        Where to draw, one for each measure; a new Figure if left out, 3.3 inches wide for one measure and 7
-        for more.
+        The Axes to draw on, one for each measure; a new Figure if left out, 3.3 inches wide for one measure
+        and 7 for more.
 
     Returns
     -------
@@ -218,13 +217,13 @@ def plot_means(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation, naming the run; if there are more or fewer Axes than measures, or matplotlib is
-        missing.
+        As for an evaluation, with the name of the run; if there are more or fewer Axes than measures, or
+        matplotlib is missing.
 
     Notes
     -----
-    The intervals are those of `uncertainty` for other topics, each of one run alone: that two of them overlap
-    does not say that the runs do not differ. `plot_forest` has the differences.
+    The intervals are the intervals of `uncertainty` for other topics, each of one run alone: two runs may
+    differ significantly although their intervals overlap. `plot_forest` plots the differences.
 
     Examples
     --------
@@ -254,33 +253,33 @@ def draw_means(
     level: float = 0.95,
     ax: Axes | Iterable[Axes] | None = None,
 ) -> list[Axes]:
-    """Plot means; see `plot_means`.
+    """Plot means of evaluated runs; see `plot_means`.
 
     Parameters
     ----------
     measures : sequence of Measure
     values : mapping of str to ndarray, shape (n_measures, n_queries)
-        Of each run.
+        By name of the run.
     cluster : ndarray of int64, shape (n_queries,)
         The cluster of each query.
     clusters : str
-        What the clusters are; empty without any.
+        Name of the clusters; empty without clusters.
     level, ax
         As in `plot_means`.
     """
     n_units, unit = int(cluster.max()) + 1, "cluster" if clusters else "query"
-    intervals = [measure_intervals(measures, each.T, cluster, level) for each in values.values()]
+    intervals = [measure_intervals(measures, of_run.T, cluster, level) for of_run in values.values()]
     points = [
         [
-            Point(run, "", float(each[number].mean()), found[number].value, "mean")
-            for (run, each), found in zip(values.items(), intervals, strict=True)
+            Point(run, "", float(of_run[index].mean()), estimates[index].value, "mean")
+            for (run, of_run), estimates in zip(values.items(), intervals, strict=True)
         ]
-        for number in range(len(measures))
+        for index in range(len(measures))
     ]
     panels = sorted_panels(points, n_units)
     axes = rows_axes(ax, panels)
-    for each_ax, panel, heading in zip(axes, panels, headings_of(measures), strict=True):
-        draw_panel(each_ax, panel, labelled(axes, ax, f"mean {heading}", values))
+    for panel_ax, panel, heading in zip(axes, panels, headings_of(measures), strict=True):
+        draw_panel(panel_ax, panel, labelled(axes, ax, f"mean {heading}", values))
     bar = f"{percent(level)} CI of the mean{f', by {clusters}' * bool(clusters)}"
     explain(axes, ax, about_bars(panels, bar, n_units, unit, no_variance(n_units, unit)))
     return axes

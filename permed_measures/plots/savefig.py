@@ -1,4 +1,4 @@
-"""What plots are drawn with: names as they are written, files, and SVG within a page."""
+"""Helpers of all plots: names as written, files, and SVG for a page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ WIN, LOSS = "#0b57a4", "#b3440b"
 """The colours of gains and losses, in plots and on pages."""
 
 AS_WRITTEN: dict[str, Any] = {"parse_math": False, "usetex": False}
-"""Properties of a matplotlib Text in which $ and backslash mean nothing."""
+"""Properties of a matplotlib Text that draws $ and backslash as they are."""
 
 _LONGEST_TICK = 34
 
 
 def matplotlib(name: str = "") -> Any:
-    """Import matplotlib or a module of it, or raise an error that says how to install it."""
+    """Import matplotlib or one of its modules, or raise an error with the command to install it."""
     try:
         return import_module(f"matplotlib{name}")
     except ImportError:
@@ -46,7 +46,7 @@ def matplotlib(name: str = "") -> Any:
 
 
 def shown_name(text: str) -> str:
-    """Return a name as plots show it: on one line; of a long one the beginning and the end."""
+    """Shorten a name for a plot to one line; a long name keeps its beginning and its end."""
     line = " ".join(one_line(text).split())
     return line if len(line) <= _LONGEST_TICK else f"{line[: _LONGEST_TICK - 13]}…{line[-12:]}"
 
@@ -58,31 +58,31 @@ def wrapped(text: str, width: int | None = None) -> str:
 
 
 PLOT_ENDINGS = (".pdf", ".svg", ".png")
-"""The kinds of files that a plot can be saved as."""
+"""The endings of the file formats of plots."""
 
 
 def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
-    """Save the figure of a plot as a file; the file is written whole or not at all.
+    """Save the figure of a plot as a file, whole or not at all.
 
     Parameters
     ----------
     ax : matplotlib Axes, or an iterable of them
-        What a plot returns, or one of these, of any one figure: it is saved with all it holds.
+        The Axes that a plot function returns, or any Axes of one figure; the whole figure is saved.
     path : str or path-like
         Its ending is ``.pdf``, ``.svg`` or ``.png`` (200 dots per inch).
 
     Raises
     ------
     InputError
-        For another ending, what is no Axes, or Axes of several figures.
+        For another ending, an object that is not an Axes, or Axes of several figures.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    The same plot gives the same bytes: no file has a date in it. Letters are embedded in a PDF as TrueType
-    fonts where the font allows it, as publishers ask, and are outlines in an SVG. Several threads may save
-    plots: one waits for the other. Afterwards matplotlib's settings are what they were.
+    The same plot gives the same bytes: files have no date. A PDF embeds letters as TrueType fonts if the font
+    allows it, as publishers ask; an SVG has outlines of letters. Several threads may save plots; each waits
+    for the other. matplotlib's settings are the same afterwards.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
         raise InputError(
             f"a plot is saved as {', '.join(PLOT_ENDINGS)} (found the ending {ending!r})", where=str(path)
         )
-    figures: set[Any] = {each.figure.figure for each in axes_in(ax)}  # of a part of a figure, the whole
+    figures: set[Any] = {axes.figure.figure for axes in axes_in(ax)}  # the whole figure of a subfigure
     if len(figures) != 1:
         raise InputError(f"a plot is saved from the Axes of one figure (found {len(figures)} figures)")
     [figure] = figures
@@ -115,22 +115,22 @@ def save_plot(ax: Axes | Iterable[Axes], path: str | os.PathLike[str]) -> None:
 
 
 def axes_in(ax: Any) -> list[Axes]:
-    """Return the Axes that are given: one, or all of an iterable, such as the rows of ``plt.subplots``."""
-    given: list[Axes] = np.array([*ax] if isinstance(ax, Iterable) else [ax], object).ravel().tolist()
-    for each in given:
-        if not isinstance(each, matplotlib(".axes").Axes):
-            raise InputError(f"ax must be a matplotlib Axes (found {type(each).__name__})")
-    return given
+    """List the given Axes: one, or all of an iterable, such as the rows of ``plt.subplots``."""
+    axes: list[Axes] = np.array([*ax] if isinstance(ax, Iterable) else [ax], object).ravel().tolist()
+    for element in axes:
+        if not isinstance(element, matplotlib(".axes").Axes):
+            raise InputError(f"ax must be a matplotlib Axes (found {type(element).__name__})")
+    return axes
 
 
 @contextmanager
 def _last_resort(figure: Figure) -> Iterator[list[str]]:
-    """Yield the letters of a figure that none of its fonts has, and have them drawn as boxes meanwhile.
+    """Yield the letters that no font of a figure has; inside the block they are drawn as boxes.
 
-    With a font that has boxes for all letters, matplotlib itself warns of none.
+    The boxes come from a font with a box for each letter, so that matplotlib does not warn.
     """
     for ax in figure.axes:
-        ax.get_xticklabels(), ax.get_yticklabels()  # which matplotlib writes only then
+        ax.get_xticklabels(), ax.get_yticklabels()  # matplotlib writes their texts only now
     fonts, missing, before = matplotlib(".font_manager"), set(), []
     for text in figure.findobj(matplotlib(".text").Text):
         letters = {letter for letter in text.get_text() if not letter.isascii()}
@@ -161,19 +161,19 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
 }
 _SETTINGS = {"svg.hashsalt": "permed-measures", "pdf.fonttype": 42}
 _MATPLOTLIB_LOCK = RLock()
-"""Held while a figure is drawn: matplotlib's settings are those of all threads."""
+"""The lock for drawing a figure: all threads share matplotlib's settings."""
 
 
 def _drawn(figure: Figure, ending: str, **settings: Any) -> bytes:
-    """Draw a figure into the bytes of a file; `_MATPLOTLIB_LOCK` is held."""
-    content, of_process = io.BytesIO(), matplotlib().rcParams
+    """Draw a figure into the bytes of a file; the caller holds `_MATPLOTLIB_LOCK`."""
+    content, rc_params = io.BytesIO(), matplotlib().rcParams
     settings = {**_SETTINGS, **settings}
-    before = {name: of_process[name] for name in settings}  # rc_context would put back those of others too
-    of_process.update(settings)
+    before = {name: rc_params[name] for name in settings}  # rc_context would reset all other settings too
+    rc_params.update(settings)
     try:
         figure.savefig(content, format=ending, **_KEYWORDS[ending])
     finally:
-        of_process.update(before)
+        rc_params.update(before)
     return content.getvalue()
 
 
@@ -192,36 +192,36 @@ _ON_PAGES = {
     WIN: f"var(--win, {WIN})",
     LOSS: f"var(--loss, {LOSS})",
 }
-"""What the colours of plots are on a page, which may be dark."""
+"""The page's colour for each colour of a plot; a page may be dark."""
 _SVG, _LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 
 
 def inline_svg(figure: Figure) -> str:
-    """Draw a figure as SVG for a page: with the page's colours and letters, and as wide as its place."""
+    """Draw a figure as SVG for a page, with the page's colours and fonts, and without a fixed size."""
     from xml.etree import ElementTree
 
     with _MATPLOTLIB_LOCK, _last_resort(figure):  # the browser has fonts of its own
         drawn = _drawn(figure, "svg", **{"svg.fonttype": "none"})
     root, prefix = ElementTree.fromstring(drawn), f"p{zlib.crc32(drawn):08x}"
     for parent in list(root.iter()):
-        parent.tag = parent.tag.removeprefix(f"{{{_SVG}}}")  # names of the page's own
+        parent.tag = parent.tag.removeprefix(f"{{{_SVG}}}")  # HTML has no namespaces
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
-                parent.remove(child)  # a style would be one of the whole page
-    for each in root.iter():
-        found = each.attrib
-        links = {"href": found.pop(_LINK, ""), "clip-path": found.pop("clip-path", "")}
-        found |= {name: link.replace("#", f"#{prefix}") for name, link in links.items() if link}
-        if "id" in found and each.tag in ("path", "clipPath"):
-            found["id"] = prefix + found["id"]  # a page has several plots
+                parent.remove(child)  # a style would apply to the whole page
+    for element in root.iter():
+        attributes = element.attrib
+        links = {"href": attributes.pop(_LINK, ""), "clip-path": attributes.pop("clip-path", "")}
+        attributes |= {name: link.replace("#", f"#{prefix}") for name, link in links.items() if link}
+        if "id" in attributes and element.tag in ("path", "clipPath"):
+            attributes["id"] = prefix + attributes["id"]  # ids are unique on a page with several plots
         else:
-            found.pop("id", None)
+            attributes.pop("id", None)
         style = re.sub(
-            r"#[0-9a-f]{6}", lambda colour: _ON_PAGES.get(colour[0], colour[0]), found.get("style", "")
+            r"#[0-9a-f]{6}", lambda colour: _ON_PAGES.get(colour[0], colour[0]), attributes.get("style", "")
         )
         if style:
-            found["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
+            attributes["style"] = re.sub(r"(font: [^;']*?px )[^;]*", r"\1system-ui, sans-serif", style)
     root.set("xmlns", _SVG)
-    root.set("style", f"fill: {_INK_COLOUR}")  # what is black has no colour of its own
+    root.set("style", f"fill: {_INK_COLOUR}")  # black elements have no colour of their own
     del root.attrib["width"], root.attrib["height"]
     return ElementTree.tostring(root, encoding="unicode")

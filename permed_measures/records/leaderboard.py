@@ -347,7 +347,8 @@ def leaderboard(
     notes = [*evaluator.notes(), *notes]
     paired, untested, tested = _paired(found, unit, cluster, notes), None, None
     if paired.pairs:
-        tested = randomize(paired.sums(paired.n_clusters), paired.places(), options.resamples, seed, level)
+        sums, columns = paired.sums(paired.n_clusters), paired.pair_columns()
+        tested = randomize(sums, columns, options.resamples, seed, level)
         untested = Comparison([], paired.measures, None, options, {}, [], paired, comparison_report)
         untested = replace(untested, origin=origin, dataset=dataset_of(loaded), runs=named)
         if resamples is None:

@@ -33,9 +33,9 @@ class CollectionMeans(Result):
     Attributes
     ----------
     found : mapping of str to Evaluations
-        By the name of the collection; all of the same runs and measures.
+        By name of the collection, with the same runs and measures in each.
     style : Style
-        How means are written in tables.
+        The format of means in tables.
     origin : Origin or None
         The command.
     """
@@ -45,7 +45,7 @@ class CollectionMeans(Result):
     origin: Origin | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a measure that is named like another column of the rows."""
+        """Raise InputError for a measure that has the name of another column."""
         check_headings(["run", "collection", "queries"], self.measures)
 
     @property
@@ -61,59 +61,67 @@ class CollectionMeans(Result):
     @cached_property
     def means(self) -> npt.NDArray[np.float64]:
         """The means, of shape (n_measures, n_runs, n_collections)."""
-        found = [run.aggregated for each in self.found.values() for run in each.evaluations.values()]
-        rows = np.array([list(means.values()) for means in found])
-        return rows.reshape(len(self.found), len(self.runs), len(self.measures)).T
+        rows = [
+            list(run.aggregated.values())
+            for evaluations in self.found.values()
+            for run in evaluations.evaluations.values()
+        ]
+        return np.array(rows).reshape(len(self.found), len(self.runs), len(self.measures)).T
 
     @property
     def n_queries(self) -> dict[str, int]:
         """The number of judged queries of each collection."""
-        return {name: each.queries(self.runs[0])["judged"] for name, each in self.found.items()}
+        first = self.runs[0]
+        return {name: evaluations.queries(first)["judged"] for name, evaluations in self.found.items()}
 
     @property
     def notes(self) -> list[str]:
-        """What is to be known about the runs, each with its collection."""
-        named = {(name, run): each for name, each in self.found.items() for run in self.runs}
-        return [f"{name}: {note}" for (name, run), each in named.items() for note in each.notes_on(run)]
+        """The notes on the runs, each with its collection."""
+        return [
+            f"{name}: {note}"
+            for name, evaluations in self.found.items()
+            for run in self.runs
+            for note in evaluations.notes_on(run)
+        ]
 
     def report(self) -> Report:
-        """Return which run has the highest mean of means, and a table for each measure."""
+        """Build the report: the run with the highest mean of means, and a table for each measure."""
         size = f"{pluralize(len(self.runs), 'run')}, {pluralize(len(self.n_queries), 'collection')}"
         return Report(
             size,
             self._finding(),
-            [Section(tables=[self._table(number)]) for number in range(len(self.measures))],
+            [Section(tables=[self._table(index)]) for index in range(len(self.measures))],
             self.notes,
             self._content,
             self._rows,
             partial(how_made, self.measures, self.origin),
         )
 
-    # --- what is printed -------------------------------------------------------------------------------
+    # --- table and finding -----------------------------------------------------------------------------
 
-    def _values(self, number: int) -> list[list[float]]:
-        """Return the values of a measure: of each run by collection, then their mean."""
-        values = self.means[number]
-        found: list[list[float]] = np.column_stack([values, values.mean(axis=1)]).tolist()
-        return found
+    def _values(self, measure: int) -> list[list[float]]:
+        """Return the values of a measure, by its number: for each run by collection, then their mean."""
+        values = self.means[measure]
+        rows: list[list[float]] = np.column_stack([values, values.mean(axis=1)]).tolist()
+        return rows
 
-    def _ranks(self, number: int) -> list[list[int]]:
-        """Return the rank of each run on each collection; equal values share one."""
-        columns = self.means[number].T.tolist()
+    def _ranks(self, measure: int) -> list[list[int]]:
+        """Rank the runs on each collection; equal values share a rank."""
+        columns = self.means[measure].T.tolist()
         ranks = ([competition_rank(value, column) for value in column] for column in columns)
         return [list(row) for row in zip(*ranks, strict=True)]
 
-    def _table(self, number: int) -> Table:
-        values, ranks, measure = self._values(number), self._ranks(number), self.measures[number]
-        one_of_each = next(iter(self.found.values()))
-        columns = [one_of_each.cells(measure, column, self.style) for column in zip(*values, strict=True)]
-        if measure.NAME in COUNTS:  # whose mean is no whole number
-            columns[-1] = [Cell(f"{own[-1]:,.1f}", value=own[-1]) for own in values]
+    def _table(self, index: int) -> Table:
+        values, ranks, measure = self._values(index), self._ranks(index), self.measures[index]
+        evaluations = next(iter(self.found.values()))
+        columns = [evaluations.cells(measure, column, self.style) for column in zip(*values, strict=True)]
+        if measure.NAME in COUNTS:  # a mean of counts need not be a whole number
+            columns[-1] = [Cell(f"{of_run[-1]:,.1f}", value=of_run[-1]) for of_run in values]
         rows: list[list[str | Cell]] = []
-        for name, cells, placed in zip(self.runs, zip(*columns, strict=True), ranks, strict=True):
-            worst = f"{min(placed)}\N{EN DASH}{max(placed)}"
-            rows.append([name, *cells, Cell(worst, value=min(placed))])
-        heading = headings_of(self.measures)[number]
+        for name, cells, of_run in zip(self.runs, zip(*columns, strict=True), ranks, strict=True):
+            best_to_worst = f"{min(of_run)}\N{EN DASH}{max(of_run)}"
+            rows.append([name, *cells, Cell(best_to_worst, value=min(of_run))])
+        heading = headings_of(self.measures)[index]
         return Table.of(
             ["run", *self.n_queries, MEAN, "ranks"],
             rows,
@@ -129,57 +137,62 @@ class CollectionMeans(Result):
         )
 
     def _finding(self) -> list[str]:
-        """Say which run is highest on the first measure, on how many collections, and if any one decides.
+        """Name the highest run on the first measure, and whether that depends on one collection.
 
-        Of the other measures it is said which run has the highest mean; of one run what its means are.
+        Name the runs with the highest mean on the other measures. For a single run, give its means.
         """
         heading, values = headings_of(self.measures)[0], self._values(0)
+        n_collections = pluralize(len(self.n_queries), "collection")
         if len(self.runs) == 1:
             means = [
-                self._written(number, self._values(number)[0][-1]) for number in range(len(self.measures))
+                self._mean_text(index, self._values(index)[0][-1]) for index in range(len(self.measures))
             ]
-            each = join_names(map(" ".join, zip(headings_of(self.measures), means, strict=True)))
-            of = pluralize(len(self.n_queries), "collection")
-            return [f"{self.runs[0]} has, as means of {of}, {each}."]
+            texts = join_names(map(" ".join, zip(headings_of(self.measures), means, strict=True)))
+            return [f"{self.runs[0]} has, as means of {n_collections}, {texts}."]
         others = self._highest_on_others()
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
         style = Style(1) if self.measures[0].NAME in COUNTS else self.style
-        mean = format_distinguishable([own[-1] * style.scale for own in values], style.decimals) + style.sign
+        scaled = [of_run[-1] * style.scale for of_run in values]
+        mean = format_distinguishable(scaled, style.decimals) + style.sign
         if len(best) > 1:
             return [f"{join_names(best)} have the highest mean {heading}, {mean}.", *others]
-        place = self.runs.index(best[0])
-        n_first = self._ranks(0)[place].count(1)
-        said = [
+        index = self.runs.index(best[0])
+        n_first = self._ranks(0)[index].count(1)
+        sentences = [
             f"{best[0]} has the highest mean {heading}, {mean}, and the highest {heading} on "
-            f"{n_first} of {pluralize(len(self.n_queries), 'collection')}."
+            f"{n_first} of {n_collections}."
         ]
-        said += [self._without_one(place)] if len(self.n_queries) > 2 else []
-        return [*said, *others, "No significance test was run."]
+        sentences += [self._without_one(index)] if len(self.n_queries) > 2 else []
+        return [*sentences, *others, "No significance test was run."]
 
-    def _written(self, number: int, mean: float) -> str:
-        """Write the mean of means of a measure."""
-        is_count = self.measures[number].NAME in COUNTS
+    def _mean_text(self, measure: int, mean: float) -> str:
+        """Format the mean of means of a measure, by its number."""
+        is_count = self.measures[measure].NAME in COUNTS
         return f"{mean:,.1f}" if is_count else self.style.text(mean) + self.style.sign
 
     def _highest_on_others(self) -> list[str]:
-        """Say which runs have the highest means of the measures but the first."""
-        columns = [self._values(number) for number in range(len(self.measures))]
-        means = {run: [column[place][-1] for column in columns] for place, run in enumerate(self.runs)}
+        """Name the runs with the highest means on the measures after the first."""
+        columns = [self._values(index) for index in range(len(self.measures))]
+        means = {run: [column[row][-1] for column in columns] for row, run in enumerate(self.runs)}
         headings = headings_of(self.measures)
-        counts = [text for text, each in zip(headings, self.measures, strict=True) if each.NAME in COUNTS]
-        said = highest(headings, means, self.style, counts)[1:]
-        return [each.replace("Highest on", "Highest mean on", 1) for each in said]
-
-    def _without_one(self, place: int) -> str:
-        """Say whether the run with the highest mean still has it when one collection is left out."""
-        values, names = self.means[0], list(self.n_queries)
-        others = [np.delete(values, number, axis=1).mean(axis=1) for number in range(len(names))]
-        lost = [
-            name for name, means in zip(names, others, strict=True) if not isclose(means[place], means.max())
+        counts = [
+            heading
+            for heading, measure in zip(headings, self.measures, strict=True)
+            if measure.NAME in COUNTS
         ]
-        run = self.runs[place]
+        sentences = highest(headings, means, self.style, counts)[1:]
+        return [text.replace("Highest on", "Highest mean on", 1) for text in sentences]
+
+    def _without_one(self, index: int) -> str:
+        """Tell whether a run keeps the highest mean when any one collection is left out."""
+        values, names = self.means[0], list(self.n_queries)
+        others = [np.delete(values, column, axis=1).mean(axis=1) for column in range(len(names))]
+        lost = [
+            name for name, means in zip(names, others, strict=True) if not isclose(means[index], means.max())
+        ]
+        run = self.runs[index]
         if not lost:
             return f"Whichever collection is left out, no run has a higher mean than {run}."
         return f"Another run has a higher mean than {run} if {' or '.join(lost)} is left out."
@@ -187,8 +200,8 @@ class CollectionMeans(Result):
     # --- other programs ----------------------------------------------------------------------------------
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for place, run in enumerate(self.runs):
-            values = self.means[:, place]
+        for index, run in enumerate(self.runs):
+            values = self.means[:, index]
             columns = {**dict(zip(self.n_queries, values.T, strict=True)), MEAN: values.mean(axis=1)}
             for name, by_measure in columns.items():
                 measured = dict(zip(map(name_of, self.measures), map(float, by_measure), strict=True))

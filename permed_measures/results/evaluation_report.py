@@ -1,4 +1,4 @@
-"""The report of evaluations: a table of means or of the values of each query, and which runs are highest."""
+"""The report of evaluations: a table of means or of the values of each query, and the highest runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def evaluation_report(found: Evaluations, digits: int | None = None, in_percent:
     digits : int, optional
         Number of decimals in tables; if left out four, or two in percent.
     in_percent : bool
-        Whether means are written in percent.
+        Whether to write means in percent.
     """
     style = Style.of(digits, in_percent)
     n_queries = found.queries(next(iter(found.evaluations)))["judged"]
@@ -51,14 +51,14 @@ def evaluation_report(found: Evaluations, digits: int | None = None, in_percent:
 
 
 def evaluation_methods(found: Evaluations) -> Methods:
-    """Describe how the numbers of evaluations were made, as a paper says it."""
+    """Describe how the numbers of evaluations were computed, for a paper."""
     n_queries = found.queries(next(iter(found.evaluations)))["judged"]
     runs = [*found.evaluations]
     return methods_of(found.shown, found.origin, runs, n_queries, _means(found, n_queries))
 
 
 def _means(found: Evaluations, n_queries: int) -> Iterator[str]:
-    """Say what the values are means of."""
+    """Describe the means, or the values of each query."""
     if found.by_query:
         yield "The values are those of each query."
         return
@@ -75,7 +75,7 @@ def _means(found: Evaluations, n_queries: int) -> Iterator[str]:
 
 
 def _finding(found: Evaluations, style: Style) -> list[str]:
-    """Say which run is highest on each measure, or what the only one scores."""
+    """Name the highest run on each measure, or give the values of a single run."""
     runs = {name: _overall(found, name) for name in found.evaluations}
     headings = headings_of(found.measures)
     if found.macro:
@@ -87,20 +87,22 @@ def _finding(found: Evaluations, style: Style) -> list[str]:
             for measure, value in zip(found.measures, values, strict=True)
         ]
         return [f"{run} has {join_names(map(' '.join, zip(headings, texts, strict=True)))}."]
-    counts = [text for text, each in zip(headings, found.measures, strict=True) if each.NAME in COUNTS]
-    said = highest(headings, runs, style, counts)
-    return [*said, "No significance test was run."] if said else []
+    counts = [
+        heading for heading, measure in zip(headings, found.measures, strict=True) if measure.NAME in COUNTS
+    ]
+    sentences = highest(headings, runs, style, counts)
+    return [*sentences, "No significance test was run."] if sentences else []
 
 
 def _overall(found: Evaluations, run: str) -> list[float]:
-    """Return the values of a run as a whole: its means, or the means of the groups' means."""
+    """Return the values of a run over all queries: its means, or the means of the groups' means."""
     rows = list(found.means(run, found.evaluations[run], {}))
     values = dict(zip(found.columns, rows[0 if found.macro else -1].values, strict=True))
     return [values[measure] for measure in found.measures]
 
 
 def _notes(found: Evaluations, table: Table) -> list[str]:
-    """Return what runs lack and have besides, where no columns count it."""
+    """Note missing and additional queries of the runs, unless columns of the table count them."""
     if {_IN_RUN, _IGNORED} & {*table.headings}:
         return []
     return [note for run in found.evaluations for note in found.notes_on_queries(run)]
@@ -111,21 +113,22 @@ def _notes(found: Evaluations, table: Table) -> list[str]:
 
 def _table(found: Evaluations, style: Style) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
-    columns, counts = found.shown, _counted(found)
-    turned = -1 if found.groups else 1  # a group, then the runs
+    columns, counts = found.shown, _count_headings(found)
+    order = -1 if found.groups else 1  # with groups, the group comes before the run
     blocks = {
         name: list(_lines(found, rows, counts, style))
-        for name, rows in grouped((_block(found, row), row) for row in found.rows()).items()
+        for name, rows in grouped((_block_name(found, row), row) for row in found.rows()).items()
     }
     for row in found.means(BEST, found.ideal, {}) if found.ceilings and not found.by_query else ():
         values = dict(zip(found.measures, row.values, strict=True))
         best = [found.text_of_best(measure, values.get(measure), style) for measure in columns]
-        if {*best} <= {"", NONE}:  # of a group whose ideal rankings all score 1
+        if {*best} <= {"", NONE}:  # all ideal rankings of the group score 1
             continue
-        texts = [*row.labels[::turned], *best, *(_counts(row).get(each, Cell("")).text for each in counts)]
-        blocks.setdefault(_block(found, row) or BEST, []).append([*map(Cell, texts)])
+        cells = _count_cells(row)
+        texts = [*row.labels[::order], *best, *(cells.get(heading, Cell("")).text for heading in counts)]
+        blocks.setdefault(_block_name(found, row) or BEST, []).append([*map(Cell, texts)])
     return Table(
-        [*found.labels[::turned], *found.headings(columns), *counts],
+        [*found.labels[::order], *found.headings(columns), *counts],
         [*blocks.values()],
         len(found.labels),
         f"{'Values by query' if found.by_query else 'Means'}{style.unit} over {found.about()}",
@@ -135,8 +138,8 @@ def _table(found: Evaluations, style: Style) -> Table:
     )
 
 
-def _block(found: Evaluations, row: EvaluationRow) -> str:
-    """Return what a row stands together with: its group, or with values by query its run."""
+def _block_name(found: Evaluations, row: EvaluationRow) -> str:
+    """Name the block of a row: its group, or with values by query its run."""
     return row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
 
 
@@ -148,24 +151,26 @@ def _lines(
     columns = [found.cells(measure, by_column[measure], style) for measure in found.shown]
     for row, *cells in zip(rows, *columns, strict=True):
         labels = row.labels[:: -1 if found.groups else 1]
-        yield [*map(Cell, labels), *cells, *(_counts(row)[each] for each in counts)]
+        yield [*map(Cell, labels), *cells, *(_count_cells(row)[heading] for heading in counts)]
 
 
 # --- counts of queries -----------------------------------------------------------------------------------
 
 
-def _counted(found: Evaluations) -> list[str]:
-    """Return the headings of the counts of queries that say something."""
+def _count_headings(found: Evaluations) -> list[str]:
+    """Choose the columns with counts of queries: those that are informative for some run."""
     if found.groups or found.by_query:
         return [] if found.by_query else ["queries"]
     queries = [found.queries(run) for run in found.evaluations]
-    says = {_IN_RUN: any(each["in_run"] < each["judged"] for each in queries)}
-    says[_IGNORED] = any(each["ignored"] for each in queries)
-    return [heading for heading in says if says[heading]]
+    is_informative = {
+        _IN_RUN: any(counts["in_run"] < counts["judged"] for counts in queries),
+        _IGNORED: any(counts["ignored"] for counts in queries),
+    }
+    return [heading for heading in is_informative if is_informative[heading]]
 
 
-def _counts(row: EvaluationRow) -> dict[str, Cell]:
-    """Return the counts of queries by heading."""
+def _count_cells(row: EvaluationRow) -> dict[str, Cell]:
+    """Build the cells with counts of queries, by heading."""
     queries = row.queries
     if "in_run" in queries:
         text = f"{queries['in_run']:,} of {queries['judged']:,}"
@@ -178,10 +183,10 @@ _IN_RUN, _IGNORED = "queries in run", "ignored"
 _ABOUT_IGNORED = "Ignored: queries of the run that the qrels lack, which count nowhere"
 
 
-# --- which runs are highest, in sentences -----------------------------------------------------------------
+# --- the highest runs, in sentences -----------------------------------------------------------------------
 
 _MAX_NAMED_RUNS = 10
-"""How many runs with equal means are named; the others are counted."""
+"""The largest number of runs with equal means that a sentence names; it counts the others."""
 
 
 def highest(
@@ -190,16 +195,16 @@ def highest(
     style: Style,
     whole: Collection[str] = (),
 ) -> list[str]:
-    """Say which runs have the highest first measure, and which are highest on the others.
+    """Name the runs that are highest on the first measure, and on the other measures.
 
     Parameters
     ----------
     headings : sequence of str
-        Of the measures.
+        The headings of the measures.
     means : mapping of str to sequence of float
-        The mean of each measure by run.
+        The means of each run, one for each measure.
     style : Style
-        Of the means in tables. The highest mean is said with more where a lower one would print like it.
+        The format of means in tables. The highest mean has more decimals if a lower one would print like it.
     whole : collection of str
         The headings of measures that are whole numbers.
 
@@ -210,38 +215,33 @@ def highest(
     >>> highest(["RR", "P@1"], {"a": [0.504, 0.2], "b": [0.498, 0.21]}, Style(1))
     ['a has the highest RR: 0.504.', 'Highest on P@1 (0.21): b.']
     """
-    best = [best_of(means, number) for number in range(len(headings))]
+    best = [best_of(means, index) for index in range(len(headings))]
     if not all(best):
         return []
     styles = [Style(0) if heading in whole else style for heading in headings]
-    columns = [
-        [value * own.scale for value in each]
-        for each, own in zip(zip(*means.values(), strict=True), styles, strict=True)
-    ]
-    values = [
-        format_distinguishable(each, own.decimals) + own.sign
-        for each, own in zip(columns, styles, strict=True)
-    ]
-    usual = [f"{max(each):,.{own.decimals}f}{own.sign}" for each, own in zip(columns, styles, strict=True)]
+    values, named = [], []
+    for heading, column, own in zip(headings, zip(*means.values(), strict=True), styles, strict=True):
+        scaled = [value * own.scale for value in column]
+        values.append(format_distinguishable(scaled, own.decimals) + own.sign)
+        in_table = f"{max(scaled):,.{own.decimals}f}{own.sign}"
+        named.append(heading if values[-1] == in_table else f"{heading} ({values[-1]})")
     verb = "has" if len(best[0]) == 1 else "have"
-    said = [f"{join_names(best[0], _MAX_NAMED_RUNS)} {verb} the highest {headings[0]}: {values[0]}."]
-    named = [
-        text if value == shown else f"{text} ({value})"
-        for text, value, shown in zip(headings, values, usual, strict=True)
+    first = f"{join_names(best[0], _MAX_NAMED_RUNS)} {verb} the highest {headings[0]}: {values[0]}."
+    by_runs = grouped(zip(map(tuple, best[1:]), named[1:], strict=True))
+    others = [
+        f"on {join_names(names)}: {join_names(runs, _MAX_NAMED_RUNS)}" for runs, names in by_runs.items()
     ]
-    measures = grouped(zip(map(tuple, best[1:]), named[1:], strict=True))  # of which runs
-    on = [f"on {join_names(names)}: {join_names(runs, _MAX_NAMED_RUNS)}" for runs, names in measures.items()]
-    return [*said, *([f"Highest {'; '.join(on)}."] if on else [])]
+    return [first, *([f"Highest {'; '.join(others)}."] if others else [])]
 
 
-def best_of(means: Mapping[str, Sequence[float]], number: int) -> list[str]:
-    """Return the runs with the highest mean of a measure; none where that is NaN."""
-    values = {run: each[number] for run, each in means.items()}
+def best_of(means: Mapping[str, Sequence[float]], measure: int) -> list[str]:
+    """Return the runs with the highest mean of a measure, by its number; none if that mean is NaN."""
+    values = {run: of_run[measure] for run, of_run in means.items()}
     return [run for run, value in values.items() if isclose(value, max(values.values()))]
 
 
 def format_distinguishable(values: Sequence[float], decimals: int) -> str:
-    """Write the highest of some values, with more decimals where a lower one would print like it.
+    """Format the highest of some values, with more decimals if a lower one would print like it.
 
     Examples
     --------
@@ -250,8 +250,8 @@ def format_distinguishable(values: Sequence[float], decimals: int) -> str:
     """
     best = max(values)
     lower = [value for value in values if not isclose(value, best)]
-    for places in range(decimals, max(decimals, 13) + 1):
-        text = f"{best:,.{places}f}"
-        if all(f"{value:,.{places}f}" != text for value in lower):
+    for n_decimals in range(decimals, max(decimals, 13) + 1):
+        text = f"{best:,.{n_decimals}f}"
+        if all(f"{value:,.{n_decimals}f}" != text for value in lower):
             break
     return text

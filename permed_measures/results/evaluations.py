@@ -1,4 +1,4 @@
-"""Evaluations of several runs by the same measures and qrels: their numbers by run, query and group."""
+"""Evaluations of several runs by the same measures and qrels: values by run, query and group."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
 def value_text(measure: Measure, value: float, style: Style) -> str:
-    """Write a value of a measure: what counts documents is a whole number."""
+    """Format a value of a measure: a count is a whole number."""
     return f"{value:,.0f}" if measure.NAME in COUNTS else style.text(value)
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures, followed by Judged@k for each cutoff k among them.
+    """Add Judged@k to the measures, for each cutoff k among them.
 
-    A run that was not pooled has unjudged documents, which count as not relevant: a low value beside a low
-    share of judged documents says little.
+    A run that was not pooled has unjudged documents, which count as not relevant: with a low share of judged
+    documents, a low value says little about the run.
     """
     measures = list(measures)
     cutoffs = dict.fromkeys(cutoff_of(m) for m in measures if "cutoff" in m.SUPPORTED_PARAMS)
@@ -60,17 +60,17 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
 def evaluate_all(
     evaluator: PermedEvaluator, runs: Mapping[str, RunLike], **how: Any
 ) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
-    """Read and evaluate runs, one after the other; return what `run_notes` says of each too."""
+    """Read and evaluate runs, one after the other; return the evaluations and the notes on each run."""
     evaluations, notes = {}, {}
     for name, run in tracked(runs.items(), "runs"):
-        found = evaluator.evaluate(read(run, "score", **how))
-        rankings = replace(found.rankings)  # without what the measures shared
-        evaluations[name], notes[name] = found._replace(rankings=rankings), run_notes(name, rankings)
+        evaluation = evaluator.evaluate(read(run, "score", **how))
+        rankings = replace(evaluation.rankings)  # a copy drops the cached arrays
+        evaluations[name], notes[name] = evaluation._replace(rankings=rankings), run_notes(name, rankings)
     return evaluations, notes
 
 
 class EvaluationRow(NamedTuple):
-    """The run, and the query or the group; the values; how many queries there are."""
+    """A row: labels (the run, and the query or group), values, and counts of queries."""
 
     labels: list[str]
     values: list[float]
@@ -84,21 +84,21 @@ class Evaluations:
     Parameters
     ----------
     measures : list of Measure
-        What was asked for; an evaluation may have Judged beside it.
+        The requested measures; an evaluation may have Judged too.
     evaluations : mapping of str to Evaluation
-        By the name of the run, at least one.
+        At least one, by name of the run.
     by_query : bool
         Whether to give the values of each query instead of the means.
     groups : Groups, optional
-        Give the means of each group of queries, then those of all.
+        Groups of queries: give the means of each group, then the means of all queries.
     macro : bool
-        Give the mean of the groups' means in place of each.
+        Whether to give the mean of the groups' means instead of the mean of each group.
     shows_judged : bool
-        Whether tables have Judged@k where something is not judged.
+        Whether tables show Judged@k if some documents are not judged.
     origin : Origin, optional
-        Where the qrels and the runs come from.
+        The sources of the qrels and the runs.
     notes : mapping of str to sequence of str
-        What `run_notes` says of each run.
+        The `run_notes` of each run.
     """
 
     measures: list[Measure]
@@ -111,7 +111,7 @@ class Evaluations:
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a measure that is named like another column."""
+        """Raise InputError for a measure that has the name of another column."""
         check_headings([*self.labels, "query", "queries", "queries in run", "ignored"], self.measures)
 
     @property
@@ -121,29 +121,29 @@ class Evaluations:
 
     @cached_property
     def _asked_for(self) -> frozenset[Measure]:
-        """The measures, to be looked up: to compare two measures takes their texts."""
+        """The requested measures as a set: a comparison of two measures would compare their texts."""
         return frozenset(self.measures)
 
     @cached_property
     def shown(self) -> list[Measure]:
-        """The measures as they were asked for, then Judged by cutoff where it says something."""
+        """The requested measures, then Judged by cutoff if it is informative."""
         asked = [measure for measure in self.columns if measure in self._asked_for]
         judged = [measure for measure in self.columns if measure not in self._asked_for]
-        means = [each.aggregated for each in self.evaluations.values()]
-        partly = [each for each in judged if not all(mean[each] >= 1 - SUM_NOISE for mean in means)]
+        means = [evaluation.aggregated for evaluation in self.evaluations.values()]
+        partly = [measure for measure in judged if not all(mean[measure] >= 1 - SUM_NOISE for mean in means)]
         partly = partly if self.shows_judged and not self.all_relevant else []
         return [*asked, *sorted(partly, key=lambda measure: cutoff_of(measure) or math.inf)]
 
     @property
     def labels(self) -> list[str]:
-        """The headings of the labels."""
+        """The headings of the columns with labels."""
         if self.by_query:
             return ["run", "query_id"]
         return ["run"] if self.groups is None else ["run", self.groups.name]
 
     @cached_property
     def ideal(self) -> Evaluation:
-        """The highest values that a run can have; NaN of a measure that has no ceiling."""
+        """The evaluation of ideal rankings, with the highest possible values; NaN without a ceiling."""
         rankings = next(iter(self.evaluations.values())).rankings
         missing = np.full((1, rankings.n_queries), np.nan)
         values = [
@@ -154,18 +154,18 @@ class Evaluations:
 
     @cached_property
     def ceilings(self) -> dict[Measure, float]:
-        """The best possible value of each measure where that is below 1."""
+        """The best possible values that are below 1, by measure."""
         return _below_1(self.ideal.aggregated)
 
     @cached_property
     def level(self) -> float:
-        """The lowest grade that counts as relevant, of the measures that have such a level; otherwise 1."""
+        """The lowest relevant grade over the measures with such a level; 1 if there are none."""
         levels = [values_of(measure).get("rel") for measure in self.measures]
         return min((level for level in levels if level is not None), default=1)
 
     @cached_property
     def all_relevant(self) -> bool:
-        """Whether each label is relevant to each measure: then Judged@k is P@k."""
+        """Whether all labels are relevant to each measure: then Judged@k equals P@k."""
         judgments = next(iter(self.evaluations.values())).rankings.judgments
         return every_label_is_relevant(self.measures, judgments)
 
@@ -180,7 +180,7 @@ class Evaluations:
         }
 
     def rows(self) -> Iterator[EvaluationRow]:
-        """Yield the rows: a run, a query of a run, or a group of queries of a run."""
+        """Yield a row for each run, query of a run, or group of queries of a run."""
         for name, evaluation in self.evaluations.items():
             if self.by_query:
                 yield from (
@@ -204,56 +204,60 @@ class Evaluations:
         yield EvaluationRow([name, "(all)"], every, {"judged": evaluation.rankings.n_queries})
 
     def notes_on(self, name: str) -> list[str]:
-        """Return what is to be known about a run."""
+        """Return all notes on a run."""
         return [*self.notes.get(name, ()), *self.notes_on_queries(name)]
 
     def notes_on_queries(self, name: str) -> list[str]:
-        """Return how many queries a run lacks, and has besides."""
+        """Note the missing and the additional queries of a run."""
         return notes_of(name, self.evaluations[name].rankings, self.measures)
 
     def all_notes(self) -> list[str]:
-        """Return what `run_notes` says of all runs, which is to be seen before their values."""
+        """Return the `run_notes` of all runs, which a report shows before the values."""
         return [note for run in self.evaluations for note in self.notes.get(run, ())]
 
     def headings(self, measures: Iterable[Measure]) -> list[str]:
-        """Return the headings of some of the columns."""
-        of_all = dict(zip(self.columns, headings_of(self.columns), strict=True))
-        return [of_all[measure] for measure in measures]
+        """Return the headings of these columns."""
+        by_measure = dict(zip(self.columns, headings_of(self.columns), strict=True))
+        return [by_measure[measure] for measure in measures]
 
     @property
     def spare(self) -> list[str]:
-        """The headings that a narrow table can do without: Judged, that of the first measure the longest."""
-        shown = {*self.shown} - self._asked_for
-        return self.headings([measure for measure in reversed(self.columns) if measure in shown])
+        """The headings of Judged that a narrow table may drop, the one of the first measure last."""
+        judged = {*self.shown} - self._asked_for
+        return self.headings([measure for measure in reversed(self.columns) if measure in judged])
 
     def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
-        """Return the cells of a measure, the best of several means marked."""
+        """Build the cells of a measure, with the best means marked."""
         is_mean = measure in self._asked_for and measure.NAME not in COUNTS and not self.by_query
         ranks = best_two(values) if is_mean else [0] * len(values)
-        found = zip(values, ranks, strict=True)
-        return [Cell(value_text(measure, value, style), rank, value=value) for value, rank in found]
+        ranked = zip(values, ranks, strict=True)
+        return [Cell(value_text(measure, value, style), rank, value=value) for value, rank in ranked]
 
     def text_of_best(self, measure: Measure, value: float | None, style: Style) -> str:
-        """Write what an ideal ranking scores: nothing where it is 1 or more, a dash where there is none.
+        """Format the value of an ideal ranking: empty if it is 1 or more, a dash if there is none.
 
-        What is below 1 has more decimals where it would print as 1.
+        A value below 1 has more decimals if it would print as 1.
         """
         if value is not None and math.isnan(value):
             return NONE
         if value is None or not _is_below_1(value):
             return ""
-        enough = (n for n in count(style.decimals) if round(value * style.scale, n) < style.scale)
-        return value_text(measure, value, style._replace(decimals=next(enough)))
+        decimals = (n for n in count(style.decimals) if round(value * style.scale, n) < style.scale)
+        return value_text(measure, value, style._replace(decimals=next(decimals)))
 
     def about(self) -> str:
-        """Say what the queries are, and whether the runs have them all."""
+        """Describe the queries, and tell whether all runs have results for them."""
         every = "every run" if len(self.evaluations) > 1 else "the run"
-        partly = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
-        said = f"a query without results {scored_without_results(self.measures)}"
-        return f"{self._queries()}; {said if partly else f'all are in {every}'}"
+        without_results = f"a query without results {scored_without_results(self.measures)}"
+        return f"{self._queries()}; {without_results if self._lacks_results else f'all are in {every}'}"
+
+    @property
+    def _lacks_results(self) -> bool:
+        """Whether a run has no results for some query."""
+        return any((run.rankings.retrieved == 0).any() for run in self.evaluations.values())
 
     def explanations(self) -> Iterator[str]:
-        """Say what the headings and labels of a table stand for, and why Judged@k is not there."""
+        """Explain headings and labels of a table, and why Judged@k is missing."""
         yield from self._about_judged() if self.shows_judged else ()
         if self.ceilings and not self.by_query:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
@@ -264,11 +268,10 @@ class Evaluations:
             yield f"{MACRO}: the mean of the means of {of_groups}, each counting once"
 
     def _about_judged(self) -> Iterator[str]:
-        """Say what Judged@k is where it stands in a table, and why it is not there."""
+        """Explain Judged@k in a table, or why it is missing."""
         in_table = {*self.shown}
         if in_table - self._asked_for:
-            lacking = any((each.rankings.retrieved == 0).any() for each in self.evaluations.values())
-            yield ABOUT_JUDGED + "; a query without results counts 0" * lacking
+            yield ABOUT_JUDGED + "; a query without results counts 0" * self._lacks_results
         elif in_table < {*self.columns}:
             yield (
                 "Judged@k is left out: all labels are relevant"
@@ -326,7 +329,7 @@ def _objects_of_groups(found: Evaluations, groups: Groups, name: str) -> Iterato
 
 
 def _below_1(ideal: Mapping[Measure, float]) -> dict[Measure, float]:
-    """Return the best possible values that are below 1, but for rounding."""
+    """Select the best possible values that are below 1 by more than rounding."""
     return {measure: value for measure, value in ideal.items() if _is_below_1(value)}
 
 
@@ -335,23 +338,24 @@ def _is_below_1(value: float) -> bool:
 
 
 def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, float | None]:
-    """Return the values by the names of the measures; NaN, which JSON does not have, is null."""
-    known = [None if math.isnan(value) else value for value in values]
-    return dict(zip(map(name_of, measures), known, strict=True))
+    """Map the names of measures to values, with None for NaN, which JSON does not have."""
+    or_none = [None if math.isnan(value) else value for value in values]
+    return dict(zip(map(name_of, measures), or_none, strict=True))
 
 
 def content_of(found: Evaluations) -> list[dict[str, Any]]:
-    """Return what the JSON holds: an object per run, with its notes and the provenance of its values."""
+    """Return the content of the JSON: an object per run, with its notes and its provenance."""
     origin, content = provenance(found.columns, found.origin), []
-    for each in objects(found):
-        inputs = [file for file in origin.get("inputs", []) if file.get("name", each["run"]) == each["run"]]
+    for of_run in objects(found):
+        run = of_run["run"]
+        inputs = [file for file in origin.get("inputs", []) if file.get("name", run) == run]
         about = {**origin, "inputs": inputs} if inputs else origin
-        content.append({**each, "notes": found.notes_on(each["run"]), "provenance": about})
+        content.append({**of_run, "notes": found.notes_on(run), "provenance": about})
     return content
 
 
 def evaluation_records(found: Evaluations) -> Iterator[dict[str, Any]]:
-    """Yield the lines of CSV, TSV and JSONL: labels, values by name of the measure, counts of queries."""
+    """Yield the rows of CSV, TSV and JSONL: labels, values by name of the measure, counts of queries."""
     names = [*found.labels, *map(name_of, found.columns)]
     for row in found.rows():
         counts = {f"queries_{key}": count for key, count in row.queries.items()}

@@ -1,4 +1,4 @@
-"""Texts and cells of tables in LaTeX, and what they need."""
+"""Write texts and cells of tables in LaTeX, and name the packages they need."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MATH_WORDS = re.compile(
     r"\b[A-Za-z]+(?:-[a-z]+)?(?:\([^()]*\))?@[0-9]+|\b[A-Za-z]+\([a-z_]+=[^()]*\)"
     r"|\bp < ([0-9.]*[0-9])|\bd_z\b|\bp(?=: | \(adj\.\)|$)"
 )
-"""Measures, a level of significance, the effect size and the p-value."""
+"""Matches measures, a level of significance, the effect size and the p-value."""
 _ANY_LATEX_HAS = "†‡—Δ±\u2013\u2018\u2019\u201c\u201d\u2026"
-_NUMBER_OR_INTERVAL = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")  # or an interval
+_NUMBER_OR_INTERVAL = re.compile(r"[-+]?[0-9][0-9.,]*|\[[-+0-9., ]+\]")
 _HYPHEN_AS_MINUS = re.compile(r"(?<![0-9])([-+])(?=[0-9])")
 
 
 def required_packages(texts: Iterable[str], packages: str = _OF_TABLES) -> str:
-    """Say, as a comment, which packages these texts need, in a table, and whether they need another LaTeX."""
+    """Name, in a comment, the packages that these texts need, and another LaTeX engine if they need one."""
     letters = {*one_line("".join(texts))} - {*_ANY_LATEX_HAS}
     if any(letter > "\xff" for letter in letters):
         return f"% needs {packages}\n{_NEEDS_UNICODE_FONT}"
@@ -39,16 +39,16 @@ def latex_text(text: str) -> str:
     $^{\dagger}$ $p<0.05$ on \texttt{nDCG@10}, 5\%
     """
     parts, end = [], 0
-    for each in _MATH_WORDS.finditer(text):
-        known = f"${each[0]}$" if each[0] in ("d_z", "p") else latex_measure(each[0])
-        known = rf"$p<{each[1]}$" if each[1] else known
-        parts += [as_latex(text[end : each.start()]), known]
-        end = each.end()
+    for match in _MATH_WORDS.finditer(text):
+        word = f"${match[0]}$" if match[0] in ("d_z", "p") else latex_measure(match[0])
+        word = rf"$p<{match[1]}$" if match[1] else word
+        parts += [as_latex(text[end : match.start()]), word]
+        end = match.end()
     return "".join([*parts, as_latex(text[end:])])
 
 
 def latex_heading(text: str) -> str:
-    r"""Escape a heading, or a cell that names a measure, which may be one without a cutoff.
+    r"""Escape a heading, or a cell that names a measure, also a measure without a cutoff.
 
     Examples
     --------
@@ -59,22 +59,22 @@ def latex_heading(text: str) -> str:
 
 
 def latex_measure(name: str) -> str:
-    """Write the name of a measure."""
+    """Write the name of a measure in typewriter type."""
     return rf"\texttt{{{as_latex(name)}}}"
 
 
 def latex_cell(text: str, rank: int, mark: str) -> str:
-    r"""Write a cell: a sign is a minus, no hyphen; a dagger takes no room, so that digits are aligned.
+    r"""Write a cell, with minus signs instead of hyphens, and a dagger without width to align the digits.
 
     Examples
     --------
     >>> print(latex_cell("-0.50", 1, "†"))
     \textbf{$-$0.50}\rlap{$^{\dagger}$}
     """
-    shown = as_latex(text)
+    escaped = as_latex(text)
     if _NUMBER_OR_INTERVAL.fullmatch(text):
-        shown = _HYPHEN_AS_MINUS.sub(r"$\1$", shown)
-    styled = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[rank].format(shown)
+        escaped = _HYPHEN_AS_MINUS.sub(r"$\1$", escaped)
+    styled = ("{}", r"\textbf{{{}}}", r"\underline{{{}}}")[rank].format(escaped)
     if not mark:
         return styled
     if mark[:1].isalnum():

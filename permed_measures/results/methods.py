@@ -1,4 +1,4 @@
-"""How numbers were made, as the methods paragraph of a paper: data, measures, statistics, software."""
+"""The methods paragraphs of a paper: data, measures, statistics and software behind the numbers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain_text
 
 _MOST_RUNS = 10
-"""So many runs are named; of more there is the number."""
+"""The largest number of runs that are named; of more runs only the number is given."""
 
 _HASH = 16
 """The number of hexadecimal digits of a hash; records have all 64."""
 
 
 class Methods(NamedTuple):
-    """Paragraphs that say how numbers were made.
+    """Paragraphs on how numbers were computed.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Methods(NamedTuple):
     paragraphs: Sequence[Paragraph]
 
     def to(self, form: str = "text") -> str:
-        """Write them as ``text``, ``markdown`` or ``latex``, or as ``bibtex`` the works that they cite."""
+        """Write the paragraphs as ``text``, ``markdown`` or ``latex``, or their references as ``bibtex``."""
         check_choice("form", form, PROSE_FORMATS)
         return PROSE_FORMATS[form](self.paragraphs)
 
@@ -47,23 +47,23 @@ def methods_of(
     statistics: Iterable[str] = (),
     packages: Iterable[str] = (),
 ) -> Methods:
-    """Describe how the numbers of a result were made.
+    """Describe how the numbers of a result were computed.
 
     Parameters
     ----------
     measures : sequence of Measure
     origin : Origin or None
-        Where the qrels come from; the files of the judgments are read once more, for their hashes.
+        The source of the qrels; the files of the judgments are read once more for their hashes.
     runs : sequence of str
-        Their names.
+        The names of the runs.
     n_queries : int
-        Queries of the qrels.
+        Number of queries of the qrels.
     means : iterable of str
-        Sentences that say what the values are means of.
+        Sentences that describe the means.
     statistics : iterable of str
-        Sentences on what else was computed.
+        Sentences on tests, intervals and other statistics.
     packages : iterable of str
-        Packages that the numbers depend on, besides those of `provenance`.
+        Packages that the numbers depend on, in addition to the packages in `provenance`.
     """
     known = provenance(measures, origin._replace(runs={}) if origin else None, None, packages)
     paragraphs = [
@@ -72,16 +72,16 @@ def methods_of(
         Paragraph("Statistics", [*statistics]),
         Paragraph("Software", [_software(known["versions"])]),
     ]
-    return Methods([each for each in paragraphs if each.sentences])
+    return Methods([paragraph for paragraph in paragraphs if paragraph.sentences])
 
 
 # --- data and software -----------------------------------------------------------------------------------
 
 
 def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterator[str]:
-    """Say which judgments and runs there are."""
-    for each in known.get("inputs", []):
-        yield f"{_ROLES.get(each['role'], plain_text(each['role']))} are those of {_source(each)}."
+    """Describe the judgments and the runs."""
+    for file in known.get("inputs", []):
+        yield f"{_ROLES.get(file['role'], plain_text(file['role']))} are those of {_source(file)}."
     yield f"The qrels have {pluralize(n_queries, 'query')}."
     if len(runs) > _MOST_RUNS:
         yield f"There are {len(runs):,} runs."
@@ -92,18 +92,18 @@ def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterato
 _ROLES = {"qrels": "The relevance judgments (qrels)", "human qrels": "People's labels"}
 
 
-def _source(given: dict[str, Any]) -> str:
+def _source(file: dict[str, Any]) -> str:
     """Name a file or a data set, with the beginning of its hash."""
-    digest = f"`{given['sha256'][:_HASH]}`" if given["sha256"] else ""
-    if "dataset" in given:
-        name = f"the data set {literal(given['dataset'])} of ir_datasets [@macavaney2021simplified]"
+    digest = f"`{file['sha256'][:_HASH]}`" if file["sha256"] else ""
+    if "dataset" in file:
+        name = f"the data set {literal(file['dataset'])} of ir_datasets [@macavaney2021simplified]"
         return f"{name}, whose labels have a SHA-256 hash that begins with {digest}" if digest else name
-    name = "standard input" if given["path"] == "-" else f"the file {literal(Path(given['path']).name)}"
+    name = "standard input" if file["path"] == "-" else f"the file {literal(Path(file['path']).name)}"
     return f"{name}, whose SHA-256 hash begins with {digest}" if digest else name
 
 
 def _software(versions: dict[str, str | None]) -> str:
-    """Say which versions of which packages computed the numbers."""
+    """Name the packages that computed the numbers, with their versions."""
     named = {name: version for name, version in versions.items() if version is not None}
     ours, python = named.pop("permed-measures"), named.pop("python")
     toolkit = f" {named.pop('ir-measures')}" if "ir-measures" in named else ""
@@ -133,17 +133,19 @@ def measure_methods(measures: Sequence[Measure]) -> Methods:
 
 
 def _measures(measures: Sequence[Measure]) -> Iterator[str]:
-    """Define the measures: what they share, then one after the other."""
-    names = [_name(*each) for each in zip(headings_of(measures), map(str, measures), strict=True)]
+    """Define the measures: shared notation first, then each formula."""
+    names = [_name(*pair) for pair in zip(headings_of(measures), map(str, measures), strict=True)]
     formulas = [latex_formula(measure) for measure in measures]
     yield f"The {'measures are' if len(names) > 1 else 'measure is'} {join_names(names)}."
     headings = [*map(literal, headings_of(measures))]
     yield from _levels(headings, formulas)
-    if notation := list(dict.fromkeys(text for each in formulas for text in each.notation)):
+    if notation := list(dict.fromkeys(text for formula in formulas for text in formula.notation)):
         yield f"For a query, {'; '.join(notation)}."
-    same = grouped((each._replace(level=None), name) for name, each in zip(headings, formulas, strict=True))
-    yield from (_definition(of, formula) for formula, of in same.items())
-    if any(each.divides for each in formulas):
+    by_formula = grouped(
+        (formula._replace(level=None), heading) for heading, formula in zip(headings, formulas, strict=True)
+    )
+    yield from (_definition(same, formula) for formula, same in by_formula.items())
+    if any(formula.divides for formula in formulas):
         yield "A fraction counts as 0 where its denominator is not above 0."
 
 
@@ -152,13 +154,13 @@ def _name(heading: str, whole: str) -> str:
 
 
 def _levels(headings: Sequence[str], formulas: Sequence[LatexFormula]) -> Iterator[str]:
-    """Say from which grade on a document is relevant, and for which measures, where they differ."""
-    known = grouped((each.level, heading) for heading, each in zip(headings, formulas, strict=True))
-    known.pop(None, None)
-    if len(known) == 1:
-        yield f"A document is relevant if its grade is at least {_grade(next(iter(known)))}."
-    elif known:
-        parts = [f"at least {_grade(level)} for {join_names(names)}" for level, names in known.items()]
+    """Define the lowest relevant grade, for each measure if measures differ."""
+    levels = grouped((formula.level, heading) for heading, formula in zip(headings, formulas, strict=True))
+    levels.pop(None, None)
+    if len(levels) == 1:
+        yield f"A document is relevant if its grade is at least {_grade(next(iter(levels)))}."
+    elif levels:
+        parts = [f"at least {_grade(level)} for {join_names(names)}" for level, names in levels.items()]
         yield f"A document is relevant if its grade is {_clauses(parts)}."
 
 
@@ -172,15 +174,15 @@ def _clauses(parts: Sequence[str]) -> str:
 
 
 def _definition(names: Sequence[str], formula: LatexFormula) -> str:
-    """Define measures by their formula, and the symbols of that."""
+    """Define measures by their formula and its symbols."""
     cited = f" [{'; '.join(f'@{key}' for key in formula.cited)}]" if formula.cited else ""
-    of = f"The {'values' if len(names) > 1 else 'value'} of {join_names(names)}{cited}"
+    subject = f"The {'values' if len(names) > 1 else 'value'} of {join_names(names)}{cited}"
     where = f", where {_clauses(formula.where)}" if formula.where else ""
-    return f"{of} {'are' if len(names) > 1 else 'is'} $${formula.latex}$${where}."
+    return f"{subject} {'are' if len(names) > 1 else 'is'} $${formula.latex}$${where}."
 
 
 def means_over_queries(n_queries: int, summed: Sequence[str] = ()) -> str:
-    """Say what the value of a run is.
+    """Define the value of a run: a mean over queries, or a sum for counts.
 
     >>> means_over_queries(48, ["NumQ"])
     'The value of a run is the mean over the 48 queries of the qrels; `NumQ` is summed.'
@@ -193,7 +195,7 @@ def means_over_queries(n_queries: int, summed: Sequence[str] = ()) -> str:
 
 
 def independent_units(n_clusters: int, clusters: str) -> str:
-    """Say what is taken as independent: clusters of a name, or queries where there is no name.
+    """Name the independent units: clusters, or queries if there are no clusters.
 
     >>> print(independent_units(12, "conversation_id"))
     Queries of one cluster are not taken as independent; there are 12 clusters, by `conversation_id`.

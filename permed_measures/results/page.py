@@ -1,4 +1,4 @@
-"""A report as a page for a browser: template, style, script and data in one file that loads nothing else."""
+"""Write a report as a page for a browser: one file with style, script and data that loads nothing else."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 COPIED = ("LaTeX", "Markdown", "CSV")
-"""The formats in which a table of a page can be copied."""
+"""The formats for copying a table of a page."""
 
 
 def page_of(report: Any) -> str:
-    """Write the page of a `Report`: finding, what weakens it, sections, queries, notes, how it was made."""
+    """Write the page of a `Report`: finding, cautions, sections, queries, notes, and how it was made."""
     template, queries, how = _environment().get_template("page.html"), report.queries(), report.how()
     numbers = count()
-    sections = [_shown(section, f"section{place}", numbers) for place, section in enumerate(report.shown)]
-    contents = [(each["id"], each["name"]) for each in sections if each["name"] and not each["folded"]]
+    sections = [
+        _for_template(section, f"section{index}", numbers) for index, section in enumerate(report.shown)
+    ]
+    contents = [(part["id"], part["name"]) for part in sections if part["name"] and not part["folded"]]
     others = {
         "queries": ("Queries", queries),
         "notes": ("Notes", report.notes),
@@ -45,7 +47,7 @@ def page_of(report: Any) -> str:
         policy=_markup(_policy(style, script)),
         report=report,
         sections=sections,
-        contents=[*contents, *((id_, name) for id_, (name, there) in others.items() if there)],
+        contents=[*contents, *((id_, name) for id_, (name, content) in others.items() if content)],
         queries=bool(queries),
         how=how,
         style=_markup(style),
@@ -56,15 +58,15 @@ def page_of(report: Any) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return what a browser lets a page do: it runs this script, with this style, and loads nothing.
+    """Write the content security policy: a page runs this script with this style, and loads nothing.
 
-    Style attributes are allowed, as plots have them; they load nothing either.
+    Style attributes are allowed, because plots have them; they load nothing either.
     """
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
     rules = {
         "default-src": "'none'",
         "script-src": f"'sha256-{hashes[1]}'",
-        "style-src": "'unsafe-inline'",  # of browsers that do not know the next two
+        "style-src": "'unsafe-inline'",  # for browsers that do not know the next two rules
         "style-src-elem": f"'sha256-{hashes[0]}'",
         "style-src-attr": "'unsafe-inline'",
         "base-uri": "'none'",
@@ -74,35 +76,35 @@ def _policy(style: str, script: str) -> str:
 
 
 _FIRST_ROW = {"markdown": 2, "csv": 1}
-"""In which line of a format the first row stands; in LaTeX the rows of a block follow its rule."""
+"""The line number of the first row in a format; in LaTeX the rows of a block follow its rule."""
 
 
 def _copies(table: Table) -> dict[str, dict[str, list[Any]]]:
-    """Return by format the lines of a table, and in which of them each of its rows stands.
+    """Return the lines of a table in each format, with the line number of each row.
 
-    So a page can copy a table in the order in which it shows it.
+    With them a page copies a table in the order on the screen.
     """
-    found: dict[str, dict[str, list[Any]]] = {}
+    copies: dict[str, dict[str, list[Any]]] = {}
     for form in map(str.lower, COPIED):
         lines, n_rows = table.to(form).split("\n"), len(table.rows)
         if form == "latex":
-            rules = (place for place, line in enumerate(lines) if line == r"\midrule")
+            rules = (index for index, line in enumerate(lines) if line == r"\midrule")
             rows = [
-                rule + 1 + number
+                rule + 1 + index
                 for rule, block in zip(rules, table.blocks, strict=True)
-                for number in range(len(block))
+                for index in range(len(block))
             ]
         else:
-            rows = [_FIRST_ROW[form] + number for number in range(n_rows)]
-        found[form] = {"lines": lines, "rows": rows}
-    return found
+            rows = [_FIRST_ROW[form] + index for index in range(n_rows)]
+        copies[form] = {"lines": lines, "rows": rows}
+    return copies
 
 
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 
 
 def with_options(text: str) -> Any:
-    """Write a text in HTML; an option such as ``--max-drop`` is not broken at a hyphen.
+    """Write a text in HTML, without line breaks at the hyphens of options such as ``--max-drop``.
 
     >>> str(with_options("Leave out --by <b>"))
     'Leave out <span class="option">--by</span> &lt;b&gt;'
@@ -110,42 +112,43 @@ def with_options(text: str) -> Any:
     return _markup(_OPTION.sub(r'<span class="option">\g<0></span>', as_html(text)))
 
 
-def html_section(each: Any, heading: str, tables: Iterable[str]) -> str:
-    """Write a section in HTML, for notebooks and pages: its heading in this element, its tables as given."""
-    parts = [f'<p class="note">{with_options(each.note)}</p>'] if each.note else []
+def html_section(section: Any, heading: str, tables: Iterable[str]) -> str:
+    """Write a section in HTML for notebooks and pages; `heading` is an element, `tables` are HTML."""
+    parts = [f'<p class="note">{with_options(section.note)}</p>'] if section.note else []
     plots = [
-        f'<figure role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</figure>' for plot in each.plots
+        f'<figure role="img" aria-label="{as_html(plot.about)}">{plot.svg()}</figure>'
+        for plot in section.plots
     ]
     parts += [f'<div class="plots">{"".join(plots)}</div>'] if plots else []
     parts += tables
-    items = "".join(f"<li>{with_options(text)}</li>" for text in each.texts)
+    items = "".join(f"<li>{with_options(text)}</li>" for text in section.texts)
     parts += [f"<ul>{items}</ul>"] if items else []
-    lines = "".join(f"{with_options(line)}\n" for line in each.code)
+    lines = "".join(f"{with_options(line)}\n" for line in section.code)
     parts += [f'<pre tabindex="0"><code>{lines}</code></pre>'] if lines else []
-    name = as_html(each.heading)
-    if each.folded:
+    name = as_html(section.heading)
+    if section.folded:
         return f"<details><summary>{name}</summary>{''.join(parts)}</details>"
     return "".join([f"<{heading}>{name}</{heading}>" if name else "", *parts])
 
 
 def by_value(table: Table) -> Table:
-    """Order the runs of each block of a table of means by the first measure in which the best is marked.
+    """Sort the runs of each block of a table by the first column with a marked best value.
 
-    Rows without a value of it stay below: an ideal ranking is no run.
+    Rows without a value in it stay below, such as the row of an ideal ranking.
     """
-    marked = [place for row in table.rows for place, cell in enumerate(row) if cell.rank]
+    marked = [column for row in table.rows for column, cell in enumerate(row) if cell.rank]
     if not marked:
         return table
 
     def value(row: list[Cell]) -> float:
-        found = row[min(marked)].value
-        return inf if found is None or isnan(found) else -round(found, 12)  # rounding orders nothing
+        number = row[min(marked)].value
+        return inf if number is None or isnan(number) else -round(number, 12)  # equal up to rounding
 
     return table._replace(blocks=[sorted(block, key=value) for block in table.blocks])
 
 
-def _shown(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
-    """Return what the template shows of a section; its tables have the next numbers."""
+def _for_template(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
+    """Prepare a section for the template; its tables get the next numbers."""
     named = section._replace(heading=section.heading or "Table" * bool(section.tables))
     tables = [_sortable(table, number) for table, number in zip(section.tables, numbers, strict=False)]
     html = _markup(html_section(named, "h2", tables))
@@ -153,7 +156,7 @@ def _shown(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, Any]:
 
 
 def _sortable(table: Table, number: int) -> str:
-    """Write a table by value, below buttons that copy it in the order in which it is shown."""
+    """Write a table, sorted by value, below buttons that copy it in the order on the screen."""
     buttons = "".join(
         f'<button type="button" data-table="{number}" data-form="{form.lower()}">{form}</button>\n'
         for form in COPIED
@@ -166,7 +169,7 @@ def _sortable(table: Table, number: int) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FunctionLoader(_file),
         autoescape=True,
         undefined=StrictUndefined,
@@ -174,8 +177,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: one_line(value) if type(value) is str else value,
     )
-    made.filters["with_options"] = with_options
-    return made
+    environment.filters["with_options"] = with_options
+    return environment
 
 
 def _file(name: str) -> str:
@@ -183,13 +186,13 @@ def _file(name: str) -> str:
 
 
 def _markup(html: str) -> Any:
-    """Return HTML of our own as what a template shows without escaping it."""
-    from markupsafe import Markup  # which Jinja2 brings
+    """Mark our own HTML as safe, so that a template does not escape it."""
+    from markupsafe import Markup  # a dependency of Jinja2
 
     return Markup(html)
 
 
 def _packed(data: Any) -> str:
-    """Pack what JSON can hold for a script element: deflated, in base64, which has no markup."""
+    """Pack JSON data for a script element: deflated, in base64, which has no markup."""
     text = as_json(data, allow_nan=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode(errors="backslashreplace"), 9)).decode()

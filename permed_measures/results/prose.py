@@ -1,8 +1,8 @@
-r"""Sentences with formulas, names and citations, as plain text, Markdown or LaTeX, and the works they cite.
+r"""Write sentences with formulas, names and citations as plain text, Markdown or LaTeX, with references.
 
-A sentence is written with ``$a / b$`` for a formula in LaTeX, ``$$a / b$$`` for one on a line of its own,
-``[@key]`` or ``[@key; @key]`` for works of ``references.toml``. Text of others, such as the names of files,
-goes into it by `literal` or `plain_text` alone, so that none of it means anything.
+A sentence has ``$a / b$`` for a formula in LaTeX, ``$$a / b$$`` for a formula on its own line, and ``[@key]``
+or ``[@key; @key]`` for works of ``references.toml``. Put foreign text, such as names of files, into a
+sentence only by `literal` or `plain_text`, which escape it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from permed_measures.terminal import paragraph
 
 
 class Paragraph(NamedTuple):
-    """A heading and sentences."""
+    """A heading with sentences."""
 
     heading: str
     sentences: Sequence[str]
 
 
 def literal(text: str) -> str:
-    r"""Put a name into a sentence, as it stands.
+    r"""Escape a name for a sentence; formats write it as code.
 
     >>> print(literal("a`b\\c"))
     `a\`b\\c`
@@ -36,7 +36,7 @@ def literal(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Put text into a sentence: nothing in it is a formula, a name or a citation.
+    r"""Escape text for a sentence, so that it has no formula, name or citation.
 
     >>> print(plain_text("[@x] $5"))
     \[@x] \$5
@@ -45,8 +45,8 @@ def plain_text(text: str) -> str:
 
 
 def cited_in(paragraphs: Iterable[Paragraph]) -> list[str]:
-    """Return the keys of the works that are cited, each once, in the order of their first citation."""
-    pieces = (piece for each in paragraphs for text in each.sentences for piece in _pieces(text))
+    """List the keys of the cited works, each once, in the order of their first citation."""
+    pieces = (piece for part in paragraphs for text in part.sentences for piece in _pieces(text))
     return list(dict.fromkeys(key for kind, text in pieces if kind == "cite" for key in _keys(text)))
 
 
@@ -57,18 +57,18 @@ _PIECE = re.compile(
 
 
 def _pieces(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a sentence, each with what it is."""
-    for found in _PIECE.finditer(sentence):
-        if found["display"]:
-            yield "display", found["display"] + found["stop"]
-        elif found["math"]:
-            yield "math", found["math"]
-        elif found["cite"]:
-            yield "cite", found["cite"]
-        elif found["name"] is not None:
-            yield "name", re.sub(r"\\(.)", r"\1", found["name"])
+    """Split a sentence into pieces, each with its kind."""
+    for match in _PIECE.finditer(sentence):
+        if match["display"]:
+            yield "display", match["display"] + match["stop"]
+        elif match["math"]:
+            yield "math", match["math"]
+        elif match["cite"]:
+            yield "cite", match["cite"]
+        elif match["name"] is not None:
+            yield "name", re.sub(r"\\(.)", r"\1", match["name"])
         else:
-            yield "text", re.sub(r"\\(.)", r"\1", found["text"])
+            yield "text", re.sub(r"\\(.)", r"\1", match["text"])
 
 
 def _keys(citation: str) -> list[str]:
@@ -80,7 +80,7 @@ def _keys(citation: str) -> list[str]:
 
 @cache
 def references() -> dict[str, dict[str, Any]]:
-    """Read what is known of the works that can be cited."""
+    """Read the bibliographic data of all works, by key."""
     path = files("permed_measures.results").joinpath("references.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
@@ -97,7 +97,7 @@ def short_citation(key: str) -> str:
 
 
 def long_reference(key: str) -> str:
-    """Write a work as a list of references has it.
+    """Write a work for a list of references.
 
     >>> print(long_reference("vanrijsbergen1979"))
     van Rijsbergen, C. J. Information Retrieval, 2nd edition. Butterworths, 1979.
@@ -117,7 +117,7 @@ _ACCENTS = str.maketrans({"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "&": r
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    r"""Write works for BibTeX, in letters that any LaTeX reads.
+    r"""Write works for BibTeX, with accents that any LaTeX reads.
 
     >>> print(bibtex(["harman1992evaluation"]), end="")
     @article{harman1992evaluation,
@@ -147,7 +147,7 @@ def _entry(key: str) -> str:
 
 
 def _as_text(paragraphs: Sequence[Paragraph]) -> str:
-    """Write paragraphs in plain text, as wide as the terminal, and the works below."""
+    """Write paragraphs in plain text, as wide as the terminal, with references below."""
     written: dict[str, Callable[[str], str]] = {
         "display": lambda formula: f"\n\n    {plain_math(formula)}\n\n",
         "math": plain_math,
@@ -155,16 +155,17 @@ def _as_text(paragraphs: Sequence[Paragraph]) -> str:
         "name": str,
         "text": str,
     }
-    found = []
-    for each in paragraphs:
-        blocks = f"{each.heading}. {_joined(each, written)}".split("\n\n")
-        found += [block if block.startswith("    ") else paragraph(block.strip()) for block in blocks]
-    found += ["References", *(paragraph(long_reference(key), 2) for key in _sorted(paragraphs))]
-    return "\n\n".join(found if _sorted(paragraphs) else found[:-1]) + "\n"
+    texts = []
+    for part in paragraphs:
+        blocks = f"{part.heading}. {_joined(part, written)}".split("\n\n")
+        texts += [block if block.startswith("    ") else paragraph(block.strip()) for block in blocks]
+    if keys := _sorted_keys(paragraphs):
+        texts += ["References", *(paragraph(long_reference(key), 2) for key in keys)]
+    return "\n\n".join(texts) + "\n"
 
 
 def _as_markdown(paragraphs: Sequence[Paragraph]) -> str:
-    """Write paragraphs in Markdown, with formulas between dollar signs, and the works below."""
+    """Write paragraphs in Markdown, with formulas between dollar signs and references below."""
     written: dict[str, Callable[[str], str]] = {
         "display": lambda formula: f"\n\n$${formula}$$\n\n",
         "math": lambda formula: f"${formula}$",
@@ -172,14 +173,14 @@ def _as_markdown(paragraphs: Sequence[Paragraph]) -> str:
         "name": _code_span,
         "text": _markdown_text,
     }
-    found = [f"**{each.heading}.** {_joined(each, written)}" for each in paragraphs]
-    works = [f"- {as_markdown(long_reference(key))}" for key in _sorted(paragraphs)]
-    found += ["**References**", "\n".join(works)] if works else []
-    return re.sub(r" *\n\n *", "\n\n", "\n\n".join(found)) + "\n"
+    texts = [f"**{part.heading}.** {_joined(part, written)}" for part in paragraphs]
+    works = [f"- {as_markdown(long_reference(key))}" for key in _sorted_keys(paragraphs)]
+    texts += ["**References**", "\n".join(works)] if works else []
+    return re.sub(r" *\n\n *", "\n\n", "\n\n".join(texts)) + "\n"
 
 
 def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
-    r"""Write paragraphs in LaTeX, each sentence on a line; works are cited by ``\cite``."""
+    r"""Write paragraphs in LaTeX, with each sentence on its own line and citations by ``\cite``."""
     written: dict[str, Callable[[str], str]] = {
         "display": lambda formula: f"\n\\[ {formula} \\]\n",
         "math": lambda formula: f"${formula}$",
@@ -188,15 +189,15 @@ def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
         "text": as_latex,
     }
     texts = [
-        text for each in paragraphs for s in each.sentences for kind, text in _pieces(s) if kind in _WORDS
+        text for part in paragraphs for s in part.sentences for kind, text in _pieces(s) if kind in _WORDS
     ]
     lines = [
         required_packages(texts, r"\usepackage{amsmath}"),
         "% its references: --methods bibtex, or methods('bibtex')",
     ]
-    for each in paragraphs:
-        sentences = ["".join(written[kind](text) for kind, text in _pieces(s)) for s in each.sentences]
-        lines += [rf"\paragraph{{{as_latex(each.heading)}.}}", *sentences, ""]
+    for part in paragraphs:
+        sentences = ["".join(written[kind](text) for kind, text in _pieces(s)) for s in part.sentences]
+        lines += [rf"\paragraph{{{as_latex(part.heading)}.}}", *sentences, ""]
     text = re.sub(r" *\n *", "\n", "\n".join(lines))
     return re.sub(r"\\\]\n+", r"\\]\n", text).rstrip() + "\n"
 
@@ -204,12 +205,12 @@ def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
 _WORDS = ("name", "text")
 
 
-def _joined(each: Paragraph, written: dict[str, Callable[[str], str]]) -> str:
-    texts = ("".join(written[kind](text) for kind, text in _pieces(s)).strip(" ") for s in each.sentences)
+def _joined(part: Paragraph, written: dict[str, Callable[[str], str]]) -> str:
+    texts = ("".join(written[kind](text) for kind, text in _pieces(s)).strip(" ") for s in part.sentences)
     return " ".join(texts)
 
 
-def _sorted(paragraphs: Sequence[Paragraph]) -> list[str]:
+def _sorted_keys(paragraphs: Sequence[Paragraph]) -> list[str]:
     return sorted(cited_in(paragraphs), key=lambda key: (short_citation(key).lower(), key))
 
 
@@ -229,7 +230,7 @@ def _code_span(text: str) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    before, after = (" " * (text != each) for each in (text.lstrip(" "), text.rstrip(" ")))
+    before, after = (" " * (text != stripped) for stripped in (text.lstrip(" "), text.rstrip(" ")))
     return f"{before}{as_markdown(text)}{after}" if text.strip() else text
 
 
@@ -239,7 +240,7 @@ PROSE_FORMATS: dict[str, Callable[[Sequence[Paragraph]], str]] = {
     "latex": _as_latex,
     "bibtex": lambda paragraphs: bibtex(cited_in(paragraphs)),
 }
-"""The formats of paragraphs; ``bibtex`` has the works that they cite."""
+"""The formats of paragraphs; ``bibtex`` has the cited works."""
 
 
 # --- formulas without LaTeX ------------------------------------------------------------------------------
@@ -258,18 +259,21 @@ _SIGNS = {
     **{r"\rfloor": ")", r"\left": "", r"\right": "", r"\,": " ", r"\ ": " ", r"\pm": "±", r"\tau": "tau"},
 }
 _STRUCTURE: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
-    (r"_\{(\w)=1\}\^\{([^{}]*)\}", lambda found: f"({found[1]}=1..{found[2]})"),
-    (r"_\{([^{}]*)\}", lambda found: f"({found[1]})"),
-    (r"\^\{([^{}]*)\}", lambda found: f"^{_grouped(found[1])}"),
-    (r"\\text\{([^{}]*)\}", lambda found: found[1]),
-    (r"\\sqrt\{([^{}]*)\}", lambda found: f"sqrt({found[1]})"),
-    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", lambda found: f"{_grouped(found[1])}/{_grouped(found[2])}"),
+    (r"_\{(\w)=1\}\^\{([^{}]*)\}", lambda match: f"({match[1]}=1..{match[2]})"),
+    (r"_\{([^{}]*)\}", lambda match: f"({match[1]})"),
+    (r"\^\{([^{}]*)\}", lambda match: f"^{_in_brackets_if_needed(match[1])}"),
+    (r"\\text\{([^{}]*)\}", lambda match: match[1]),
+    (r"\\sqrt\{([^{}]*)\}", lambda match: f"sqrt({match[1]})"),
+    (
+        r"\\frac\{([^{}]*)\}\{([^{}]*)\}",
+        lambda match: f"{_in_brackets_if_needed(match[1])}/{_in_brackets_if_needed(match[2])}",
+    ),
 )
-"""What has braces, the innermost first, and how it is written without."""
+"""Patterns of LaTeX with braces, applied from the innermost, and their plain form."""
 
 
 def plain_math(latex: str) -> str:
-    r"""Write a formula without LaTeX.
+    r"""Write a LaTeX formula in plain text.
 
     >>> print(plain_math(r"\frac{1}{\min(R, 10)} \sum_{i=1}^{10} r_i\, P(i)"))
     1/min(R, 10) Σ(i=1..10) r_i P(i)
@@ -284,7 +288,7 @@ def plain_math(latex: str) -> str:
         before = text
         for pattern, written in _STRUCTURE:
             text = re.sub(pattern, written, text)
-    text = re.sub(r"\\(?:[a-z]+(?:_2)?|[, ])", lambda found: _SIGNS[found[0]], text)
+    text = re.sub(r"\\(?:[a-z]+(?:_2)?|[, ])", lambda match: _SIGNS[match[0]], text)
     return (
         re.sub(" +", " ", text)
         .replace("^*", "*")
@@ -295,6 +299,6 @@ def plain_math(latex: str) -> str:
     )
 
 
-def _grouped(part: str) -> str:
-    """Put a part of a formula in brackets, unless it is one thing."""
+def _in_brackets_if_needed(part: str) -> str:
+    """Put a part of a formula in brackets, unless it is a single symbol, number or call."""
     return part if re.fullmatch(r"[\w.*]+|\\?\w+\([^()]*\)", part) else f"({part})"

@@ -1,4 +1,4 @@
-"""A report: what a result says, in sections of tables, texts and plots; a function for each format."""
+"""A report of a result in sections of tables, texts and plots, and a function for each format."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Records = Iterable[Mapping[str, Any]]
 
 
 class Plot(NamedTuple):
-    """A plot of a page: what it shows, in words, and what draws it as SVG."""
+    """A plot of a page: its text version, and the function that draws it as SVG."""
 
     about: str
     svg: Callable[[], str]
 
 
 class Section(NamedTuple):
-    """A part of a report; whatever is empty is left out.
+    """A part of a report; empty fields are left out.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Section(NamedTuple):
     code : sequence of str
         Lines to type.
     folded : bool
-        Whether pages and notebooks show it only when one opens it by its heading.
+        Whether pages and notebooks show only its heading until the reader opens it.
     instead : Section, optional
-        What other formats show in its place, where it is long.
+        The section that other formats show in its place, if it is long.
     """
 
     heading: str = ""
@@ -65,29 +65,29 @@ def _nothing() -> Any:
 
 
 class Report(NamedTuple):
-    """What a result says, whatever it is written in.
+    """The content of a result, independent of its format.
 
     Attributes
     ----------
     title : str
-        Of a page.
+        Title of a page.
     finding : sequence of str
         The answer, in sentences.
     cautions : sequence of str
-        What weakens the finding, such as unjudged documents; said right below it. Without full stops.
+        Facts that weaken the finding, such as unjudged documents; shown right below it. Without full stops.
     sections : sequence of Section
     notes : sequence of str
-        What is to be known about the numbers.
+        Notes on the numbers.
     data : callable
-        Returns what the JSON holds.
+        Returns the content of the JSON.
     rows : callable
-        Returns the lines of CSV, TSV and JSONL as mappings, numbers as they are.
+        Returns the rows of CSV, TSV and JSONL as mappings, with numbers that are not rounded.
     how : callable
-        Returns how to make it again, for a page: command, versions, files with hashes.
+        Returns how to make the result again, for a page: command, versions, files with hashes.
     queries : callable
-        Returns what a page shows query by query, as `comparison.queries` describes it.
+        Returns the details of each query for a page, as `comparison.queries` describes them.
     methods : callable, optional
-        Returns how the numbers were made, as a paper says it.
+        Returns the methods paragraphs of a paper.
     """
 
     title: str = ""
@@ -104,23 +104,23 @@ class Report(NamedTuple):
     @property
     def written(self) -> list[Section]:
         """The sections of formats without plots."""
-        shown = (each.instead or each for each in self.sections)
-        return [each for each in shown if each.tables or each.texts or each.code or not each.plots]
+        sections = (section.instead or section for section in self.sections)
+        return [part for part in sections if part.tables or part.texts or part.code or not part.plots]
 
     @property
     def shown(self) -> list[Section]:
-        """The sections of pages and notebooks: with plots, if matplotlib is there to draw them."""
+        """The sections of pages and notebooks: with plots, if matplotlib is installed."""
         if find_spec("matplotlib"):
             return [*self.sections]
-        return [each._replace(plots=()) for each in self.written]
+        return [section._replace(plots=()) for section in self.written]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows, which frames, CSV, TSV and JSONL have: all with the same fields in the same order.
+        """Return the rows of frames, CSV, TSV and JSONL, all with the same fields in the same order.
 
         Raises
         ------
         PermedError
-            If a row has other fields than the first: a column would stand for two things.
+            If a row has other fields than the first row: a column would mix two quantities.
         """
         rows = [dict(row) for row in self.rows()]
         for row in rows:
@@ -137,8 +137,9 @@ class Report(NamedTuple):
         ----------
         form : str
         label, caption : str
-            In LaTeX those of its first table; further tables have ``label-2`` and so on. Without a colon
-            ``tab:`` is put before the label. A caption with a backslash or ``$`` is LaTeX, another is text.
+            Label and caption of the first table in LaTeX; further tables have the labels ``label-2`` and so
+            on. A label without a colon gets the prefix ``tab:``. A caption with a backslash or ``$`` is
+            LaTeX; other captions are text.
         """
         check_choice("form", form, FORMATS)
         check_latex(form, label, caption)
@@ -146,18 +147,18 @@ class Report(NamedTuple):
 
 
 class Result(Tabular):
-    """A result of the package: ``print`` shows what the command prints."""
+    """A result of the package; ``print`` shows the output of the command."""
 
     @abstractmethod
     def report(self) -> Report:
-        """Return what the result says."""
+        """Build the report of the result."""
 
     def to(self, form: str = "table", *, label: str = "", caption: str = "") -> str:
-        """Write the result as a ``table`` for the terminal, or in another of `FORMATS`, as a `Report` is."""
+        """Write the result as a ``table`` for the terminal, or in another of `FORMATS`; see `Report.to`."""
         return self.report().to(form, label=label, caption=caption)
 
     def __str__(self) -> str:
-        """Return what the command prints."""
+        """Return the output of the command."""
         return self.to("table").rstrip("\n")
 
     def _repr_html_(self) -> str:
@@ -168,21 +169,21 @@ class Result(Tabular):
 
 
 class DescribedResult(Result):
-    """A result that says how it was made as the methods paragraph of a paper does."""
+    """A result with the methods paragraphs of a paper."""
 
     def methods(self, form: str = "text") -> str:
-        """Write how the numbers were made: judgments, measures by their formulas, statistics, software.
+        """Describe how the numbers were computed: judgments, measures with formulas, statistics, software.
 
         Parameters
         ----------
         form : {'text', 'markdown', 'latex', 'bibtex'}
-            LaTeX cites works by keys, which ``bibtex`` has with what is known of the works. The others have a
-            list of references.
+            ``latex`` cites works by keys, and ``bibtex`` gives the works of these keys. The other forms have
+            a list of references.
 
         Raises
         ------
         InputError
-            For another form.
+            If the form is unknown.
         """
         described = self.report().methods
         assert described is not None, "the report of a DescribedResult has methods"
@@ -190,7 +191,7 @@ class DescribedResult(Result):
 
 
 def low_high_fields(name: str, pair: tuple[float, float] | None) -> dict[str, float | None]:
-    """Return a pair as two fields of a line of a table.
+    """Turn a pair into two fields of a row.
 
     >>> low_high_fields("ties_", (0.1, 0.2)), low_high_fields("", None)
     ({'ties_low': 0.1, 'ties_high': 0.2}, {'low': None, 'high': None})
@@ -202,7 +203,7 @@ def low_high_fields(name: str, pair: tuple[float, float] | None) -> dict[str, fl
 
 
 def titled(origin: Origin | None, n_runs: int, n_queries: int) -> str:
-    """Write a title: the name of the qrels, where they have one, and how much there is.
+    """Write a title: the name of the qrels, if any, and the numbers of runs and queries.
 
     Examples
     --------
@@ -219,29 +220,29 @@ def how_made(
     seed: int | None = None,
     packages: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Say how to make it again: command, measures, conventions, files with hashes, versions, seed.
+    """Describe how to make a result again: command, measures, conventions, files with hashes, versions, seed.
 
-    The command is as it was typed, to be pasted. Of files that were not, in a folder that only this machine
-    has, a report for others says the names.
+    The command is as typed. Files with absolute paths are listed by name only: readers do not have the
+    folder.
     """
-    found = provenance(measures, origin, seed, packages)
+    content = provenance(measures, origin, seed, packages)
     return {
         "again": origin.line if origin else "",
         "measures": [
-            {"heading": heading, "measure": each["measure"], "description": each["description"]}
-            for heading, each in zip(headings_of(measures), found["measures"], strict=True)
+            {"heading": heading, "measure": measure["measure"], "description": measure["description"]}
+            for heading, measure in zip(headings_of(measures), content["measures"], strict=True)
         ],
-        "conventions": found["conventions"],
+        "conventions": content["conventions"],
         "inputs": [
-            {**each, "path": _without_folder(each.get("path", ""))} for each in found.get("inputs", [])
+            {**file, "path": _shareable_path(file.get("path", ""))} for file in content.get("inputs", [])
         ],
-        "versions": found["versions"],
-        "seed": found.get("seed"),
+        "versions": content["versions"],
+        "seed": content.get("seed"),
     }
 
 
-def _without_folder(path: str) -> str:
-    """Return a path; of an absolute one the name alone."""
+def _shareable_path(path: str) -> str:
+    """Return a relative path unchanged, and the file name of an absolute path."""
     return Path(path).name if Path(path).is_absolute() else path
 
 
@@ -262,12 +263,12 @@ def _lines(texts: Iterable[str]) -> str:
     return "".join(f"{paragraph(text, 2)}\n" for text in texts)
 
 
-def _terminal_section(each: Section) -> str:
-    tables = "\n".join(table.to("table") for table in each.tables)
-    code = "".join(f"  {line}\n" for line in each.code)
-    heading = section(each.heading, []) if each.heading else ""
-    texts = section(each.heading, each.texts).removeprefix(heading) if heading else _lines(each.texts)
-    under = [heading + _lines([each.note] if each.note else []), tables]
+def _terminal_section(part: Section) -> str:
+    tables = "\n".join(table.to("table") for table in part.tables)
+    code = "".join(f"  {line}\n" for line in part.code)
+    heading = section(part.heading, []) if part.heading else ""
+    texts = section(part.heading, part.texts).removeprefix(heading) if heading else _lines(part.texts)
+    under = [heading + _lines([part.note] if part.note else []), tables]
     if tables:
         return "\n".join(part for part in [*under, texts, code] if part)
     return "".join([*under, texts, code])
@@ -276,35 +277,35 @@ def _terminal_section(each: Section) -> str:
 def _markdown(report: Report) -> str:
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = ["\n".join(f"{as_markdown(text)}\n" for text in first if text)]
-    for each in report.written:
-        parts += [f"**{as_markdown(each.heading)}**\n"] if each.heading else []
-        parts += [f"{as_markdown(each.note)}\n"] if each.note else []
-        parts += [table.to("markdown") for table in each.tables]
-        parts += ["".join(f"- {as_markdown(text)}\n" for text in each.texts)]
-        parts += ["```\n{}\n```\n".format("\n".join(each.code))] if each.code else []
+    for part in report.written:
+        parts += [f"**{as_markdown(part.heading)}**\n"] if part.heading else []
+        parts += [f"{as_markdown(part.note)}\n"] if part.note else []
+        parts += [table.to("markdown") for table in part.tables]
+        parts += ["".join(f"- {as_markdown(text)}\n" for text in part.texts)]
+        parts += ["```\n{}\n```\n".format("\n".join(part.code))] if part.code else []
     parts += [f"{as_markdown(note)}\n" for note in _noted(report.notes)]
     return "\n".join(part for part in parts if part)
 
 
 def check_latex(form: str, label: str, caption: str) -> None:
-    """Refuse a label or a caption where there is no LaTeX, and a label that LaTeX cannot have."""
+    """Raise InputError for a label or a caption in another format than LaTeX, and for an invalid label."""
     if form != "latex" and (label or caption):
         raise InputError(
             f"label and caption are for LaTeX tables (found the format {form})", hint="Leave them out"
         )
-    if found := re.search(r"[\s,\\{}%#~^$&]", label):
-        raise InputError(f"a label in LaTeX can have no {found[0]!r} (found {label!r})")
+    if invalid := re.search(r"[\s,\\{}%#~^$&]", label):
+        raise InputError(f"a label in LaTeX can have no {invalid[0]!r} (found {label!r})")
 
 
 def _latex(report: Report, label: str = "", caption: str = "") -> str:
-    """Write the tables; all else stands in comments."""
+    """Write the tables in LaTeX, and everything else in comments."""
     lines = [*report.finding, *_noted(report.cautions)]
-    for each in report.written:
-        lines += [*filter(None, [each.note]), *each.texts]
+    for part in report.written:
+        lines += [*filter(None, [part.note]), *part.texts]
     comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_noted(report.notes)])
-    tables = [table for each in report.written for table in each.tables]
+    tables = [table for part in report.written for table in part.tables]
     names = [label or table.label for table in tables]
-    numbers = [names[:place].count(name) for place, name in enumerate(names)]  # a label is that of one table
+    numbers = [names[:index].count(name) for index, name in enumerate(names)]  # labels are unique
     tables = [
         table._replace(label=f"{name}-{number + 1}" if number else name)
         for table, name, number in zip(tables, names, numbers, strict=True)
@@ -320,8 +321,8 @@ def notebook(report: Report) -> str:
     """Write the report in HTML, for a notebook."""
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = [f"<p>{as_html(text)}</p>" for text in first if text]
-    for each in report.shown:
-        parts.append(html_section(each, "h4", [table.to("html") for table in each.tables]))
+    for part in report.shown:
+        parts.append(html_section(part, "h4", [table.to("html") for table in part.tables]))
     return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _noted(report.notes))])
 
 
@@ -351,7 +352,7 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "json": _json,
     "jsonl": _jsonl,
 }
-"""The formats of a report; a format is one function."""
+"""The formats of a report, each a function."""
 
 ENDINGS = {
     ".txt": "table",
@@ -363,4 +364,4 @@ ENDINGS = {
     ".json": "json",
     ".jsonl": "jsonl",
 }
-"""The format that the ending of a file means."""
+"""The format for each ending of a file."""

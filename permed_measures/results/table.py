@@ -1,4 +1,4 @@
-"""A table, and a function for each format it is written in."""
+"""A table, and a function for each of its formats."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from permed_measures.terminal import paragraph, terminal_table
 from permed_measures.tolerances import SUM_NOISE
 
 NONE = "—"
-"""What stands in a cell that has no value."""
+"""The text of a cell without a value."""
 
 MEASURE = "measure"
 """The heading of a column that names measures."""
 
 
 def as_text(value: float | None, form: str) -> str:
-    """Format a number; a dash for None, and no minus before what prints as 0.
+    """Format a number; None is a dash, and a value that prints as 0 has no minus.
 
     >>> as_text(-0.00001, "+.4f"), as_text(-0.1, ".1f"), as_text(None, ".1f")
     ('+0.0000', '-0.1', '—')
@@ -34,14 +34,14 @@ def as_text(value: float | None, form: str) -> str:
 
 
 class Style(NamedTuple):
-    """How means are written.
+    """The format of means.
 
     Attributes
     ----------
     decimals : int
-        How many decimals they have.
+        Number of decimals.
     in_percent : bool
-        Whether 0.5 is written as 50.
+        Whether 0.5 prints as 50.
 
     Examples
     --------
@@ -54,44 +54,44 @@ class Style(NamedTuple):
 
     @classmethod
     def of(cls, digits: int | None, in_percent: bool = False) -> Style:
-        """Return a style with so many decimals; with those that are usual if None is given."""
-        usual = 2 if in_percent else 4
-        return cls(usual if digits is None else digits, in_percent)
+        """Build a style with this number of decimals; by default four, or two in percent."""
+        default = 2 if in_percent else 4
+        return cls(default if digits is None else digits, in_percent)
 
     @property
     def scale(self) -> int:
-        """What values are multiplied by before they are written."""
+        """The factor of printed values."""
         return 100 if self.in_percent else 1
 
     @property
     def unit(self) -> str:
-        """What a caption says of the unit; empty where values are as they are."""
+        """The unit in a caption: ``in percent``, or empty."""
         return " in percent" * self.in_percent
 
     @property
     def sign(self) -> str:
-        """What a sentence has behind a number: a percent sign, or nothing."""
+        """The sign after a number in a sentence: a percent sign, or empty."""
         return "%" * self.in_percent
 
     def text(self, value: float | None, plus: str = "") -> str:
-        """Write a value, with ``+`` a difference; a dash for None."""
+        """Format a value, or a difference if `plus` is ``+``; a dash for None."""
         return as_text(None if value is None else value * self.scale, f"{plus}.{self.decimals}f")
 
 
 class Cell(NamedTuple):
-    """A cell: what is printed, and the value it is printed from.
+    """A cell: its text, and the value behind it.
 
     Attributes
     ----------
     text : str
     rank : int
-        Among the values of its column: the best has rank 1 and the second best 2, all others 0.
+        The rank of the value in its column: 1 for the best, 2 for the second best, 0 for all others.
     mark : str
-        Of significance: a dagger, or letters or numbers that name runs.
+        A mark of significance: a dagger, or letters or numbers that name runs.
     value : float or None
-        By which a page sorts, and all else that orders, ranks, compares or sums: never by the text. Of an
-        interval it is the lower end, of ``3 of 5`` the first number. None in a cell of text, and where a row
-        takes no part, as that of an ideal ranking: such rows stay below the others.
+        The number to sort, rank, compare or sum by, never the text. For an interval it is the lower end, for
+        ``3 of 5`` the first number. None in a cell of text, and in rows that stay below the others, such as
+        the row of an ideal ranking.
     """
 
     text: str
@@ -101,25 +101,25 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    r"""A table of text, whatever it is written in.
+    r"""A table of text, independent of its format.
 
     Attributes
     ----------
     headings : list of str
     blocks : list of list of list of Cell
-        The rows of each block; blocks are set apart.
+        The rows of each block; a rule separates blocks.
     n_labels : int
         The number of columns at the left that hold text; the others hold numbers.
     caption : str
-        What the numbers are, without a full stop at its end.
+        A description of the numbers, without a full stop at its end.
     notes : list of str
-        What follows in the caption: where marks come from, what short headings stand for. Without full stops.
+        Notes below the caption that explain marks and short headings. Without full stops.
     spare : sequence of str
-        Headings of columns of numbers that a narrow terminal may leave out, the first to go first.
+        Headings of columns of numbers that a narrow terminal may leave out, in this order.
     label : str
-        The label in LaTeX; ``tab:`` is put before one without a colon.
+        The label in LaTeX; a label without a colon gets the prefix ``tab:``.
     own_caption : str
-        What LaTeX has instead of the caption, before the notes; it is LaTeX if it has a backslash or ``$``.
+        A caption for LaTeX in place of `caption`, before the notes; with a backslash or ``$`` it is LaTeX.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Table(NamedTuple):
         cls, headings: Sequence[str], rows: Iterable[Sequence[str | Cell]], n_labels: int = 1, **others: Any
     ) -> Table:
         """Build a table of one block from texts and cells."""
-        block = [[Cell(each) if isinstance(each, str) else each for each in row] for row in rows]
+        block = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
         return cls(list(headings), [block] if block else [], n_labels, **others)
 
     @property
@@ -157,7 +157,7 @@ class Table(NamedTuple):
         return [row for block in self.blocks for row in block]
 
     def sentences(self, styled: bool = True) -> list[str]:
-        """Return the caption and the notes; `styled` says whether bold and underlined letters are seen."""
+        """Return the caption and the notes; `styled` tells whether readers see bold and underlined text."""
         ranks = {cell.rank for row in self.rows for cell in row} if styled else set()
         emphasis = [text for rank, text in _EMPHASIS.items() if rank in ranks]
         emphasis += [_FINER] if emphasis and self._has_finer_ranks() else []
@@ -166,10 +166,10 @@ class Table(NamedTuple):
         return [f"{text.rstrip('.')}." for text in [first, *self.notes] if text]
 
     def _has_finer_ranks(self) -> bool:
-        """Return whether values of different rank print alike."""
+        """Check whether values of different rank print alike."""
         columns = (column for block in self.blocks for column in zip(*block, strict=True))
-        known = ({(cell.text, cell.rank) for cell in column if cell.value is not None} for column in columns)
-        return any(len(pairs) > len({text for text, _ in pairs}) for pairs in known)
+        pairs = ({(cell.text, cell.rank) for cell in column if cell.value is not None} for column in columns)
+        return any(len(of_column) > len({text for text, _ in of_column}) for of_column in pairs)
 
     def to(self, form: str) -> str:
         """Write the table in one of `TABLE_FORMATS`."""
@@ -181,19 +181,19 @@ _FINER = "by all digits"
 
 
 def isclose(one: float, other: float) -> bool:
-    """Return whether two values are equal but for rounding."""
+    """Check whether two values are equal up to rounding."""
     return math.isclose(one, other, rel_tol=SUM_NOISE, abs_tol=SUM_NOISE)
 
 
 def competition_rank(value: float, values: Iterable[float]) -> int:
-    """Return 1 + how many of some values are higher."""
+    """Rank a value among others: one plus the number of higher values."""
     return 1 + sum(other > value and not isclose(other, value) for other in values)
 
 
 def best_two(values: Sequence[float]) -> list[int]:
-    """Return 1 for the best of a column, 2 for the second best, 0 for the others and where all are the same.
+    """Mark the best value of a column by 1 and the second best by 2; all others are 0.
 
-    Equal values share a rank, and none is skipped.
+    Equal values share a rank, and no rank is skipped. If all values are equal, all are 0.
 
     Examples
     --------
@@ -206,23 +206,23 @@ def best_two(values: Sequence[float]) -> list[int]:
     for value in sorted(values, reverse=True):
         if not steps or not isclose(value, steps[-1]):
             steps.append(value)
-    places = [competition_rank(value, steps) for value in values]
-    return [place if place <= 2 and len(steps) > 1 else 0 for place in places]
+    ranks = [competition_rank(value, steps) for value in values]
+    return [rank if rank <= 2 and len(steps) > 1 else 0 for rank in ranks]
 
 
 # --- terminal --------------------------------------------------------------------------------------
 
 
 def _terminal(table: Table) -> str:
-    """Lay out the table as wide as the terminal; numbers are never cut."""
+    """Lay out the table in the width of the terminal, without cutting numbers."""
     starts = [*accumulate(map(len, table.blocks))]
     text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare)
     styled = "\x1b[" in text  # a file has no bold and underlined cells
-    return "\n".join([text, *(paragraph(each, 2) for each in table.sentences(styled)), ""])
+    return "\n".join([text, *(paragraph(sentence, 2) for sentence in table.sentences(styled)), ""])
 
 
 def _aligned(table: Table) -> list[list[str | Styled]]:
-    """Return the rows with digits aligned whatever the marks."""
+    """Pad the marks of each column, so that digits are aligned."""
     styles = ("", "bold", "underline")
     marks = [max(len(cell.mark) for cell in column) for column in zip(*table.rows, strict=True)]
     return [
@@ -235,7 +235,7 @@ def _aligned(table: Table) -> list[list[str | Styled]]:
 
 
 def _gap(table: Table) -> str:
-    """Return a blank where marks are letters or numbers of runs, which would be read as digits."""
+    """Return a blank if marks are letters or numbers of runs, which look like digits of the value."""
     return " " if any(cell.mark[:1].isalnum() for row in table.rows for cell in row) else ""
 
 
@@ -243,7 +243,7 @@ def _gap(table: Table) -> str:
 
 
 def _markdown(table: Table) -> str:
-    sides = ["---" if place < table.n_labels else "---:" for place in range(len(table.headings))]
+    sides = ["---" if column < table.n_labels else "---:" for column in range(len(table.headings))]
     lines = [[*map(as_markdown, table.headings)], sides]
     lines += [[*map(_markdown_cell, row)] for row in table.rows]
     caption = " ".join(map(as_markdown, table.sentences()))
@@ -255,24 +255,24 @@ _NUMBER_TO_ALIGN = re.compile(r"[-+]?[0-9][0-9.,]*")
 
 
 def _markdown_cell(cell: Cell) -> str:
-    shown = cell.text if _NUMBER_TO_ALIGN.fullmatch(cell.text) else as_markdown(cell.text)
-    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(shown)
+    escaped = cell.text if _NUMBER_TO_ALIGN.fullmatch(cell.text) else as_markdown(cell.text)
+    text = ("{}", "**{}**", "<u>{}</u>")[cell.rank].format(escaped)
     return f"{text}<sup>{cell.mark}</sup>" if cell.mark[:1].isalnum() else text + cell.mark
 
 
 def _html(table: Table) -> str:
-    """Write a table that scrolls by itself where a page is narrower; the first label stays in view."""
+    """Write a table that scrolls if the page is narrower; the first label stays in view."""
     kind = "lettered" if _gap(table) else "plain"
     bodies = (
         "".join(
-            f"<tr>{''.join(_html_cell(cell, place, table.n_labels) for place, cell in enumerate(row))}</tr>"
+            f"<tr>{''.join(_html_cell(cell, column, table.n_labels) for column, cell in enumerate(row))}</tr>"
             for row in block
         )
         for block in table.blocks
     )
     head = "".join(
-        f'<th scope="col"{_label_class(place, table.n_labels)}>{as_html(text)}</th>'
-        for place, text in enumerate(table.headings)
+        f'<th scope="col"{_label_class(column, table.n_labels)}>{as_html(text)}</th>'
+        for column, text in enumerate(table.headings)
     )
     body = "".join(f"<tbody>{rows}</tbody>" for rows in bodies)
     name = as_html(", ".join(table.headings[:4]))
@@ -283,21 +283,21 @@ def _html(table: Table) -> str:
     )
 
 
-def _label_class(place: int, n_labels: int) -> str:
-    """Return the class of a label; the last label is that of the row, mostly the run."""
-    if place >= n_labels:
+def _label_class(column: int, n_labels: int) -> str:
+    """Return the class of a label column; the last label is usually the run."""
+    if column >= n_labels:
         return ""
-    return f' class="{"label run" if place == n_labels - 1 else "label"}"'
+    return f' class="{"label run" if column == n_labels - 1 else "label"}"'
 
 
-def _html_cell(cell: Cell, place: int, n_labels: int) -> str:
+def _html_cell(cell: Cell, column: int, n_labels: int) -> str:
     text = ("{}", "<b>{}</b>", '<u class="second">{}</u>')[cell.rank].format(as_html(cell.text))
     if cell.mark:
         kind = "" if cell.mark[:1].isalnum() else ' class="dagger"'
         text += f"<sup{kind}>{as_html(cell.mark)}</sup>"
     value = "" if cell.value is None else f' data-value="{json.dumps(float(cell.value))}"'
-    if place < n_labels:
-        return f'<th scope="row"{_label_class(place, n_labels)}{value}>{text}</th>'
+    if column < n_labels:
+        return f'<th scope="row"{_label_class(column, n_labels)}{value}>{text}</th>'
     return f"<td{value}>{text}</td>"
 
 
@@ -307,7 +307,7 @@ _LATEX_MAX_SIZE = r"max width=\linewidth,max totalheight=.8\textheight"
 
 
 def _latex(table: Table) -> str:
-    r"""Write a table with booktabs that shrinks to the width of its column."""
+    r"""Write a table with booktabs; it shrinks to the width of its column."""
     from permed_measures.results.latex import latex_cell, latex_heading, required_packages
 
     kinds = "l" * table.n_labels + "r" * (len(table.headings) - table.n_labels)
@@ -345,7 +345,7 @@ def _latex(table: Table) -> str:
 
 
 def _latex_caption(table: Table) -> str:
-    """Write the caption and the notes; what a user has written in LaTeX stays as it is."""
+    """Write the caption and the notes; a user's LaTeX stays unchanged."""
     from permed_measures.results.latex import latex_text
 
     own = one_line(table.own_caption).strip()
@@ -360,11 +360,11 @@ def _latex_caption(table: Table) -> str:
 
 
 def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
-    """Write rows as CSV, or with another delimiter; a spreadsheet runs no text as a formula."""
+    """Write rows as CSV, or with another delimiter; escape texts that a spreadsheet would run as formulas."""
     import csv
 
     text = io.StringIO()
-    cells = ([as_cell(each) if isinstance(each, str) else each for each in row] for row in rows)
+    cells = ([as_cell(value) if isinstance(value, str) else value for value in row] for row in rows)
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(cells)
     return text.getvalue()
 
@@ -382,4 +382,4 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "csv": _separated,
     "tsv": lambda table: _separated(table, "\t"),
 }
-"""The formats of a table; ``table`` is that of a terminal."""
+"""The formats of a table; ``table`` is the format of a terminal."""

@@ -1,1 +1,1 @@
-"""How sure a number is: of its topics, of ties, of documents without a label, and of wrong labels."""
+"""Uncertainty of a mean: by its topics, by ties, by unjudged documents, and by wrong labels."""

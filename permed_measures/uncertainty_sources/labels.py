@@ -1,4 +1,4 @@
-"""What other labels make of a value: grades of unjudged documents, and labels that may be wrong."""
+"""Evaluate runs with other labels: grades of unjudged documents, and wrong labels."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.progress import tracked
 
 _HIGHEST = 100
-"""The highest grade of a scale of whole numbers that is not given."""
+"""The highest grade of a default scale of whole numbers."""
 
 _MAX_GRADINGS = 300
-"""Most gradings that fall with the rank, and as many that rise; otherwise some of them."""
+"""The largest number of gradings of a kind (falling with the rank, or rising) that are all tried."""
 
 _NEVER_LOWERED = {
     *("P", "R", "RR", "Success", "Coverage", "RBP", "ERR", "SetP", "SetR", "SetF", "SetAP"),
     *("NumQ", "NumRet", "NumRel"),
 }
-"""Measures that no document lowers by a higher grade.
+"""Measures that never fall when the grade of a document rises.
 
-Of recall, f of R documents found make (f + 1) / (R + 1) >= f / R. Of ERR, to stop at rank i gives 1/i, and
-to go on 1/(i + 1) at most.
+Recall: if f of R relevant documents are found, (f + 1) / (R + 1) >= f / R. ERR: to stop at rank i gives 1/i,
+and to go on gives at most 1/(i + 1).
 """
 
 
@@ -48,28 +48,28 @@ class Unjudged:
     Attributes
     ----------
     query, rank : ndarray of int32, shape (n_unjudged,)
-        The rank is that among all retrieved documents, from 1.
-    place : ndarray of int64, shape (n_unjudged,)
-        How many stand before it in its query.
-    number : ndarray of int64, shape (n_queries,)
-        How many each query has.
+        The rank is among all retrieved documents, from 1.
+    position : ndarray of int64, shape (n_unjudged,)
+        The number of unjudged documents before it in its query.
+    count : ndarray of int64, shape (n_queries,)
+        The number of unjudged documents of each query.
     """
 
     query: NDArray[np.int32]
     rank: NDArray[np.int32]
-    place: NDArray[np.int64]
-    number: NDArray[np.int64]
+    position: NDArray[np.int64]
+    count: NDArray[np.int64]
 
     @classmethod
     def of(cls, rankings: JudgedRankings, cutoff: int | None) -> Unjudged:
-        """Find the ranks that no judged document has."""
-        seen = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
-        starts = np.cumsum(seen) - seen
-        unjudged = np.ones(int(seen.sum()), np.bool_)
+        """Find the ranks without a judged document."""
+        depth = rankings.retrieved if cutoff is None else np.minimum(rankings.retrieved, cutoff)
+        starts = np.cumsum(depth) - depth
+        unjudged = np.ones(int(depth.sum()), np.bool_)
         within = rankings.within(cutoff)
         unjudged[starts[within.query] + within.rank - 1] = False
-        row, n = np.flatnonzero(unjudged), len(seen)
-        query = np.repeat(np.arange(n, dtype=np.int32), seen)[row]
+        row, n = np.flatnonzero(unjudged), len(depth)
+        query = np.repeat(np.arange(n, dtype=np.int32), depth)[row]
         rank = (row - starts[query] + 1).astype(np.int32)
         return cls(query, rank, position_in_query(query, n) - 1, np.bincount(query, minlength=n))
 
@@ -86,7 +86,8 @@ def scale_of(judgments: Judgments, grades: Any = None) -> Floats:
     Raises
     ------
     InputError
-        If a grade is no number of at least 0, or the highest of the judgments is too large for a scale.
+        If a grade is not a number of at least 0, or the highest grade of the judgments is too large for a
+        default scale.
 
     Examples
     --------
@@ -124,86 +125,88 @@ def check_scale(measure: Measure, scale: Floats) -> None:
 
 
 def over_gradings(measure: Measure, rankings: JudgedRankings, scale: Floats) -> tuple[Floats, Floats, bool]:
-    """Return the least and the most over ways to grade the unjudged documents within the cutoff.
+    """Bound the values of a measure over the gradings of the unjudged documents within the cutoff.
 
     Parameters
     ----------
     measure : Measure
-        Not Judged, which says itself what is judged.
+        Not Judged, whose value is about the missing labels themselves.
     rankings : JudgedRankings
     scale : ndarray
-        The grades that they may have, ascending.
+        The possible grades of an unjudged document, ascending.
 
     Returns
     -------
     (ndarray, ndarray), each of shape (n_queries,)
-        Some grading gives these values. A document that becomes relevant counts in R and in the ideal list
-        too. Unjudged documents beyond the cutoff stay as they are; without a cutoff all that were retrieved
-        count.
+        The minimum and the maximum; some grading gives each of them. A document that becomes relevant counts
+        in R and in the ideal list too. Unjudged documents beyond the cutoff stay unjudged; without a cutoff
+        all retrieved documents count.
     bool
-        Whether no grading gives others beyond them.
+        Whether the bounds are exact: no grading gives a value beyond them.
 
     Notes
     -----
-    Tried are gradings that fall with the rank, and those that rise. Where two of the documents
-    exchange their grades, R and the ideal list stay; so of all gradings with equally many documents per
-    grade the falling one is the most, and the rising one the least, for a measure that never falls by an
-    exchange that puts the higher grade first. With all numbers of documents per grade that is exact.
-    QMeasure is no such measure: a document of low grade may gain more behind one of high grade. Nor is
-    GradedAP, unless what is relevant has one weight.
+    The function tries gradings that fall with the rank, and gradings that rise. If two documents exchange
+    their grades, R and the ideal list stay the same. Consider a measure that never falls if an exchange puts
+    the higher grade first. Among all gradings with the same number of documents per grade, the falling one
+    then gives the maximum, and the rising one the minimum. With all numbers of documents per grade the bounds
+    are exact. QMeasure is not such a measure: a document of low grade may gain more behind one of high grade.
+    GradedAP is one only if all relevant grades have the same weight.
     """
     unjudged = Unjudged.of(rankings, cutoff_of(measure))
-    most = int(unjudged.number.max(initial=0))
-    if not most:
+    largest = int(unjudged.count.max(initial=0))
+    if not largest:
         values = _values(measure, rankings)
         return values, values, True
     grades = np.union1d(scale, rankings.judgments.grade)
-    sets, complete = _sets(measure, scale, most, _is_ap(measure, grades))
+    sets, complete = _grade_sets(measure, scale, largest, _is_ap(measure, grades))
     low, high = np.full(rankings.n_queries, np.inf), np.full(rankings.n_queries, -np.inf)
     for levels in sets:
-        for grade in _gradings(unjudged, levels, most):
-            values = _values(measure, _graded(rankings, unjudged, grade))
+        for grade in _gradings(unjudged, levels, largest):
+            values = _values(measure, _with_grades(rankings, unjudged, grade))
             low, high = np.minimum(low, values), np.maximum(high, values)
     return low, high, complete
 
 
 def _is_ap(measure: Measure, grades: Floats) -> bool:
-    """Return whether a measure is a multiple of AP, as what is relevant has one weight."""
-    given = values_of(measure)
+    """Check whether a measure is a multiple of AP: GradedAP with one weight for all relevant grades."""
+    params = values_of(measure)
     if measure.NAME != "GradedAP":
         return False
-    weights = weight_of_grade(grades, max_rel=given["max_rel"], gains=given["gains"])
-    return len(np.unique(weights[grades >= given["rel"]])) <= 1
+    weights = weight_of_grade(grades, max_rel=params["max_rel"], gains=params["gains"])
+    return len(np.unique(weights[grades >= params["rel"]])) <= 1
 
 
-def _sets(measure: Measure, scale: Floats, most: int, is_ap: bool) -> tuple[list[Floats], bool]:
-    """Return the sets of grades that are tried together, and whether they are exact."""
+def _grade_sets(measure: Measure, scale: Floats, largest: int, is_ap: bool) -> tuple[list[Floats], bool]:
+    """Choose the sets of grades to combine in gradings; tell whether they give exact bounds.
+
+    `largest` is the largest number of unjudged documents of a query.
+    """
     levels = scale[np.argsort(gains_of(measure, scale), kind="stable")]
     if measure.NAME in _NEVER_LOWERED:
         return [levels[:1], levels[-1:]], True
     if "rel" in measure.SUPPORTED_PARAMS and (is_ap or measure.NAME != "GradedAP"):
-        levels = levels[[0, -1]]  # it matters only what is relevant
+        levels = levels[[0, -1]]  # only relevant or not matters
     exact = is_ap or (best_first_is_most(measure) and measure.NAME != "QMeasure")
-    if comb(most + len(levels) - 1, most) <= _MAX_GRADINGS:
+    if comb(largest + len(levels) - 1, largest) <= _MAX_GRADINGS:
         return [levels], exact
-    return [levels[[0, each]] for each in range(1, len(levels))], exact and len(
-        levels
-    ) == 2 and most < _MAX_GRADINGS
+    pairs = [levels[[0, index]] for index in range(1, len(levels))]
+    return pairs, exact and len(levels) == 2 and largest < _MAX_GRADINGS
 
 
-def _gradings(unjudged: Unjudged, levels: Floats, most: int) -> Iterator[Floats]:
+def _gradings(unjudged: Unjudged, levels: Floats, largest: int) -> Iterator[Floats]:
     """Yield gradings that fall with the rank, each followed by one that rises."""
-    ends = np.arange(most + 1)
-    if most >= _MAX_GRADINGS:
-        ends = np.unique(np.geomspace(1, most + 1, _MAX_GRADINGS // 2).round().astype(int)) - 1
-    last = unjudged.number[unjudged.query] - 1
-    for numbers in combinations_with_replacement(ends, len(levels) - 1):
-        for place in (unjudged.place, last - unjudged.place):
-            yield levels[::-1][np.searchsorted(numbers, place, "right")]
+    ends = np.arange(largest + 1)
+    if largest >= _MAX_GRADINGS:
+        ends = np.unique(np.geomspace(1, largest + 1, _MAX_GRADINGS // 2).round().astype(int)) - 1
+    last = unjudged.count[unjudged.query] - 1
+    for bounds in combinations_with_replacement(ends, len(levels) - 1):
+        for position in (unjudged.position, last - unjudged.position):
+            yield levels[::-1][np.searchsorted(bounds, position, "right")]
 
 
-def _graded(rankings: JudgedRankings, unjudged: Unjudged, grade: Floats) -> JudgedRankings:
-    """Return rankings and judgments in which these documents have a grade."""
+def _with_grades(rankings: JudgedRankings, unjudged: Unjudged, grade: Floats) -> JudgedRankings:
+    """Add the unjudged documents with these grades to the judgments and the rankings."""
     known = rankings.judgments
     query = np.concatenate([known.query, unjudged.query])
     grades = np.concatenate([known.grade, grade])
@@ -224,16 +227,16 @@ def _values(measure: Measure, rankings: JudgedRankings) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LabelErrors:
-    """How often a document with a grade would have another one.
+    """The probabilities of wrong labels.
 
     Attributes
     ----------
     levels : ndarray, shape (n_levels,)
         The grades, ascending.
     rates : ndarray, shape (n_levels, n_levels)
-        The probability of each grade (column), given the label (row).
+        The probability of each true grade (column), given the label (row).
     about : str
-        Where they come from.
+        A description of the rates.
     """
 
     levels: Floats
@@ -242,7 +245,7 @@ class LabelErrors:
 
     @classmethod
     def of(cls, error: object, judgments: Judgments, scale: Floats) -> LabelErrors:
-        """Return the errors of a probability, on all grades of the judgments and of a scale."""
+        """Build label errors from a probability, on all grades of the judgments and of a scale."""
         if not isinstance(error, Real) or isinstance(error, bool) or not 0 <= float(error) <= 1:
             raise InputError(
                 f"label_error must be a number from 0 to 1 (found {short_repr(error)})",
@@ -252,7 +255,7 @@ class LabelErrors:
 
     @classmethod
     def to_neighbours(cls, probability: float, levels: Floats) -> LabelErrors:
-        """Move a label to a neighbouring grade with a probability, half of it to each where there are two.
+        """Move a label to a neighbouring grade with a probability, shared equally by two neighbours.
 
         Examples
         --------
@@ -267,16 +270,16 @@ class LabelErrors:
         return cls(levels, probability * moved + kept, about)
 
     def draws(self, judgments: Judgments, number: int, seed: int) -> Iterator[Floats]:
-        """Yield grades of all judgments, drawn by the rates; a negative grade stays."""
+        """Draw grades of all judgments by the rates; a negative grade stays."""
         rng = np.random.default_rng(seed)
-        place = np.searchsorted(self.levels, judgments.grade)  # 0 of a negative grade
+        level = np.searchsorted(self.levels, judgments.grade)  # 0 for a negative grade
         kept, other = np.diag(self.rates), self.rates * (1 - np.eye(len(self.levels)))
         shares = np.cumsum(other, axis=1)
-        shares /= np.maximum(shares[:, -1:], 1e-300)  # the last is 1, or all are 0 where none is wrong
-        sure = judgments.grade < 0
+        shares /= np.maximum(shares[:, -1:], 1e-300)  # the last share is 1, or all are 0 without errors
+        is_fixed = judgments.grade < 0
         for _ in tracked(range(number), "draws of labels"):
-            wrong = np.flatnonzero((rng.random(len(place)) >= kept[place]) & ~sure)
-            drawn = (rng.random(len(wrong))[:, None] >= shares[place[wrong]]).sum(axis=1)
+            wrong = np.flatnonzero((rng.random(len(level)) >= kept[level]) & ~is_fixed)
+            drawn = (rng.random(len(wrong))[:, None] >= shares[level[wrong]]).sum(axis=1)
             grade = judgments.grade.copy()
             grade[wrong] = self.levels[drawn]
             yield grade

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
@@ -13,61 +13,61 @@ from ir_measures.measures import Measure
 
 from permed_measures.arrays import Floats
 from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, NO_CLOSED_FORM
-from permed_measures.escaping import join_names, pluralize
+from permed_measures.escaping import pluralize
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import Corrected
 from permed_measures.human_labels.methods import about_people, corrected_by_people
-from permed_measures.human_labels.tables import MEANS_TEXTS, Line, agreement_json, flat, section_of
+from permed_measures.human_labels.tables import MEANS_TEXTS, CorrectedRow, agreement_json, flatten, section_of
 from permed_measures.intervals import percent, queries_in_clusters
 from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.methods import Methods, independent_units, means_over_queries, methods_of
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
-from permed_measures.tolerances import SUM_NOISE
 from permed_measures.uncertainty_sources.labels import LabelErrors
 
 MaybeLowHigh = tuple[float, float] | None
 
 SOURCES = {"interval": "topics", "ties": "ties", "unjudged": "unjudged", "labels": "labels"}
-"""Where the uncertainty of a number comes from, by the name of the pair: the heading of its column."""
+"""The sources of uncertainty: the name of each range in a row, and the heading of its column."""
 
 INTERVAL = "Student's t; where all values are 0 or 1, Clopper-Pearson"
-"""How the intervals of the means are computed, and with clusters."""
+"""The method of the intervals of means without clusters."""
 BY_CLUSTERS = "cluster-robust Student's t; where all values are 0 or 1, Korn-Graubard"
+"""The method of the intervals of means with clusters."""
 
 
 @dataclass(frozen=True)
 class UncertaintyRow:
-    """How sure a number is.
+    """The mean of a run on a measure, with its range for each source of uncertainty.
 
     Attributes
     ----------
     run : str
     measure : Measure
     value : float
-        The mean over all queries of the qrels; of counts such as NumRet too, not their sum.
+        The mean over all queries of the qrels; counts such as NumRet are averaged too, not summed.
     interval : (float, float) or None
-        What it could be on other topics: a confidence interval by queries, or by whole clusters.
+        Confidence interval of the mean for other topics, by queries or by whole clusters.
     ties : (float, float)
-        The least and the most over orders of equal scores.
+        Minimum and maximum over the orders of equal scores.
     unjudged : (float, float) or None
-        The least and the most over ways to grade the unjudged documents within the cutoff. It need not hold
-        the value: with `judged_only`, a level of 0 or `grades` without 0 no grade counts as no label does.
+        Minimum and maximum over the gradings of the unjudged documents within the cutoff. It need not contain
+        the value: with `judged_only`, ``rel=0`` or `grades` without 0, no grade counts like a missing label.
     labels : (float, float) or None
-        What it could be if labels are wrong as often as was said; None unless that was said.
+        Interval of the mean on labels with errors of the given probability; None unless one is given.
     exact : mapping of str to bool
-        Whether no order of ties, and no grading of unjudged documents, gives a value beyond ``ties`` and
-        ``unjudged``. Some order, some grading gives both ends in any case.
+        Whether ``ties`` and ``unjudged`` are exact: no order or grading gives a value beyond them. Some order
+        or grading gives both ends in any case.
     judged : float or None
-        Judged@k, the share of the retrieved documents within the cutoff that are judged: its mean over the
-        queries for which something was retrieved; None without any.
+        Judged@k, the share of judged documents among the retrieved ones within the cutoff: its mean over the
+        queries for which the run retrieves something; None without any.
     reasons : mapping of str to str
-        Why a pair is None, by its name.
+        Why a range is None, by its name.
     people : Corrected or None
-        What it would be by people's labels, if a sample of these was given.
+        The mean corrected by people's labels, if a sample of them was given.
     ties_expected : float or None
-        The mean over all orders of equal scores, each as likely; None where it has no closed form.
+        The mean over all orders of equal scores, each equally likely; None without a closed form.
     """
 
     run: str
@@ -96,24 +96,24 @@ class Uncertainty(DescribedResult):
         Runs in their order, then measures.
     measures : list of Measure
     n_queries, n_clusters : int
-        Queries of the qrels; independent units: clusters, or queries without clusters.
+        Numbers of queries of the qrels, and of independent units: clusters, or queries without clusters.
     clusters : str
-        What the clusters are; empty without any.
+        Name of the clusters; empty without clusters.
     level : float
-        Of `interval` and `labels`.
+        Level of `interval` and `labels`.
     draws, seed : int
-        Of the labels.
+        Number of draws of the labels, and their seed.
     scale : ndarray
-        The grades that an unjudged document may have.
+        The possible grades of an unjudged document.
     label_errors : LabelErrors or None
     notes : list of str
     origin : Origin or None
     agreement : Agreement or None
-        Of the qrels and people's labels.
+        Agreement of the qrels with people's labels.
     all_relevant : bool
-        Whether each label is relevant to each measure: then Judged@k is P@k.
+        Whether each label is relevant to each measure: then Judged@k equals P@k.
     of_proportions : frozenset of bool
-        Whether there are intervals of proportions (True), and others (False).
+        The kinds of intervals in the result: True for intervals of proportions, False for Student's.
     """
 
     rows: list[UncertaintyRow]
@@ -144,7 +144,7 @@ class Uncertainty(DescribedResult):
 
     @property
     def sources(self) -> list[str]:
-        """The sources of uncertainty that were asked for."""
+        """The requested sources of uncertainty."""
         return [name for name in SOURCES if name != "labels" or self.label_errors]
 
     def __repr__(self) -> str:
@@ -152,12 +152,12 @@ class Uncertainty(DescribedResult):
         return f"<Uncertainty of {', '.join(self.runs)}: {', '.join(self.headings.values())}>"
 
     def report(self, digits: int | None = None) -> Report:
-        """Return the table and how it was computed; `digits` is the number of decimals, four if left out."""
+        """Build the report: the table and its notes; `digits` is the number of decimals, four if None."""
         digits = 4 if digits is None else digits
         return Report(
             titled(self.origin, len(self.runs), self.n_queries),
-            [*_finding(self, digits), *_corrected(self, digits)],
-            [Section(tables=[_table(self, digits)]), *self._of_people(digits)],
+            [*_largest_correction(self, digits)],
+            [Section(tables=[_table(self, digits)]), *self._people_section(digits)],
             notes=self.notes,
             data=partial(_content, self),
             rows=partial(_records, self),
@@ -165,58 +165,24 @@ class Uncertainty(DescribedResult):
             methods=partial(uncertainty_methods, self),
         )
 
-    def _of_people(self, digits: int) -> list[Section]:
+    def _people_section(self, digits: int) -> list[Section]:
         if self.agreement is None:
             return []
-        short, several = self.headings, len(self.runs) > 1
-        lines = [
-            Line(({"run": row.run} if several else {}) | {MEASURE: short[row.measure]}, row.value, row.people)
-            for row in self.rows
-            if row.people
-        ]
+        headings, several = self.headings, len(self.runs) > 1
+        rows = []
+        for row in self.rows:
+            if row.people:
+                names = ({"run": row.run} if several else {}) | {MEASURE: headings[row.measure]}
+                rows.append(CorrectedRow(names, row.value, row.people))
         interval = [f"{percent(self.level)} CI"]
-        return [section_of(self.agreement, MEANS_TEXTS, lines, interval, Style(digits))]
+        return [section_of(self.agreement, MEANS_TEXTS, rows, interval, Style(digits))]
 
 
-# --- the answer ------------------------------------------------------------------------------------------
-
-_SOURCE_WORDS = {**SOURCES, "unjudged": "unjudged documents", "labels": "wrong labels"}
-_RANGE_WITHOUT_VALUE = {"unjudged": "with grades for unjudged documents", "labels": "with labels drawn anew"}
-"""Of which numbers a range is that does not hold the value, by the sources that may have such a range."""
+# --- the finding -----------------------------------------------------------------------------------------
 
 
-def _finding(result: Uncertainty, digits: int) -> Iterator[str]:
-    """Say which source leaves a mean most open, and how wide the ranges of the others are."""
-    known = {name: [row for row in result.rows if getattr(row, name)] for name in result.sources}
-    order = sorted(filter(known.get, known), key=lambda name: -max(_open(row, name) for row in known[name]))
-    if not order:
-        return
-    first = order[0]
-    row = max(known[first], key=lambda row: _open(row, first))
-    if _open(row, first) <= SUM_NOISE:
-        yield f"No mean is changed by {join_names([_SOURCE_WORDS[name] for name in order])}."
-        return
-    ends = [_shown(bound, digits) for bound in getattr(row, first)]
-    is_inside = _open(row, first) - _width(row, first) <= SUM_NOISE
-    value = f"{_about(result, row)} is {_shown(row.value, digits)}"
-    beyond = " to ".join(dict.fromkeys(ends))
-    found = f"between {' and '.join(ends)}" if is_inside else f"{_RANGE_WITHOUT_VALUE[first]} {beyond}"
-    yield f"Of all sources, {_SOURCE_WORDS[first]} leave most open: {value}, and {found}."
-    if len(order) > 1:
-        yield f"Widest {'; '.join(_widest(result, name, known[name], digits) for name in order[1:])}."
-
-
-def _widest(result: Uncertainty, name: str, rows: Sequence[UncertaintyRow], digits: int) -> str:
-    """Say how wide the widest range of a source is; of one number, how far it is from the value."""
-    row = max(rows, key=lambda row: (_width(row, name), _open(row, name)))
-    width = _width(row, name)
-    width = width if width > SUM_NOISE else _open(row, name)
-    found = f"{_shown(width, digits)} ({_about(result, row)})" if width > SUM_NOISE else "none"
-    return f"by {_SOURCE_WORDS[name]}: {found}"
-
-
-def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
-    """Say which mean people's labels change most, where one prints otherwise by them."""
+def _largest_correction(result: Uncertainty, digits: int) -> Iterator[str]:
+    """Name the mean that people's labels change most, if a printed digit changes."""
     known = [
         (abs(row.people.value - row.value), row, row.people.value)
         for row in result.rows
@@ -224,45 +190,26 @@ def _corrected(result: Uncertainty, digits: int) -> Iterator[str]:
     ]
     if known:
         _, row, corrected = max(known, key=itemgetter(0))
-        before, after = (_shown(value, digits) for value in (row.value, corrected))
+        before, after = (_decimals(value, digits) for value in (row.value, corrected))
         if before != after:
-            changed = f"{_about(result, row)} changes most: from {before} to {after}"
-            yield f"Corrected by people's labels, {changed}."
-
-
-def _about(result: Uncertainty, row: UncertaintyRow) -> str:
-    """Name the number of a row."""
-    return f"{result.headings[row.measure]}{f' of {row.run}' if len(result.runs) > 1 else ''}"
-
-
-def _width(row: UncertaintyRow, name: str) -> float:
-    low, high = getattr(row, name)
-    return float(high - low)
-
-
-def _open(row: UncertaintyRow, name: str) -> float:
-    """Return how wide a range is with the value, which may be outside.
-
-    Wrong labels may mostly err to one side, and labels of all documents may be more or less than none: a list
-    of judged documents alone, or a level of 0, then has others.
-    """
-    low, high = getattr(row, name)
-    return float(max(high, row.value) - min(low, row.value))
+            of_run = f" of {row.run}" if len(result.runs) > 1 else ""
+            mean = f"{result.headings[row.measure]}{of_run}"
+            yield f"Corrected by people's labels, {mean} changes most: from {before} to {after}."
 
 
 # --- the table -------------------------------------------------------------------------------------------
 
 
 def _table(result: Uncertainty, digits: int) -> Table:
-    several, judged, short = len(result.runs) > 1, not result.all_relevant, result.headings
-    expected = _some_order_counts(result, digits)
+    several, judged, measures = len(result.runs) > 1, not result.all_relevant, result.headings
+    expected = _ties_change_a_mean(result, digits)
     rows: list[list[str | Cell]] = [
         [
             *([row.run] if several else []),
-            short[row.measure],
-            *([Cell(_shown(row.judged, 2), value=row.judged)] if judged else []),
-            Cell(_shown(row.value, digits), value=row.value),
-            *(cell for name in result.sources for cell in _cells(row, name, digits, expected)),
+            measures[row.measure],
+            *([Cell(_decimals(row.judged, 2), value=row.judged)] if judged else []),
+            Cell(_decimals(row.value, digits), value=row.value),
+            *(cell for name in result.sources for cell in _source_cells(row, name, digits, expected)),
         ]
         for row in result.rows
     ]
@@ -282,38 +229,38 @@ def _table(result: Uncertainty, digits: int) -> Table:
     )
 
 
-def _shown(value: float | None, digits: int) -> str:
+def _decimals(value: float | None, digits: int) -> str:
     return as_text(value, f".{digits}f")
 
 
 _SAME = "same"
 
 
-def _range(row: UncertaintyRow, name: str, digits: int) -> Cell:
-    """Write a pair; a star says that others may go beyond. Pairs are ordered by the lower end."""
-    found: MaybeLowHigh = getattr(row, name)
-    if found is None:
+def _range_cell(row: UncertaintyRow, name: str, digits: int) -> Cell:
+    """Format the range of a source, with a star unless it is exact; its lower end is the value to sort by."""
+    low_high: MaybeLowHigh = getattr(row, name)
+    if low_high is None:
         return Cell(NONE)
-    low, high = (_shown(bound, digits) for bound in found)
-    text = _SAME if low == high == _shown(row.value, digits) else f"{low} {high}"
-    return Cell(text, mark="" if row.exact.get(name, True) else "*", value=found[0])
+    low, high = (_decimals(bound, digits) for bound in low_high)
+    text = _SAME if low == high == _decimals(row.value, digits) else f"{low} {high}"
+    return Cell(text, mark="" if row.exact.get(name, True) else "*", value=low_high[0])
 
 
 _EXPECTED_HEADING = "expected"
 
 
-def _some_order_counts(result: Uncertainty, digits: int) -> bool:
-    """Return whether an order of equal scores changes what is printed of a mean."""
-    return any(_range(row, "ties", digits).text != _SAME for row in result.rows)
+def _ties_change_a_mean(result: Uncertainty, digits: int) -> bool:
+    """Check whether an order of equal scores changes a printed mean."""
+    return any(_range_cell(row, "ties", digits).text != _SAME for row in result.rows)
 
 
-def _cells(row: UncertaintyRow, name: str, digits: int, expected: bool) -> Iterator[Cell]:
-    """Yield the pair of a source, and after that of ties the mean over all orders."""
-    pair = _range(row, name, digits)
-    yield pair
+def _source_cells(row: UncertaintyRow, name: str, digits: int, expected: bool) -> Iterator[Cell]:
+    """Yield the range of a source, and after the range of ties the mean over all orders."""
+    cell = _range_cell(row, name, digits)
+    yield cell
     if name == "ties" and expected:
-        text = _shown(row.ties_expected, digits)
-        same = pair.text == _SAME and text == _shown(row.value, digits)
+        text = _decimals(row.ties_expected, digits)
+        same = cell.text == _SAME and text == _decimals(row.value, digits)
         yield Cell(_SAME if same else text, value=row.ties_expected)
 
 
@@ -349,7 +296,7 @@ def _method(result: Uncertainty) -> str:
 
 
 def uncertainty_methods(result: Uncertainty) -> Methods:
-    """Describe how the uncertainty of the means was computed, as a paper says it."""
+    """Describe how the uncertainty of the means was computed, for a paper."""
     means = [means_over_queries(result.n_queries)]
     if not result.all_relevant:
         means += [
@@ -368,7 +315,7 @@ def uncertainty_methods(result: Uncertainty) -> Methods:
 
 
 def _statistics(result: Uncertainty) -> Iterator[str]:
-    """Say where each pair of ends comes from."""
+    """Describe the range of each source."""
     yield independent_units(result.n_clusters, result.clusters)
     yield from _about_topics(result)
     ties = "The range by ties is the least and the most over the orders of documents with equal scores"
@@ -385,12 +332,12 @@ def _statistics(result: Uncertainty) -> Iterator[str]:
         )
     if result.agreement:
         yield from about_people()
-        found = [row.people for row in result.rows if row.people]
-        yield from corrected_by_people(found, "means", result.level)
+        estimates = [row.people for row in result.rows if row.people]
+        yield from corrected_by_people(estimates, "means", result.level)
 
 
 def _about_topics(result: Uncertainty) -> Iterator[str]:
-    """Say how the intervals are computed, of those measures that have one."""
+    """Describe the intervals of the measures that have one."""
     student = "Student's, cut to what the measure can be"
     if result.clusters:
         student = f"{student}, with cluster-robust standard errors [@cameron2015practitioner]"
@@ -405,7 +352,7 @@ def _about_topics(result: Uncertainty) -> Iterator[str]:
 
 
 def _partly(result: Uncertainty, name: str, what: str) -> str:
-    """End a sentence on a range, of which some are not exact."""
+    """End a sentence on ranges, and mention that some are not exact, if so."""
     partly = not all(row.exact.get(name, True) for row in result.rows)
     return f"; of some measures only some {what} were tried." if partly else "."
 
@@ -432,12 +379,16 @@ def _records(result: Uncertainty) -> Iterator[dict[str, Any]]:
             "clusters": result.clusters or None,
             "label_error": errors.about if errors else None,
             "reasons": "; ".join(f"{name}: {why}" for name, why in row.reasons.items()) or None,
-            **({f"people_{k}": each for k, each in flat(row.people).items()} if result.agreement else {}),
+            **(
+                {f"people_{key}": value for key, value in flatten(row.people).items()}
+                if result.agreement
+                else {}
+            ),
         }
 
 
 def _content(result: Uncertainty) -> dict[str, Any]:
-    """Return what the JSON holds."""
+    """Return the content of the JSON."""
     errors = result.label_errors
     return {
         "queries": result.n_queries,
@@ -452,7 +403,7 @@ def _content(result: Uncertainty) -> dict[str, Any]:
         and {"about": errors.about, "grades": errors.levels.tolist(), "rates": errors.rates.tolist()},
         **({"agreement": agreement_json(result.agreement)} if result.agreement else {}),
         "rows": [
-            {name: each for name, each in _fields(row).items() if name != "people" or row.people}
+            {name: value for name, value in _fields(row).items() if name != "people" or row.people}
             for row in result.rows
         ],
         "notes": result.notes,

@@ -1,4 +1,4 @@
-"""How sure a number is: `uncertainty`."""
+"""Evaluate runs with the uncertainty of their means: `uncertainty`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def uncertainty(
     rel: float | None = None,
     human: QrelsLike | None = None,
 ) -> Uncertainty:
-    r"""Say how sure a number is: the topics, ties, unjudged documents and wrong labels it depends on.
+    r"""Bound the mean of each run by topics, ties, unjudged documents and wrong labels.
 
     Parameters
     ----------
@@ -62,12 +62,11 @@ def uncertainty(
         A run in any form, or several by name.
     measures : Measure or str, or an iterable of them, or a dict of name to measure
     clusters : str, mapping or callable, optional
-        Which queries belong together, as in `compare`: by default the conversations of a data set that has
-        them.
+        The cluster of each query, as in `compare`: by default its conversation, if the data set has them.
     label_error : float, optional
         The probability that a label is wrong: the document then has a neighbouring grade.
     draws : int, at least 1
-        How often the labels are drawn; each draw evaluates all runs again.
+        Number of draws of the labels; each draw evaluates all runs again.
     seed : int, at least 0
         Seed of numpy.random.default_rng.
     grades : iterable of number, optional
@@ -77,8 +76,7 @@ def uncertainty(
     rel : number, optional
         The lowest relevant grade, for each measure that takes one and does not name its own.
     human : QrelsLike, optional
-        People's labels of a random sample of what the qrels judge, whose labels are a model's: of whole
-        queries, or of documents.
+        People's labels of a random sample of the queries or documents that a model labelled in the qrels.
 
     Returns
     -------
@@ -88,39 +86,42 @@ def uncertainty(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation, naming the run; also for a label_error or grades that cannot be.
+        As for an evaluation, with the name of the run; also for an invalid `label_error` or `grades`.
 
     Warns
     -----
     PermedWarning
-        As for an evaluation, naming the run.
+        As for an evaluation, with the name of the run.
 
     Notes
     -----
-    ``interval``: other topics, by queries or by whole clusters: Student's t with a
-    cluster-robust standard error, cut to what the measure can be; where all values are 0 or 1, as of P@1,
-    Clopper and Pearson's, with clusters Korn and Graubard's (see `intervals.proportion_interval`). There is
-    none where other values are all the same.
+    ``interval`` is a confidence interval for other topics, by queries or by whole clusters: Student's t with
+    a cluster-robust standard error, cut to the range of the measure. If all values are 0 or 1, as for P@1, it
+    is Clopper and Pearson's, with clusters Korn and Graubard's (see `intervals.proportion_interval`). Other
+    values that are all the same have no interval.
 
-    ``ties``: the least and the most over the orders of equal scores; ``ties_expected``: the mean over all of
-    them, each as likely, which no order of the documents' ids has a part in (McSherry and Najork).
-    ``unjudged``: the same over the grades
-    of the unjudged documents within the cutoff (without one, all that were retrieved); what becomes relevant
-    counts in R and the ideal list too. Of RBP its length is the residual, :math:`(1-p) \sum_i p^{i-1}`
-    over their ranks. Some order, some grading gives both ends. That none goes beyond is known where
-    ``exact`` says so: of most measures, as the better document first is the most, but not of GradedAP and
-    others (`engine.ties.best_first_is_most`). Nothing is said of how likely any of it is, and the grades of
-    one run say nothing of another's: `compare` tests pairs of runs.
+    ``ties`` is the minimum and the maximum over the orders of equal scores; ``ties_expected`` is the mean
+    over all these orders, each equally likely, so that document ids do not matter (McSherry and Najork).
 
-    ``labels``: the labels are drawn anew, each document by itself, by the rates, which are taken as those of
-    the true grade given the label. It is the interval of the values on these labels, and need not hold the
-    value itself: errors lower a ranking that is nearly ideal more often than they raise it.
+    ``unjudged`` is the minimum and the maximum over the grades of the unjudged documents within the cutoff
+    (without a cutoff, of all retrieved documents). A document that becomes relevant counts in R and the ideal
+    list too. For RBP the length of this range is the residual, :math:`(1-p) \sum_i p^{i-1}` over the ranks of
+    these documents.
 
-    ``people``, with `human`: what the mean over the same queries would be if people had judged all that the
-    qrels judge, with its interval, by prediction-powered inference. If of each query people judged all
-    documents or none, they are assumed to have judged a simple random sample of the queries, and this holds
-    for every measure. Otherwise they are assumed to have judged a simple random sample of the documents, and
-    only P@k can be estimated without bias. `human_labels.corrected` has the formula.
+    Some order, and some grading, gives each end of these ranges. ``exact`` tells whether they are proved to
+    be the bounds: they are for most measures, which rank best with the better document first, but not for
+    GradedAP and others (`engine.ties.best_first_is_most`). The ranges have no probability, and they are of
+    one run alone: `compare` tests pairs of runs.
+
+    ``labels`` is the interval of the values on labels that are drawn anew, each document by itself. The rates
+    are the probabilities of the true grade given the label. The interval need not contain the value itself:
+    errors lower a nearly ideal ranking more often than they raise it.
+
+    ``people``, with `human`, estimates the mean over the same queries if people had judged all documents that
+    the qrels judge, with an interval, by prediction-powered inference. If people judged all documents or none
+    of each query, this assumes a simple random sample of the queries, and holds for every measure. Otherwise
+    it assumes a simple random sample of the documents, and only P@k can be estimated without bias.
+    `human_labels.corrected` gives the formula.
 
     References
     ----------
@@ -157,12 +158,13 @@ def uncertainty(
     of_proportions: set[bool] = set()
     for name in runs:
         with errors_name_run(name):
-            found = _Evaluated.of(asked, judgments, runs[name])
-        intervals = measure_intervals(asked, found.values.T, cluster, level)
-        of_proportions.update(each.of_proportion for each in intervals if each.value)
-        labels = _labels(found, errors, draws, seed, level)
-        rows += _rows(name, found, intervals, scale, labels, _by_people(found, people, level))
-        notes += notes_of(name, found.rankings, asked)
+            run_values = _EvaluatedRun.of(asked, judgments, runs[name])
+        intervals = measure_intervals(asked, run_values.values.T, cluster, level)
+        of_proportions.update(interval.of_proportion for interval in intervals if interval.value)
+        labels = _label_intervals(run_values, errors, draws, seed, level)
+        corrected = _ppi_estimates(run_values, people, level)
+        rows += _rows(name, run_values, intervals, scale, labels, corrected)
+        notes += notes_of(name, run_values.rankings, asked)
     n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
     if any(row.interval for row in rows):
         notes += coverage_notes(n_clusters, "cluster" if clustered_by else "query", level, "values")
@@ -172,7 +174,7 @@ def uncertainty(
 
 
 def _check(level: float, label_error: Any, human: Any) -> None:
-    """Raise InputError for options that cannot be."""
+    """Raise InputError for an invalid level, and for two sources of label errors."""
     check_level(level)
     if human is not None and label_error is not None:
         raise InputError(
@@ -183,11 +185,11 @@ def _check(level: float, label_error: Any, human: Any) -> None:
 def _label_errors(
     label_error: Any, judgments: Judgments, measures: list[Measure], scale: Floats
 ) -> LabelErrors | None:
-    """Return how often labels are wrong, if asked for; measures must take each grade that may come."""
+    """Build the label errors, if there are any; check that the measures accept each possible grade."""
     errors = None if label_error is None else LabelErrors.of(label_error, judgments, scale)
     for measure in measures:
-        for each in (scale, *([errors.levels] if errors else [])):
-            check_scale(measure, each)
+        for grades in (scale, *([errors.levels] if errors else [])):
+            check_scale(measure, grades)
     return errors
 
 
@@ -195,8 +197,8 @@ def _label_errors(
 
 
 @dataclass(frozen=True, eq=False)
-class _Evaluated:
-    """The values of a run, shape (n_measures, n_queries), and what ties make of them."""
+class _EvaluatedRun:
+    """The values of a run, shape (n_measures, n_queries), and their ranges over ties."""
 
     measures: list[Measure]
     rankings: JudgedRankings
@@ -204,7 +206,7 @@ class _Evaluated:
     ties: OverTies
 
     @classmethod
-    def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _Evaluated:
+    def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _EvaluatedRun:
         """Evaluate a run."""
         table = read(run, "score")
         rankings = JudgedRankings.of(judgments, table)
@@ -212,56 +214,56 @@ class _Evaluated:
         return cls(measures, rankings, values, over_ties(measures, judgments, table, values))
 
 
-def _labels(
-    found: _Evaluated, errors: LabelErrors | None, draws: int, seed: int, level: float
+def _label_intervals(
+    run: _EvaluatedRun, errors: LabelErrors | None, draws: int, seed: int, level: float
 ) -> list[MaybeLowHigh]:
-    """Return the middle of the means on redrawn labels, if asked for; each run has the same draws."""
+    """Compute the middle range of the means on redrawn labels, the same draws for each run."""
     if errors is None:
-        return [None] * len(found.measures)
+        return [None] * len(run.measures)
     means = [
-        evaluated(found.measures, relabelled(found.rankings, grade)).values.mean(axis=1)
-        for grade in errors.draws(found.rankings.judgments, draws, seed)
+        evaluated(run.measures, relabelled(run.rankings, grade)).values.mean(axis=1)
+        for grade in errors.draws(run.rankings.judgments, draws, seed)
     ]
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0).tolist()
     return [*zip(low, high, strict=True)]
 
 
-def _by_people(found: _Evaluated, people: People | None, level: float) -> Iterable[Corrected | None]:
-    """Return what each mean would be by people's labels, if there are any."""
+def _ppi_estimates(run: _EvaluatedRun, people: People | None, level: float) -> Iterable[Corrected | None]:
+    """Correct each mean by people's labels, if there are any."""
     if people is None:
-        return [None] * len(found.measures)
-    return people.corrected(people.on(found.measures, found.rankings, found.values), level)
+        return [None] * len(run.measures)
+    return people.ppi_estimates(people.evaluate_both(run.measures, run.rankings, run.values), level)
 
 
 def _rows(
     name: str,
-    found: _Evaluated,
+    run: _EvaluatedRun,
     intervals: list[Estimate],
     scale: Floats,
     labels: list[MaybeLowHigh],
-    by_people: Iterable[Corrected | None],
+    estimates: Iterable[Corrected | None],
 ) -> Iterator[UncertaintyRow]:
     """Yield a row for each measure."""
-    for i, (measure, corrected) in enumerate(zip(found.measures, by_people, strict=True)):
+    for i, (measure, corrected) in enumerate(zip(run.measures, estimates, strict=True)):
         reasons = {"interval": intervals[i].reason} if intervals[i].reason else {}
-        ties = found.ties
+        ties = run.ties
         exact, unjudged = {"ties": ties.exact[i]}, None
         expected = ties.expected[i]
         if measure.NAME == "Judged":
             reasons["unjudged"] = "Judged says itself what is judged"
         else:
-            low, high, exact["unjudged"] = over_gradings(measure, found.rankings, scale)
+            low, high, exact["unjudged"] = over_gradings(measure, run.rankings, scale)
             unjudged = float(low.mean()), float(high.mean())
         yield UncertaintyRow(
             name,
             measure,
-            float(found.values[i].mean()),
+            float(run.values[i].mean()),
             intervals[i].value,
             (float(ties.least[i].mean()), float(ties.most[i].mean())),
             unjudged,
             labels[i],
             exact,
-            mean_judged(judged_within(found.rankings, cutoff_of(measure))),
+            mean_judged(judged_within(run.rankings, cutoff_of(measure))),
             reasons,
             corrected,
             None if expected is None else float(expected.mean()),

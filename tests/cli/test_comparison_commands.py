@@ -96,8 +96,8 @@ def test_corrected_differences_of_many_pairs_too(command, tmp_path):
     status, short, err = command(line)
     assert (status, err) == (0, "")
     assert "Documents by their grade in the qrels and by people" in short
-    assert "corrected by those of people" not in short
-    assert "corrected by those of people" in command(f"{line} --all-pairs")[1]
+    assert "corrected by people's labels" not in short
+    assert "corrected by people's labels" in command(f"{line} --all-pairs")[1]
 
 
 @pytest.mark.usefixtures("seven")

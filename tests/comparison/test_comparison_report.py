@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 from reporting import made, pair
 
-from permed_measures.comparison.compare import compare
 from permed_measures.comparison.findings import findings
 from permed_measures.comparison.tables import differences_table, means_table
 
@@ -191,66 +190,6 @@ def test_how_intervals_were_made_is_said(options, said):
     result = made({"old": [2] * 8, "new": [1, 2, 4, 1, 1, 2, 4, 1]}, baseline="old", **options)
     assert [note for note in notes_of(result) if note.startswith("95% CI: ")] == [said]
     assert not any("CI" in note for note in notes_of(pair(8)))  # without variance
-
-
-OUTLIERS = {"old": [4] * 30, "new": [3] * 25 + [100] * 5}
-NEAR = {"old": [2] * 20, "new": [1] * 13 + [2] + [4] * 6}
-
-
-def around_zero(ranks, **options):
-    """Return the notes on intervals with 0 inside, and for how many rows that is so though p is small."""
-    result = made(ranks, baseline="old", **options)
-    found = [
-        row
-        for row in result.rows
-        if row.interval
-        and row.interval[0] <= 0 <= row.interval[1]
-        and next(iter(row.tests.values())).adjusted < 0.05
-    ]
-    return [note for note in notes_of(result) if "0 inside" in note], len(found)
-
-
-@pytest.mark.parametrize(
-    ("ranks", "options", "said"),
-    [
-        (OUTLIERS, {"tests": "wilcoxon"}, "p (adj.) < 0.05: they are Student's, p is Wilcoxon's"),
-        (
-            OUTLIERS,
-            {"tests": "wilcoxon", "correction": "none"},
-            "p < 0.05: they are Student's, p is Wilcoxon's",
-        ),
-        (OUTLIERS, {"tests": "t-test"}, ""),
-        (NEAR, {}, ""),
-        (NEAR, {"level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
-        ({**NEAR, "same": NEAR["old"]}, {"level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
-        (NEAR, {"tests": "t-test", "level": 0.999}, "p (adj.) < 0.05: they have the level 99.9%"),
-        (
-            NEAR,
-            {"correction": "holm", "level": 0.999},
-            "p (adj.) < 0.05: they have the level 99.9%, and they are Student's, "
-            "p is that of the randomization test",
-        ),
-    ],
-)
-def test_why_an_interval_has_0_inside_is_that_of_its_level_and_test(ranks, options, said):
-    notes, n = around_zero(ranks, **options)
-    assert n == len(notes) == bool(said)
-    assert notes == ([f"1 of 1 interval with 0 inside though {said}"] if said else [])
-
-
-def test_clusters_of_different_sizes_may_have_0_inside_an_interval():
-    counts = [-1, 1, 1, 1, -2, 2, -1, 2, 2, -2, -1, 1, -1, 0, 0, 1, 2, 2, -1, 1, 2, 2]
-    sizes = [1, 1, 1, 1, 12, 1, 1, 2, 1, 1]
-    clusters = [number for number, size in enumerate(sizes) for _ in range(size)]
-    runs = {
-        name: {f"q{i:02}": dict.fromkeys(map(str, range(5 + n * c)), 1.0) for i, c in enumerate(counts)}
-        for name, n in (("old", 0), ("new", 1))
-    }
-    qrels = {q: {"0": 1} for q in runs["old"]}
-    for by, said in ((dict(zip(qrels, clusters, strict=True)), True), (None, False)):
-        result = compare(qrels, runs, "NumRet", "old", clusters=by)
-        why = "clusters differ in size, which counts in an interval and not in p"
-        assert (f"1 of 1 interval with 0 inside though p (adj.) < 0.05: {why}" in notes_of(result)) == said
 
 
 def test_a_naive_test_is_not_to_be_reported():

@@ -180,7 +180,7 @@ def by_differences(differences, **options):
 
 RANKS = (
     "1 of 1 significant difference (new against old on NumRet) is in favour of the run whose mean is not "
-    "higher: Wilcoxon's test goes by the ranks of the differences, not by their mean."
+    "higher: Wilcoxon's test compares the ranks of the differences, not their mean."
 )
 
 

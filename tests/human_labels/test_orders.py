@@ -197,7 +197,7 @@ def test_on_few_queries_nothing_is_said_of_the_order_but_why(n, options, units):
     result = compared(MODEL, n, **options)
     text = " ".join(str(result).split())
     assert bool(said(result)) == (not units) == ("tau-b" in text)
-    why = f"are not compared: people judged all documents of {units}, and on fewer than 10 both orders go by"
+    why = f"are not compared: people judged all documents of {units}, and on fewer than 10 both orders"
     assert (why in text) == bool(units) == bool(json.loads(result.to("json"))["orders"]["reason"])
 
 

@@ -91,8 +91,8 @@ class Collection:
         queries = np.bincount(query[taken], minlength=self.judgments.n_queries) > 0
         agreement = Agreement.of(self.judgments.grade, grades)
         people = People(grades, agreement, whole is True, queries, [])
-        run, *baseline = map(partial(people.on, self.measures), self.rankings, self.values)
-        return [*people.corrected(run, 0.95, *baseline)]
+        run, *baseline = map(partial(people.evaluate_both, self.measures), self.rankings, self.values)
+        return [*people.ppi_estimates(run, 0.95, *baseline)]
 
     def held(self, rng, n, whole, experiments):
         """Return how often each interval holds the truth, and how wide it is against that of people alone."""
