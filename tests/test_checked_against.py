@@ -89,8 +89,8 @@ def test_p_10_of_the_trec_browser_is_p_15(data, tmp_path, monkeypatch):
         Path("trec8/p10.csv").write_text("".join(f"{row[0]},{row[3]}\n" for row in csv.reader(file)))
     stdout, _ = run_cli(*command_for("NIST"))
     text = " ".join(stdout.split())
-    assert "0.0253 is 19 of 750, no whole number of 500: all 129 rows are whole numbers of 750" in text
-    assert "whole numbers of 750, as P@15 over 50 topics" in text
+    assert "0.0253 is 19 of 750, not a multiple of 1/500: all 129 rows are multiples of 1/750" in text
+    assert "multiples of 1/750, as P@15 over 50 topics" in text
     # Over min(R, 10) the numbers of topics with few relevant documents are no tenths: that is not refuted.
     assert "over min(R, k)" in text
 

@@ -174,7 +174,7 @@ def _counted(
     """Describe of what the numbers of a column are whole numbers, if one of them is unexplained."""
     left = {trial.claim.name for trial in result.unclear}
     for whole in wholes_by_part(printed, n_queries):
-        if whole.name in left and not whole.is_as_said:
+        if whole.name in left and not whole.matches_heading:
             yield str(whole)
 
 
@@ -220,7 +220,7 @@ def _runs_named(names: list[str], runs: Any) -> Mapping[str, Any]:
 
 
 def _variants(policies: list[LabelPolicy], run: RunLike, claims: list[Claim]) -> RunVariants:
-    written_out = [claim.measure for claim in claims if claim.is_fixed]
+    written_out = [claim.measure for claim in claims if claim.is_fully_specified]
     for measure in written_out:
         PermedEvaluator([measure], policies[0].judgments)  # raises an error if it is not supported
     return RunVariants(policies, run, all_ties=any(map(sees_unjudged, written_out)))

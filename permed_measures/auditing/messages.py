@@ -278,7 +278,7 @@ def other_measures(trial: MeasuredClaim, convention: Convention, both: bool = Fa
     """
     claim = trial.claim
     own = claim.cutoffs[0]
-    if claim.is_fixed or isinstance(own, tuple):
+    if claim.is_fully_specified or isinstance(own, tuple):
         return
     for measure in CONVENTION_MEASURES:
         for cutoff in dict.fromkeys([own, *_USUAL_CUTOFFS]):

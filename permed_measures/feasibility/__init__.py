@@ -1,1 +1,1 @@
-"""What a published row can be, from the qrels alone: which conventions can have given it."""
+"""Find which conventions can have given a published row, from the qrels alone."""

@@ -1,14 +1,13 @@
-"""What means can be together, whatever a run may be: every bound is a certificate.
+"""Bound the means that any run can have together; every bound is a proof.
 
-The means of a row over all runs lie in a convex set, if each class of queries may have any mixture of
-rankings. A linear programme over some runs asks for the mixture that comes nearest to the numbers of a row;
-its dual is the weighted sum of measures that keeps these runs most away from them. The best rankings for that
-sum either show that no run comes near enough, or are a run with which the programme goes on (column
-generation: Dantzig and Wolfe, 1960).
+The means of all runs form a convex set, if each class of queries may have any mixture of rankings. A linear
+programme over the runs seen so far finds the mixture that is nearest to the numbers of a row. Its dual is the
+weighted sum of measures that best separates these runs from the numbers. The best rankings for that sum
+either prove that no run reaches the numbers, or they are a new run for the next programme (column generation:
+Dantzig and Wolfe, 1960).
 
-The best ranking for a weighted sum is found rank by rank, backwards. Of the documents above a rank, only how
-many of each grade they are counts: the best that can follow is known for each such state below the last rank,
-then at the last, and so on up to rank 1.
+The best ranking for a weighted sum is found by dynamic programming, from the last rank up to rank 1. A state
+is the number of documents of each grade above a rank: the order of these does not change what can follow.
 """
 
 from __future__ import annotations
@@ -25,25 +24,26 @@ from permed_measures.feasibility.formulas import Formula, PrefixCounts, QueryCla
 from permed_measures.tolerances import NEAREST_POINT, PROGRAMME
 
 MOST_STEPS = 500_000
-"""How many documents may be placed, over all ranks and states: more takes too long."""
+"""Maximum number of transitions (documents placed, over all ranks and states): more take too long."""
 _USUAL_DEPTH = 20
-"""The ranks that are looked at one by one where several measures have no cutoff."""
+"""Number of ranks that are searched one by one if several measures have no cutoff."""
 
 
 class _Lists(NamedTuple):
-    """The states of lists, of all classes of queries, short lists before longer ones.
+    """The states of lists for all classes of queries, short lists before longer ones.
 
     Attributes
     ----------
     of_class : ndarray, shape (n_states,)
+        The class of queries of each state.
     used : ndarray, shape (n_states, n_grades)
-        How many documents of each grade stand in the list.
+        The number of documents of each grade in the list.
     after : ndarray, shape (n_grades, n_states)
-        The state after one more of a grade; -1 if there is no more, or no place.
+        The state after one more document of a grade; -1 if none is left, or the list is full.
     start : ndarray, shape (n_classes,)
         The states of empty lists.
     n_within : ndarray, shape (depth,)
-        How many states have up to so many documents, below the depth.
+        For each length below the depth, the number of states with at most that many documents.
     """
 
     of_class: Ints
@@ -55,46 +55,46 @@ class _Lists(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """All rankings of the queries of some qrels, by the measures of a row.
+    """All rankings of the judged queries, scored by the measures of a row.
 
     Attributes
     ----------
     lists : _Lists
     values : list of ndarray, shape (n_measures, n_grades, n_states)
-        What a document adds at each rank, in the states that are above it.
-    beyond : ndarray, shape (n_measures, n_states)
-        The most that ranks below the depth add; the least is nothing.
+        For each rank, what a document there adds to the measures after each state.
+    tails : ndarray, shape (n_measures, n_states)
+        The maximum that ranks below the depth add; the minimum is 0.
     shares : ndarray, shape (n_classes,)
-        What each class counts in the mean at most.
+        The maximum weight of each class in the mean.
     """
 
     lists: _Lists
     values: list[Floats]
-    beyond: Floats
+    tails: Floats
     shares: Floats
 
-    def of_at_least(self, share: float) -> Rankings:
-        """Return the rankings of some of the queries, at least a share of all."""
+    def with_share(self, share: float) -> Rankings:
+        """Allow means over a subset of the queries that has at least a share of them."""
         return replace(self, shares=self.shares / share)
 
     @classmethod
     def of(cls, classes: QueryClasses, formulas: Sequence[Formula]) -> Rankings | None:
-        """Prepare the measures; None if there are too many states."""
-        depth, least = depth_of(formulas), _losing_to(formulas)
-        while depth >= least:
-            limits, like = _counted(classes, formulas, depth)
+        """Prepare the rankings for some measures; None if there are too many states."""
+        depth, minimum = depth_of(formulas), _last_negative_rank(formulas)
+        while depth >= minimum:
+            limits, like = _merge_grades(classes, formulas, depth)
             if _n_states(limits, depth) * depth * len(classes.grades) <= MOST_STEPS:
-                return _prepared(classes, formulas, limits, like, depth)
+                return _build_rankings(classes, formulas, limits, like, depth)
             depth -= 1 + depth // 10
         return None
 
     @property
     def n_steps(self) -> int:
-        """How many documents are placed for a direction, over all ranks and states."""
-        return sum(each[0].size for each in self.values)
+        """The number of transitions for one direction, over all ranks and states."""
+        return sum(values[0].size for values in self.values)
 
     def best(self, directions: Floats) -> tuple[Floats, Floats]:
-        """Find the largest weighted sums of means.
+        """Maximize weighted sums of means over all rankings.
 
         Parameters
         ----------
@@ -106,96 +106,99 @@ class Rankings:
         ndarray, shape (n_directions,)
             The largest sums.
         ndarray, shape (n_directions, n_measures)
-            The means of rankings that have them.
+            The means of rankings that reach them.
         """
-        best = self._backwards(directions)
+        best = self._search_backwards(directions)
         largest = best[0][self.lists.start].T
-        shares = self._counted(largest)
+        shares = self._best_shares(largest)
         sums: Floats = (shares * largest).sum(axis=1)
-        return sums, np.einsum("dc,dcm->dm", shares, self._followed(directions, best))
+        return sums, np.einsum("dc,dcm->dm", shares, self._trace_best(directions, best))
 
-    def _counted(self, largest: Floats) -> Floats:
-        """Return what each class counts in the largest means: the best ones as much as they can."""
+    def _best_shares(self, largest: Floats) -> Floats:
+        """Weigh the classes for the largest mean: the best classes get their maximum share first."""
         order = np.argsort(-largest, axis=1, kind="stable")
         before = np.cumsum(self.shares[order], axis=1) - self.shares[order]
         shares = np.empty_like(largest)
         np.put_along_axis(shares, order, np.clip(1 - before, 0, self.shares[order]), axis=1)
         return shares
 
-    def _backwards(self, directions: Floats) -> list[Floats]:
-        """Return the most that can follow each state, by rank: at the last what stands below all ranks.
+    def _search_backwards(self, directions: Floats) -> list[Floats]:
+        """Compute the maximum that can follow each state, from the last rank to the first.
 
-        Each has a row for each state, and one of -inf for none.
+        Returns
+        -------
+        list of ndarray, shape (n_states + 1, n_directions)
+            One for each rank, from the first, and one for the ranks below the depth. The last row is -inf: it
+            stands for "no such state".
         """
-        best = [_with_none(self.beyond.T @ np.maximum(directions, 0).T)]
+        best = [_with_impossible_state(self.tails.T @ np.maximum(directions, 0).T)]
         for values in reversed(self.values):
             follows, n_states = best[-1], values.shape[2]
-            most = follows[:n_states].copy()
+            maximum = follows[:n_states].copy()
             for g, after in enumerate(self.lists.after[:, :n_states]):
-                np.maximum(most, values[:, g].T @ directions.T + follows[after], out=most)
-            best.append(_with_none(most))
+                np.maximum(maximum, values[:, g].T @ directions.T + follows[after], out=maximum)
+            best.append(_with_impossible_state(maximum))
         return best[::-1]
 
-    def _followed(self, directions: Floats, best: list[Floats]) -> Floats:
-        """Return the measures of the best lists, by direction and class."""
+    def _trace_best(self, directions: Floats, best: list[Floats]) -> Floats:
+        """Follow the best lists and sum their measures, by direction and class."""
         state = np.tile(self.lists.start, (len(directions), 1))
         total = np.zeros((*state.shape, directions.shape[1]))
-        each = np.arange(len(directions))[:, None]
+        rows = np.arange(len(directions))[:, None]
         for values, follows in zip(self.values, best[1:], strict=True):
             step = np.zeros_like(total)
-            most, before = follows[state, each], state
+            maximum, before = follows[state, rows], state
             for g in range(values.shape[1]):
                 after = self.lists.after[g, before]
                 added = values[:, g][:, before].transpose(1, 2, 0)
-                other = follows[after, each] + (added @ directions[:, :, None])[..., 0]
-                better = other > most
+                other = follows[after, rows] + (added @ directions[:, :, None])[..., 0]
+                better = other > maximum
                 np.copyto(step, added, where=better[..., None])
-                most, state = np.where(better, other, most), np.where(better, after, state)
+                maximum, state = np.where(better, other, maximum), np.where(better, after, state)
             total += step
-        total += np.where(directions[:, None, :] > 0, self.beyond.T[state], 0)
+        total += np.where(directions[:, None, :] > 0, self.tails.T[state], 0)
         return total
 
 
 def depth_of(formulas: Sequence[Formula]) -> int:
-    """Return how many ranks must be looked at one by one.
+    """Count the ranks that must be searched one by one.
 
-    One measure may go on below, unless documents lose: what it gains there, from 0 on, is no matter of the
-    others.
+    Below them only one measure may still grow, and no document may lower it: that part is bounded by itself.
     """
-    ends = sorted(np.inf if each.cutoff is None else each.cutoff for each in formulas)
-    deepest = max([*ends[-2:-1], _losing_to(formulas)])
+    ends = sorted(np.inf if formula.cutoff is None else formula.cutoff for formula in formulas)
+    deepest = max([*ends[-2:-1], _last_negative_rank(formulas)])
     if deepest == np.inf:
         deepest = max([end for end in ends if end < np.inf], default=_USUAL_DEPTH)
     return int(deepest)
 
 
-def _losing_to(formulas: Sequence[Formula]) -> int:
-    """Return down to which rank documents may lose, at least the first."""
-    return max([1, *(each.cutoff for each in formulas if each.loses and each.cutoff)])
+def _last_negative_rank(formulas: Sequence[Formula]) -> int:
+    """Return the last rank at which a document may lower a measure, at least 1."""
+    cutoffs = (formula.cutoff for formula in formulas if formula.has_negative_weights and formula.cutoff)
+    return max([1, *cutoffs])
 
 
 # --- states --------------------------------------------------------------------------------
 
 
-def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> tuple[Ints, Ints]:
-    """Return how the documents of each class are counted.
+def _merge_grades(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> tuple[Ints, Ints]:
+    """Count the documents of each class, with grades merged where they need no states of their own.
 
-    Grades that are relevant alike, and fill all ranks, count as one. Below these ranks they must weigh the
-    same too.
+    Two grades are merged if both are relevant to the same measures and each has enough documents to fill all
+    ranks. If a measure goes on below these ranks, both must also have the same weight in it.
 
     Returns
     -------
     ndarray, shape (n_classes, n_grades)
-        How many documents there are of each grade, as far as they have a place; 0 of one that is counted as
-        another.
+        The number of documents of each grade, at most the depth; 0 for a grade merged into another.
     ndarray, shape (n_classes, n_grades)
-        The grade that each is counted as.
+        The grade that each grade is merged into.
     """
-    kinds = [classes.grades >= each.level for each in formulas]
-    kinds += [np.array(each.weights) for each in formulas if each.slots_below(depth)]
-    alike = np.all([np.equal.outer(kind, kind) for kind in kinds], axis=0)
-    idle = np.all([each.is_idle(classes.grades) for each in formulas], axis=0)
-    limits = np.where(idle, 0, np.minimum(classes.counts, depth))
+    properties = [classes.grades >= formula.level for formula in formulas]
+    properties += [np.array(formula.weights) for formula in formulas if formula.slots_below(depth)]
+    alike = np.all([np.equal.outer(values, values) for values in properties], axis=0)
+    no_effect = np.all([formula.grades_without_effect(classes.grades) for formula in formulas], axis=0)
+    limits = np.where(no_effect, 0, np.minimum(classes.counts, depth))
     full = limits == depth
     together = (alike & full[:, :, None] & full[:, None, :]) | np.eye(len(alike), dtype=np.bool_)
     like = together.argmax(axis=1)
@@ -203,7 +206,7 @@ def _counted(classes: QueryClasses, formulas: Sequence[Formula], depth: int) -> 
 
 
 def _n_states(limits: Ints, depth: int) -> float:
-    """Return how many states the lists have."""
+    """Count the states of the lists."""
     total = 0.0
     for row in limits.tolist():
         ways = np.ones(1)  # by the number of documents
@@ -214,31 +217,31 @@ def _n_states(limits: Ints, depth: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _grid(limits: tuple[int, ...], most: int) -> tuple[Ints, Ints]:
-    """Return all numbers of documents by grade up to their limits, `most` in all, and the one after each.
+def _grid(limits: tuple[int, ...], maximum: int) -> tuple[Ints, Ints]:
+    """Enumerate the states of one class: counts by grade up to their limits, `maximum` in all.
 
-    -1 stands for those beyond a limit.
+    The second array has the state after one more document of each grade; -1 if that is beyond a limit.
     """
     used = np.zeros((1, 0), np.int64)
     for limit in limits:
         used = np.concatenate(
-            [np.column_stack([used, np.full(len(used), n)]) for n in range(min(limit, most) + 1)]
+            [np.column_stack([used, np.full(len(used), n)]) for n in range(min(limit, maximum) + 1)]
         )
-        used = used[used.sum(axis=1) <= most]
-    steps = np.cumprod([1, *(min(limit, most) + 2 for limit in limits[:-1])])
+        used = used[used.sum(axis=1) <= maximum]
+    steps = np.cumprod([1, *(min(limit, maximum) + 2 for limit in limits[:-1])])
     codes = used @ steps  # ascending, as the last grade changes last
     wanted = codes[:, None] + steps
-    place = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-    return used, np.where(codes[place] == wanted, place, -1)
+    index = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+    return used, np.where(codes[index] == wanted, index, -1)
 
 
 def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
-    """Return the states of the lists of each class."""
+    """Enumerate the states of the lists of all classes."""
     grids = [_grid(tuple(row), depth) for row in limits.tolist()]
     sizes = np.array([len(used) for used, _ in grids])
     first = np.cumsum(sizes) - sizes
     of_class = np.repeat(np.arange(len(grids)), sizes)
-    used, after = (np.concatenate(each) for each in zip(*grids, strict=True))
+    used, after = (np.concatenate(arrays) for arrays in zip(*grids, strict=True))
     after = np.take_along_axis(
         np.where(after == -1, -1, after + first[of_class][:, None]), like[of_class], axis=1
     )
@@ -248,66 +251,67 @@ def _lists(limits: Ints, like: Ints, depth: int) -> _Lists:
     return _Lists(of_class[order], used[order], number[after[order]].T.copy(), number[first], n_within)
 
 
-def _prepared(
+def _build_rankings(
     classes: QueryClasses, formulas: Sequence[Formula], limits: Ints, like: Ints, depth: int
 ) -> Rankings:
-    """Bring everything into arrays."""
+    """Compute the arrays of the rankings."""
     lists = _lists(limits, like, depth)
     states = PrefixCounts(classes.grades, lists.used, classes.counts[lists.of_class] - lists.used)
-    scale = np.stack([each.scale[lists.of_class] for each in formulas])
+    scale = np.stack([formula.scale[lists.of_class] for formula in formulas])
     return Rankings(
         lists=lists,
         values=[
             np.stack([_values(each, states, rank, n) for each in formulas]) * scale[:, None, :n]
             for rank, n in enumerate(lists.n_within.tolist(), start=1)
         ],
-        beyond=np.stack([each.beyond(states, depth) for each in formulas]) * scale,
+        tails=np.stack([each.tail_upper_bound(states, depth) for each in formulas]) * scale,
         shares=classes.sizes / classes.n_queries,
     )
 
 
 def _values(formula: Formula, states: PrefixCounts, rank: int, n_states: int) -> Floats:
-    """Return what a document adds at a rank, by grade and state, before any scale; 0 below the cutoff."""
+    """Compute what a document adds at a rank, by grade and state, before scaling; 0 below the cutoff."""
     if formula.cutoff is not None and rank > formula.cutoff:
         return np.zeros((len(states.grades), n_states))
     above = PrefixCounts(states.grades, states.used[:n_states], states.left[:n_states])
     return formula.gains(above, rank).T
 
 
-def _with_none(most: Floats) -> Floats:
-    """Append a row for no state."""
-    return np.vstack([most, np.full((1, most.shape[1]), -np.inf)])
+def _with_impossible_state(maximum: Floats) -> Floats:
+    """Append a row of -inf, which index -1 (no such state) reads."""
+    return np.vstack([maximum, np.full((1, maximum.shape[1]), -np.inf)])
 
 
-# --- what follows of all runs ------------------------------------------------------------------------
+# --- bounds for all runs -----------------------------------------------------------------------------
 
-_DEAREST = 100.0
-"""What it costs in a programme if a mean lies outside its interval; as much as weights can be."""
+_PENALTY = 100.0
+"""Cost of a mean outside its interval, per unit, in a programme; it also limits the weights of the dual."""
 _ROUNDS = 40
+"""Maximum number of linear programmes for one end of a range."""
 _COARSE, _FINE = 4.0, 0.02
-"""How many units of the last digit an end of a range may be off, and where it matters."""
+"""Tolerance of an end of a range, in units of the last printed digit: coarse, but fine near the claim."""
 _PROGRAMME = 300_000
-"""As many documents could be placed in the time that a linear programme takes."""
+"""Effort of one linear programme: as long as placing this many documents."""
 
 
 class Interval(NamedTuple):
-    """From the least to the most; with the least above the most there is nothing between."""
+    """A closed interval; it is empty if `low` is above `high`."""
 
     low: float
     high: float
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing between."""
+        """Whether no number is in the interval."""
         return self.low > self.high
 
     def meets(self, other: Interval) -> bool:
-        """Return whether any number is in both."""
+        """Check whether any number is in both intervals."""
         return not self.is_empty and self.low <= other.high and other.low <= self.high
 
 
 class _Nearest(NamedTuple):
-    """The answer of a programme: the weights of its dual, the value, and by how much intervals are missed."""
+    """The solution of a programme: the weights of its dual, its value, and the total miss."""
 
     weights: Floats
     value: float
@@ -315,20 +319,22 @@ class _Nearest(NamedTuple):
 
 
 class AttainableMeans:
-    """The means of some runs, and what follows from them of all runs.
+    """Bound the means of all runs by column generation.
 
     Parameters
     ----------
     rankings : Rankings
     intervals : list of Interval
-        Where the mean of each measure is said to lie.
+        The interval claimed for the mean of each measure.
 
     Attributes
     ----------
     effort : float
-        How much may still be computed: documents to place, which says it on every machine alike.
+        The effort that is left, counted in documents to place: this is the same on every machine.
     is_cut_short : bool
-        Whether some end may be too far out, as the effort or the rounds were spent.
+        Whether some end may be too far out because the effort or the rounds ran out.
+    seen : ndarray, shape (n_runs, n_measures)
+        The means of the runs generated so far.
     """
 
     def __init__(self, rankings: Rankings, intervals: list[Interval]) -> None:
@@ -338,13 +344,13 @@ class AttainableMeans:
         self.seen = np.empty((0, self.n))
 
     def refuted(self, effort: float = np.inf) -> bool | None:
-        """Return whether no run has its means in the intervals; None if the effort was spent before."""
-        self.effort, nothing = effort, np.zeros(self.n)
-        self._most(np.vstack([np.eye(self.n), -np.eye(self.n)]))
-        for nearest in self._rounds(nothing, 1.0):
+        """Prove that no run has its means in the intervals; None if the effort ran out first."""
+        self.effort, no_goal = effort, np.zeros(self.n)
+        self._upper_bounds(np.vstack([np.eye(self.n), -np.eye(self.n)]))
+        for nearest in self._rounds(no_goal, 1.0):
             if nearest.missed < NEAREST_POINT:
                 return False
-            if self._beyond(nearest.weights, nothing) < 0:
+            if self._conditional_bound(nearest.weights, no_goal) < 0:
                 return True
         return None if self.effort <= 0 else False
 
@@ -354,10 +360,10 @@ class AttainableMeans:
         Parameters
         ----------
         units : list of float
-            The last digit of each mean as it is printed: the ends of ranges may be a few units too far out,
-            but not where that matters to whether the mean may lie in its interval.
+            The unit of the last printed digit of each mean. The ends of ranges may be a few units too far
+            out, unless that decides whether the mean may lie in its interval.
         effort : float
-            Each end may take an equal part of it; what takes more is wider.
+            Each end gets an equal part; a range that needs more is wider.
         """
         return [self.range_of(j, unit, effort / self.n) for j, unit in enumerate(units)]
 
@@ -367,70 +373,70 @@ class AttainableMeans:
         return Interval(-low, high)
 
     def _end(self, j: int, sign: int, unit: float, effort: float) -> float:
-        """Return the most that a mean, or its negative, is where the others lie in their intervals."""
-        self.effort, wanted = effort, sign * np.eye(self.n)[j]
-        mine = min(sign * np.array([self.low[j], self.high[j]]))
-        least = float(self._most(wanted[None])[0])
-        for nearest in self._rounds(wanted, _DEAREST):
-            least = min(least, self._beyond(nearest.weights, wanted))
-            in_doubt, matters = least - nearest.value, nearest.value < mine <= least
-            if in_doubt <= _COARSE * unit and (in_doubt <= _FINE * unit or not matters):
+        """Bound a mean, or its negative, from above given that the others lie in their intervals."""
+        self.effort, goal = effort, sign * np.eye(self.n)[j]
+        nearest_end = min(sign * np.array([self.low[j], self.high[j]]))
+        bound = float(self._upper_bounds(goal[None])[0])
+        for nearest in self._rounds(goal, _PENALTY):
+            bound = min(bound, self._conditional_bound(nearest.weights, goal))
+            gap, matters = bound - nearest.value, nearest.value < nearest_end <= bound
+            if gap <= _COARSE * unit and (gap <= _FINE * unit or not matters):
                 break
-        return least
+        return bound
 
-    def _rounds(self, wanted: Floats, dearest: float) -> Iterator[_Nearest]:
-        """Yield the answers of programmes, each over more runs, while there is effort and any new one."""
+    def _rounds(self, goal: Floats, penalty: float) -> Iterator[_Nearest]:
+        """Yield solutions of programmes, each over more runs, until the effort or the new runs end."""
         for _ in range(_ROUNDS):
             n_seen = len(self.seen)
             if self.effort > 0:
-                yield self._programme(wanted, dearest)
+                yield self._programme(goal, penalty)
             if n_seen == len(self.seen):
                 self.is_cut_short |= self.effort <= 0
                 return
         self.is_cut_short = True
 
-    def _beyond(self, weights: Floats, wanted: Floats) -> float:
-        """Return the most of a sum where the others lie in their intervals, as a weighted sum proves it.
+    def _conditional_bound(self, weights: Floats, goal: Floats) -> float:
+        """Bound the sum `goal` given that the other means lie in their intervals, by a weighted sum.
 
-        For a sum of nothing less than 0 is a contradiction: no run has its means in the intervals.
+        If `goal` is 0, a bound below 0 is a contradiction: no run has its means in the intervals.
         """
-        others = weights - wanted
-        [most] = self._most(weights[None]).tolist()
-        return float(most + np.maximum(-others * self.low, -others * self.high).sum())
+        others = weights - goal
+        [maximum] = self._upper_bounds(weights[None]).tolist()
+        return float(maximum + np.maximum(-others * self.low, -others * self.high).sum())
 
-    def _most(self, weights: Floats) -> Floats:
-        """Return the largest weighted sums of means of any run, and keep the means of these runs."""
-        sums, found = self.rankings.best(weights)
+    def _upper_bounds(self, weights: Floats) -> Floats:
+        """Bound weighted sums of means over all runs, and keep the means of the best runs."""
+        sums, means = self.rankings.best(weights)
         self.effort -= self.rankings.n_steps * len(weights)
-        self.seen = np.unique(np.vstack([self.seen, found]), axis=0)
-        most: Floats = sums + PROGRAMME * np.abs(weights).sum(axis=1)
-        return most
+        self.seen = np.unique(np.vstack([self.seen, means]), axis=0)
+        bounds: Floats = sums + PROGRAMME * np.abs(weights).sum(axis=1)
+        return bounds
 
-    def _programme(self, wanted: Floats, dearest: float) -> _Nearest:
+    def _programme(self, goal: Floats, penalty: float) -> _Nearest:
         """Find the mixture of the runs seen that has the largest sum and misses the intervals least.
 
         Parameters
         ----------
-        wanted : ndarray, shape (n_measures,)
+        goal : ndarray, shape (n_measures,)
             The weights of the sum; the intervals of measures in it do not count.
-        dearest : float
-            What it costs to miss an interval.
+        penalty : float
+            The cost of missing an interval, per unit.
         """
         from scipy.optimize import linprog
 
         self.effort -= _PROGRAMME
-        given = np.flatnonzero(wanted == 0)
-        inside, outside = self.seen[:, given].T, np.eye(2 * len(given))
-        cost = np.concatenate([-self.seen @ wanted, np.full(len(outside), dearest)])
+        others = np.flatnonzero(goal == 0)
+        inside, outside = self.seen[:, others].T, np.eye(2 * len(others))
+        cost = np.concatenate([-self.seen @ goal, np.full(len(outside), penalty)])
         solved = linprog(
             cost,
             A_ub=np.hstack([np.vstack([inside, -inside]), -outside]),
-            b_ub=np.concatenate([self.high[given], -self.low[given]]),
+            b_ub=np.concatenate([self.high[others], -self.low[others]]),
             A_eq=np.concatenate([np.ones(len(self.seen)), np.zeros(len(outside))])[None],
             b_eq=[1.0],
             method="highs-ds",
         )
         above, below = np.split(solved.ineqlin.marginals, 2)
-        weights = wanted.copy()
-        weights[given] = above - below
+        weights = goal.copy()
+        weights[others] = above - below
         return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.seen) :].sum()))

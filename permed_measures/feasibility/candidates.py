@@ -1,4 +1,4 @@
-"""The conventions that a row without a run may have, and the formulas of its measures by these."""
+"""List the conventions that may have made a published row, and write its measures as formulas."""
 
 from __future__ import annotations
 
@@ -57,26 +57,26 @@ from permed_measures.measures.parameters import Cutoff, values_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.published_tables.claims import Claim
 
-# --- what has a formula ----------------------------------------------------------------------------
+# --- formulas of measures --------------------------------------------------------------------------
 
 
 def formula_of(
     claim: Claim, convention: Convention, labels: LabelPolicy, classes: QueryClasses
 ) -> Formula | None:
-    """Return the formula of a claim by a convention; None if none is known.
+    """Write a claim's measure under a convention as a formula; None if no formula is known.
 
-    What the sum is divided by is what the convention computes of the qrels alone; where that needs a run,
-    there is no formula. Documents may lose only within a cutoff.
+    The denominator must follow from the qrels alone: if it needs a run, there is no formula. Negative weights
+    are allowed only with a cutoff.
     """
     cutoff: Cutoff = convention[claim.measure][CUTOFF_OF + claim.name]
     measure, options = claim.measure, options_for(claim.measure, convention[claim.measure])
-    if claim.is_fixed:
+    if claim.is_fully_specified:
         if (written := _options_of(parse_measure(claim.measure), labels)) is None:
             return None
         measure, cutoff, options = written
     if isinstance(cutoff, tuple) or measure not in _SUM_OF_MEASURE:
         return None
-    if is_micro(options) or any(each.needs_ties for each in value_records(options)):
+    if is_micro(options) or any(record.needs_ties for record in value_records(options)):
         return None
     by = {option: computed_by(option, value) for option, value in options.items()}
     summed = _SUM_OF_MEASURE[measure](KernelInput(cutoff, by, labels), classes.grades)
@@ -93,11 +93,11 @@ def formula_of(
         return None
     scale = np.divide(1.0, divided_by, out=np.zeros(len(divided_by)), where=divided_by > 0)
     formula = Formula(cutoff, tuple(weights.tolist()), scale, *summand, level)
-    return None if formula.loses and formula.cutoff is None else formula
+    return None if formula.has_negative_weights and formula.cutoff is None else formula
 
 
 class _Sum(NamedTuple):
-    """A measure as a sum over ranks: the weight of each grade, and what a document adds besides."""
+    """A measure as a sum over ranks: the weights of the grades, factor and discount, and the denominator."""
 
     weights: Floats
     summand: Summand
@@ -105,37 +105,37 @@ class _Sum(NamedTuple):
     denominator: Callable[[KernelInput], Any]
 
 
-def _ap(of: KernelInput, grades: Floats) -> _Sum | None:
-    per_hit: PerHit = of.by[PER_HIT]
-    summand = per_hit.as_sum(of.cutoff)
+def _ap(data: KernelInput, grades: Floats) -> _Sum | None:
+    per_hit: PerHit = data.by[PER_HIT]
+    summand = per_hit.as_sum(data.cutoff)
     if summand is None:
         return None
-    weight = weights_of(of.by[WEIGHTS], of.labels)
-    weights = np.array([weight[grade] if grade >= of.level else 0.0 for grade in grades.tolist()])
-    return _Sum(weights, summand, of.level, of.by[DENOMINATOR])
+    weight = weights_of(data.by[WEIGHTS], data.labels)
+    weights = np.array([weight[grade] if grade >= data.level else 0.0 for grade in grades.tolist()])
+    return _Sum(weights, summand, data.level, data.by[DENOMINATOR])
 
 
-def _ndcg(of: KernelInput, grades: Floats) -> _Sum | None:
-    """Return nDCG, unless documents that are not in the classes gain anything."""
-    gain, negative = of.by[GAIN], of.by[NEGATIVE]
-    others = np.append(np.setdiff1d(of.labels.judgments.grade, grades), 0.0)
+def _ndcg(data: KernelInput, grades: Floats) -> _Sum | None:
+    """Write nDCG as a sum; None if a document outside the classes has a gain."""
+    gain, negative = data.by[GAIN], data.by[NEGATIVE]
+    others = np.append(np.setdiff1d(data.labels.judgments.grade, grades), 0.0)
     if gain.of_grades(negative(others)).any():
         return None
     factor, level = (Factor.FIRST, 1.0) if gain.of_first else (Factor.ONE, -np.inf)
-    summand = Summand(factor, of.by[DISCOUNT])
-    return _Sum(gain.of_grades(negative(grades)), summand, level, of.by[IDEAL])
+    summand = Summand(factor, data.by[DISCOUNT])
+    return _Sum(gain.of_grades(negative(grades)), summand, level, data.by[IDEAL])
 
 
-def _hits(option: str, of: KernelInput, grades: Floats) -> _Sum | None:
-    """Return what counts hits."""
-    over: Over = of.by[option]
-    relevant = (grades >= of.level).astype(np.float64)
-    return over.hits.as_sum and _Sum(relevant, over.hits.as_sum, of.level, over.denominator)
+def _hits(option: str, data: KernelInput, grades: Floats) -> _Sum | None:
+    """Write P, R, RR or Success as a sum over relevant documents."""
+    over: Over = data.by[option]
+    relevant = (grades >= data.level).astype(np.float64)
+    return over.hits.as_sum and _Sum(relevant, over.hits.as_sum, data.level, over.denominator)
 
 
-def _r_precision(of: KernelInput, grades: Floats) -> _Sum:
-    relevant = (grades >= of.level).astype(np.float64)
-    return _Sum(relevant, Summand(Factor.ONE, to_num_rel=True), of.level, lambda of: of.num_rel)
+def _r_precision(data: KernelInput, grades: Floats) -> _Sum:
+    relevant = (grades >= data.level).astype(np.float64)
+    return _Sum(relevant, Summand(Factor.ONE, to_num_rel=True), data.level, lambda data: data.num_rel)
 
 
 _SUM_OF_MEASURE: dict[str, Callable[[KernelInput, Floats], _Sum | None]] = {
@@ -144,14 +144,14 @@ _SUM_OF_MEASURE: dict[str, Callable[[KernelInput, Floats], _Sum | None]] = {
     "Rprec": _r_precision,
     **{measure: partial(_hits, option) for measure, option in HITS_BY.items()},
 }
-"""The measures that may be sums over ranks."""
+"""The measures that can be sums over ranks."""
 
 
 _Written = tuple[str, Cutoff, Options]
 
 
 def _options_of(measure: Measure, labels: LabelPolicy) -> _Written | None:
-    """Return the measure that is written out, its cutoff and its options; None where no option says it."""
+    """Translate a fully specified measure to its family, cutoff and options; None if no options fit."""
     params = dict(values_of(measure))
     cutoff, judged_only = params.pop("cutoff", None), params.pop("judged_only", False)
     known = _OPTIONS_OF_WRITTEN.get(str(measure.NAME))
@@ -197,88 +197,88 @@ _OPTIONS_OF_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], LabelPoli
     "Coverage": ("Success", _level),
     "Rprec": ("Rprec", _level),
 }
-"""The measures that are written out, as those whose options say how they are computed."""
+"""For each measure that specifies its computation: its family, and the options that its parameters mean."""
 
 
 def keeps_negative(claims: Sequence[Claim], convention: Convention) -> bool:
-    """Return whether negative grades are used as they stand, by a convention or a measure written out."""
-    written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fixed]
+    """Check whether a convention, or a fully specified measure, uses negative grades as they stand."""
+    written = [values_of(parse_measure(claim.measure)) for claim in claims if claim.is_fully_specified]
     default = DEFAULT[NEGATIVE]
     return any(params.get(NEGATIVE, default) != default for params in (*convention.values(), *written))
 
 
-# --- what all measures share -----------------------------------------------------------------------
+# --- options that all measures share ---------------------------------------------------------------
 
 
 def shared_by_all(convention: Convention) -> Options | None:
-    """Return the options that measures have in common; None if one has another value of these than others.
+    """Return the shared options of all measures; None if the measures have different values of one.
 
-    It may see other documents then, or other queries.
+    Then they may count different documents or queries.
     """
     values = {option: measures_by_value(convention, option) for option in SHARED}
-    if any(len(each) > 1 for each in values.values()):
+    if any(len(measures) > 1 for measures in values.values()):
         return None
-    return {option: next(iter(each)) for option, each in values.items()}
+    return {option: next(iter(measures)) for option, measures in values.items()}
 
 
 def allows(shared: Options) -> bool:
-    """Return whether bounds allow for the options that all measures have."""
-    return all(shared[each] == DEFAULT[each] or _for_any(each, shared[each]) for each in SHARED)
+    """Check whether bounds exist for these values of the shared options."""
+    return all(shared[option] == DEFAULT[option] or _for_any(option, shared[option]) for option in SHARED)
 
 
 def _for_any(option: str, value: Any) -> str:
-    """Return what the value of an option is where any run may be; empty if bounds do not allow for it."""
+    """Return the equivalent value if the run is unknown; empty if no bounds exist for the value."""
     record = value_record(option, value)
     return "" if record is None else record.any_run
 
 
 def leaves_out_what_a_run_lacks(queries: str) -> bool:
-    """Return whether a set of judged queries leaves out what a run lacks."""
+    """Check whether a query set leaves out the judged queries that a run lacks."""
     return _for_any(QUERY_SET, queries) not in ("", queries)
 
 
 def where_none_is_lacking(queries: str) -> str:
-    """Return which set of queries another one is for a run that lacks none."""
+    """Return the query set that is equivalent for a run with all queries."""
     return _for_any(QUERY_SET, queries) or queries
 
 
 def counted_by(queries: str, judgments: Judgments) -> Bools:
-    """Return which judged queries count in a query set for a run that lacks none."""
+    """Mark the judged queries that a query set counts for a run with all queries."""
     every = np.ones(judgments.n_queries, np.bool_)
-    known = QueryFacts(*[every] * len(QueryFacts._fields))._replace(relevant=judgments.num_rel(1) > 0)
-    found: Bools = computed_by(QUERY_SET, where_none_is_lacking(queries)).counted(known)
-    return found
+    facts = QueryFacts(*[every] * len(QueryFacts._fields))._replace(relevant=judgments.num_rel(1) > 0)
+    counted: Bools = computed_by(QUERY_SET, where_none_is_lacking(queries)).counted(facts)
+    return counted
 
 
 def _for_any_run(convention: Convention) -> Convention:
-    """Return a convention as it is where any run may be; values that bounds do not allow for stay.
+    """Replace the values of shared options by equivalent ones that need no run; others stay.
 
-    Query sets stay too, as a run may lack queries, and all but roundings where measures differ in one of the
-    others: a run with the same rankings and queries by one of the values may have others by the other.
+    Query sets stay, because a run may lack queries. If the measures differ in a shared option, only roundings
+    are replaced: two runs may have the same rankings under one value and different ones under the other.
     """
     rounded = _with_any_run(convention, ROUNDING)
     if shared_by_all(rounded) is None:
         return rounded
-    return reduce(_with_any_run, [each for each in SHARED if each != QUERY_SET], rounded)
+    return reduce(_with_any_run, [option for option in SHARED if option != QUERY_SET], rounded)
 
 
 def _with_any_run(convention: Convention, option: str) -> Convention:
-    """Return a convention with the value of an option that it is where any run may be."""
+    """Replace the values of one option by equivalent ones that need no run."""
     for value, measures in measures_by_value(convention, option).items():
         convention = with_value(convention, option, _for_any(option, value) or value, measures)
     return convention
 
 
-# --- which are tried -------------------------------------------------------------------------------
+# --- conventions to try ----------------------------------------------------------------------------
 
 _GROUPS = ((("AP",), 2), (("nDCG",), 1), (("P", "R", "RR", "Success"), 2))
-"""The measures that share options, and in how many of these a convention may differ from a usual one."""
+"""The measures that share options, and the number of these that may differ from a usual convention."""
 _MAX_LEVELS = 4
-"""How many relevance levels are tried."""
+"""Maximum number of relevance levels to try."""
 
 
 def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Convention]:
-    """Return how measures are computed nearly always: of all queries, within the cutoffs of the names."""
+    """List the usual ways to compute the measures: over all queries, with the cutoffs of their names."""
     default = with_value(COMMUNITY.at(claims), LABELS, labels.policy)
     own = dict.fromkeys(option for measure in default for option in OPTIONS_OF.get(measure, ()))
     usual = {
@@ -286,9 +286,10 @@ def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Conventi
     }
     ways = [[(option, value) for value in values] for option, values in usual.items() if values]
     every = [
-        reduce(lambda found, change: with_value(found, *change), chosen, default) for chosen in product(*ways)
+        reduce(lambda changed, change: with_value(changed, *change), chosen, default)
+        for chosen in product(*ways)
     ]
-    return [each for each in every if _is_possible(each, labels)]
+    return [convention for convention in every if _is_possible(convention, labels)]
 
 
 def _is_possible(convention: Convention, labels: LabelPolicy) -> bool:
@@ -298,24 +299,26 @@ def _is_possible(convention: Convention, labels: LabelPolicy) -> bool:
 def candidate_conventions(
     claims: list[Claim], policies: list[LabelPolicy], named: Sequence[NamedConvention] = NAMED
 ) -> list[Convention]:
-    """Return the conventions to try, the community's first.
+    """List the conventions to try, the community's first.
 
-    Those are the conventions with a name, and all in which the measures of one group are computed in any way
-    that the audit knows while the others are computed as usual. The name of a measure of ours fixes all: the
-    grades are those of the qrels, and all their queries count.
+    These are the named conventions, and those that compute one group of measures in any way that an audit
+    knows and the others as usual. If a claim has the full name of a measure of this package, shared options
+    keep their defaults: the grades of the qrels, and all their queries.
     """
-    found: dict[object, Convention] = {}
-    as_named = any(claim.is_ours for claim in claims)
+    conventions: dict[object, Convention] = {}
+    as_named = any(claim.is_package_measure for claim in claims)
     for labels in policies:
-        for each in _by_labels(claims, labels, named):
-            shared = all({*measures_by_value(each, option)} == {DEFAULT[option]} for option in SHARED)
-            if _is_possible(each, labels) and (shared or not as_named):
-                found.setdefault(key_of(each), each)
-    return list(found.values())
+        for convention in _by_labels(claims, labels, named):
+            has_defaults = all(
+                {*measures_by_value(convention, option)} == {DEFAULT[option]} for option in SHARED
+            )
+            if _is_possible(convention, labels) and (has_defaults or not as_named):
+                conventions.setdefault(key_of(convention), convention)
+    return list(conventions.values())
 
 
 def key_of(convention: Convention) -> object:
-    """Return what is the same for equal conventions."""
+    """Return a key that is equal for equal conventions."""
     return tuple((measure, *options.items()) for measure, options in convention.items())
 
 
@@ -324,7 +327,7 @@ def _by_labels(
 ) -> Iterator[Convention]:
     usual = usual_conventions(claims, labels)
     yield from usual
-    # Those with a name come before the many others: a long row may take more than can be computed for it.
+    # Named conventions come before the many others: the effort may run out on a long row.
     yield from (convention for _, convention in named_of(claims, labels, named))
     for base in usual:
         yield from _changed(base, labels)
@@ -339,24 +342,25 @@ def _by_labels(
 def named_of(
     claims: list[Claim], labels: LabelPolicy, named: Sequence[NamedConvention]
 ) -> Iterator[tuple[str, Convention]]:
-    """Yield the conventions with a name that have all claims, as they are where any run may be."""
-    for each in named if usual_conventions(claims, labels) else ():
-        if all(each.has(claim.measure) for claim in claims):
-            convention = _for_any_run(each.at(claims))
+    """Yield the named conventions that define all claimed measures, with values that need no run."""
+    for candidate in named if usual_conventions(claims, labels) else ():
+        if all(candidate.has(claim.measure) for claim in claims):
+            convention = _for_any_run(candidate.at(claims))
             shared = shared_by_all(convention)
             if shared is None or shared[LABELS] == labels.policy or not allows(shared):
-                yield each.name, convention
+                yield candidate.name, convention
 
 
 def _changed(base: Convention, labels: LabelPolicy) -> Iterator[Convention]:
-    """Yield what differs from a convention in the options of one group of measures.
+    """Yield the conventions that differ from `base` in options of one group of measures.
 
-    nDCG, which has the most options, has one change, and none where grades are changed.
+    nDCG has the most options: it gets one change, and none if the labels policy is not the default.
     """
     levels = tuple(dict.fromkeys([1.0, *labels.grades]))[:_MAX_LEVELS]
-    for group, most in _GROUPS:
-        own = {each for measure in {*group} & {*base} for each in OPTIONS_OF[measure]}
-        options = [each for each in OPTIONS if each in own]
+    for group, max_changes in _GROUPS:
+        own = {option for measure in {*group} & {*base} for option in OPTIONS_OF[measure]}
+        options = [option for option in OPTIONS if option in own]
         values = {option: OPTIONS[option].values_for(base, levels) for option in options}
-        for n in range(1, most + 1) if group != ("nDCG",) or labels.policy == DEFAULT[LABELS] else ():
+        may_change = group != ("nDCG",) or labels.policy == DEFAULT[LABELS]
+        for n in range(1, max_changes + 1) if may_change else ():
             yield from with_n_changes(base, values, n)

@@ -1,4 +1,4 @@
-"""Which conventions of a published row the qrels alone refute."""
+"""Refute conventions of published rows from the qrels alone."""
 
 from __future__ import annotations
 
@@ -39,73 +39,83 @@ def possible(
     bound: MeasuresLike = (),
     depth: int | None = None,
 ) -> Possible:
-    """Say which conventions cannot have given published numbers, whatever the run was.
+    """Find which conventions cannot have given published numbers, whatever the run was.
 
-    The qrels alone limit each number given the others: with most relevant documents at rank 1, for example,
-    average precision cannot be low.
+    The qrels and the other numbers of a row limit each number: P@1, for example, limits average precision
+    from below.
 
     Parameters
     ----------
     qrels : any form of qrels
     claims : mapping of str to number or str, mapping of str to such mappings, or path
-        As for ``audit``: ``{"P@1": "0.0687", "MAP@10": "0.0877"}``, several such rows by their names, or a
-        file with tables as a paper prints them. The name of a measure of ours as it prints, such as
-        ``GradedAP@10``, fixes every convention of its row but how others are computed.
+        As for ``audit``: ``{"P@1": "0.0687", "MAP@10": "0.0877"}``, a mapping of row names to such rows, or a
+        file with tables as a paper prints them. The full name of a measure of this package, such as
+        ``GradedAP@10``, fixes its own convention, and the options that all measures of its row share, such as
+        labels and queries.
     conventions : path, optional
-        A TOML file with conventions of one's own, which are tried besides those of the package.
+        A TOML file with further conventions to try.
     columns : str, optional
-        What stands above the columns of a file that are meant, such as a data set: ``"DL19"``.
+        The heading above the columns to read from a file, such as a data set: ``"DL19"``.
     differences : bool, default False
-        Whether to say of each two rows if their difference is significant, whatever the two runs are, by a
-        paired t-test, after Holm's correction for all pairs of rows with a measure of the same name.
+        Whether to check for each pair of rows that their difference is significant for any two runs. The test
+        is a paired t-test, with Holm's correction for all pairs of rows with a measure of the same name.
     clusters : str, mapping or callable, optional
-        Which queries belong together in that test, as in `compare`: by default the conversations of a data
-        set that has them.
+        Clusters of queries for that test, as in `compare`; by default the conversations of a data set that
+        has them.
+    bound : measure, str or list of these, optional
+        Measures that the rows do not print, to bound for any run with the printed numbers.
+    depth : int, optional
+        For `bound`: the maximum number of documents that a run returns for each query.
 
     Returns
     -------
     Possible
-        ``ok`` says whether for every row some convention is not refuted, be it only for runs that lack
-        queries; ``possible`` (not refuted) and ``impossible`` (refuted) have the conventions, each with the
-        range of every number given the others; ``ranges`` has those by the default of ir_measures;
-        ``differences`` has the pairs of rows, if asked, and ``bounds`` the bounds. ``print`` shows a report.
+        ``ok`` is whether every row has a convention that is not refuted, be it only for runs that lack
+        queries. ``possible`` (not refuted) and ``impossible`` (refuted) have the conventions, each with the
+        range of every number given the others. ``ranges`` has the ranges under the default of ir_measures.
+        ``differences`` has the pairs of rows and ``bounds`` the bounds, if they were asked for. ``print``
+        shows a report.
 
     Raises
     ------
     MeasureError
-        For a name that means no measure, one whose measure needs a cutoff, or if no claim, or a measure of
-        `bound`, can be bounded.
+        If a name is not a measure, or needs a cutoff; if no claim can be bounded, or a measure of `bound`
+        cannot.
     InputError
-        For a claim that is no number, and qrels without relevant documents.
+        If a claim is not a number, or the qrels have no relevant document.
 
     Notes
     -----
-    The conventions are those with a name, and all in which one family of measures is computed in any way that
-    an audit tries, the others as usual. Bounds exist for AP and GradedAP, nDCG (but for gains averaged over
-    ties), P, R, RR, Rprec and Success; what has none is left out, and ``not_known`` of a row says
-    which values of options that is. What is refuted is proved to be impossible, by a linear programme and the
-    best rankings for its solution; what is not may be possible, or not. By a convention that leaves out the
-    queries that a run lacks, the mean may be that of any queries: where only a run that lacks some, or has
-    no results for them, may have the numbers, its ``lacks_queries`` says so. Rounding half up and half to
-    even, digits that were cut off, and a first rounding to five digits are allowed for. P, Success, and
-    recall where few numbers of relevant documents occur, must also be whole numbers of hits.
+    Tried are the named conventions, and those that compute one family of measures in any way that an audit
+    knows and the others as usual. Bounds exist for AP and GradedAP, nDCG (except with gains averaged over
+    ties), P, R, RR, Rprec and Success. Conventions without bounds are left out; ``not_known`` of a row has
+    their option values.
+
+    A refuted convention is proved to be impossible, by a linear programme and the best rankings for its
+    solution. One that is not refuted may be possible or not. If a convention leaves out the queries that a
+    run lacks, the mean may be over any of the queries: ``lacks_queries`` marks a convention under which only
+    a run that lacks queries, or has no results for some, may have the numbers.
+
+    A printed number may be rounded half up or half to even, cut off, or rounded to five digits first. P and
+    Success must also be whole numbers of hits, and so must recall if the queries have few different numbers
+    of relevant documents.
 
     Examples
     --------
     >>> import permed_measures as pm
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
     >>> result = pm.possible(qrels, {"P@1": "0.9000", "MAP@10": "0.3000"})
-    >>> [each.measures for each in result.impossible][:1]
+    >>> [convention.measures for convention in result.impossible][:1]
     [['P@1', 'AP@10']]
     >>> low, high = result.ranges["row"]["MAP@10"]
     >>> print(f"{low:.2f} to {high:.2f}")
     0.45 to 0.96
 
-    Two papers report different measures; their order by a third one is sure:
+    Two papers report different measures; a third measure surely orders them:
 
     >>> rows = {"one": {"P@1": "0.9000", "R@2": "0.9500"}, "other": {"MAP@10": "0.3000"}}
-    >>> for each in pm.possible(qrels, rows, bound="nDCG@2").bounds.found:
-    ...     print(each.row, f"{each.low:.2f} to {each.high:.2f}")
+    >>> for bound in pm.possible(qrels, rows, bound="nDCG@2").bounds.found:
+    ...     print(bound.row, f"{bound.low:.2f} to {bound.high:.2f}")
     one 0.94 to 0.94
     other 0.00 to 0.69
     """
@@ -114,10 +124,10 @@ def possible(
     judgments = Judgments.of(loaded)
     _check(judgments)
     if isinstance(claims, PrintedClaims):
-        rows, of_others = _of_these(_of_table(claims), claims.path, judgments.n_queries)
+        rows, too_many = _drop_larger(_rows_by_name(claims), claims.path, judgments.n_queries)
         table, parts = {name: row.claims for name, row in rows.items()}, [row.part for row in rows.values()]
         topics = {name: row.topics for name, row in rows.items()}
-        notes = [*claims.notes, *of_others, *_of_several(parts), *_of_some(topics, judgments.n_queries)]
+        notes = [*claims.notes, *too_many, *_note_parts(parts), *_note_fewer(topics, judgments.n_queries)]
     else:
         table = claims_by_row(claims, "row")
         parts, topics = [""] * len(table), dict.fromkeys(table)
@@ -135,25 +145,25 @@ def possible(
     notes = [*notes, *check_asked(measures, depth, tried, _BOUNDED)]
     if clusters is not None and not differences:
         hint = "Add --differences, or differences=True in Python"
-        raise InputError("clusters are those of a test of differences", hint=hint)
+        raise InputError("clusters are only for the test of differences", hint=hint)
     if differences:
-        units, told = Units.of(judgments, clusters, dataset_of(loaded))
+        units, cluster_notes = Units.of(judgments, clusters, dataset_of(loaded))
         pairs = Differences.of(parsed, parts, judgments, units, topics)
-        notes = [*notes, *told]
+        notes = [*notes, *cluster_notes]
     limits = tried.limits({name: row for name, row in bounded.items() if row}, topics)
     if measures:
         bounds = Bounds.of(limits, dict(zip(table, parts, strict=True)), measures, tried, depth)
     printed = zip(parts, topics.values(), parsed.values(), strict=True)
     counts = list(wholes_by_part(printed, judgments.n_queries))
-    unlike = [str(each) for each in counts if not each.is_as_said]
-    of_columns = list(map(str, counts)), unlike
+    unlike = [str(count) for count in counts if not count.matches_heading]
+    count_texts = list(map(str, counts)), unlike
     return Possible(
-        limits, judgments.n_queries, skipped, notes, *of_columns, pairs, bounds, Origin.of(qrels, {})
+        limits, judgments.n_queries, skipped, notes, *count_texts, pairs, bounds, Origin.of(qrels, {})
     )
 
 
-def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:
-    """Return the rows of a printed table by their names, each of its own."""
+def _rows_by_name(printed: PrintedClaims) -> dict[str, ClaimRow]:
+    """Give each row of a printed table a unique name."""
     rows: dict[str, ClaimRow] = {}
     for row in printed.rows:
         name = f"{row.label}, {row.part}" if row.label in rows and row.part else row.label
@@ -161,8 +171,8 @@ def _of_table(printed: PrintedClaims) -> dict[str, ClaimRow]:
     return {name: row for name, row in rows.items() if row.claims}
 
 
-def _of_these(rows: dict[str, ClaimRow], path: str, n: int) -> tuple[dict[str, ClaimRow], list[str]]:
-    """Return the rows that may be about n queries, and a note of those that say more."""
+def _drop_larger(rows: dict[str, ClaimRow], path: str, n: int) -> tuple[dict[str, ClaimRow], list[str]]:
+    """Drop the rows that say they are over more than n queries, with a note."""
     others = {name: row.topics for name, row in rows.items() if row.topics is not None and row.topics > n}
     if not others:
         return rows, []
@@ -173,16 +183,17 @@ def _of_these(rows: dict[str, ClaimRow], path: str, n: int) -> tuple[dict[str, C
     return {name: row for name, row in rows.items() if name not in others}, [f"rows left out, as they {what}"]
 
 
-def _of_some(topics: dict[str, int | None], n: int) -> Iterator[str]:
-    """Say which rows are over fewer queries than the qrels have."""
-    for fewer, names in grouped((each, name) for name, each in topics.items()).items():
+def _note_fewer(topics: dict[str, int | None], n: int) -> Iterator[str]:
+    """Note the rows that are over fewer queries than the qrels have."""
+    for fewer, names in grouped((n_topics, name) for name, n_topics in topics.items()).items():
         if fewer is not None and fewer < n:
             rows = join_names(names, _MAX_NAMED_PARTS)
-            yield f"{rows}: over {fewer:,} of the {n:,} queries, as the table says; any of them may be those"
+            over = f"{rows}: means over {fewer:,} of the {n:,} queries, as the table says"
+            yield f"{over}; these may be any of them"
 
 
-def _of_several(parts: list[str]) -> Iterator[str]:
-    """Say that rows below several headings, which may be data sets, are tested on the same qrels."""
+def _note_parts(parts: list[str]) -> Iterator[str]:
+    """Note that rows below several headings, which may be data sets, are tested on the same qrels."""
     if len(names := dict.fromkeys(parts)) > 1:
         yield (
             f"rows of several parts of the file ({join_names(filter(None, names), _MAX_NAMED_PARTS)}) "
@@ -192,7 +203,7 @@ def _of_several(parts: list[str]) -> Iterator[str]:
 
 
 def _check_sizes(rows: Mapping[str, Sequence[Claim]]) -> None:
-    """Refuse a row of more numbers than can be looked at together."""
+    """Refuse a row with more numbers than can be searched together."""
     for name, row in rows.items():
         if len(row) > _MOST_NUMBERS:
             raise InputError(
@@ -208,21 +219,21 @@ def _check_level(judgments: Judgments) -> None:
         problem = (
             f"no document of the qrels has a grade of 1 or more (the highest is {top:g}): none is relevant"
         )
-        raise InputError(problem, hint="Multiply the grades, so that the lowest relevant one is 1")
+        raise InputError(problem, hint="Multiply the grades so that the lowest relevant grade is 1")
 
 
 _MOST_GRADES = 10
 _MOST_NUMBERS = 50
-"""How many numbers of a row are looked at together: half a minute of a processor."""
+"""Maximum number of numbers in a row: they take half a minute of processor time."""
 _MAX_NAMED_PARTS = 3
-"""How many parts are named."""
+"""Maximum number of parts or rows that a message names."""
 _BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR, Rprec or Success"
 
 
 def _check(judgments: Judgments) -> None:
     if not (judgments.grade > 0).any():
         raise InputError(
-            "no document of the qrels is relevant: AP, nDCG, P, R, RR, Rprec and Success are 0 anyhow"
+            "no document of the qrels is relevant: AP, nDCG, P, R, RR, Rprec and Success are 0 for every run"
         )
     n_grades = len(np.unique(judgments.grade[judgments.grade > 0]))
     if n_grades > _MOST_GRADES:

@@ -1,1 +1,1 @@
-"""What a paper prints: tables in Markdown, LaTeX, HTML and CSV, and the claims in them."""
+"""Read the tables that papers print in Markdown, LaTeX, HTML and CSV, and the claims in them."""

@@ -1,4 +1,4 @@
-"""Which run each row of a printed table is about, by its name."""
+"""Match the rows of a printed table to runs, by their names."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
 class Assigned(NamedTuple):
-    """The claims of a printed table by run, the rows of its parts, and what was left out, each in a line.
+    """The claims of a printed table by run.
 
     Attributes
     ----------
     claims : dict of str to dict of str to Claim
+        The claims of each run, by the name of the measure.
     rows : list of ClaimRow
-        Those of the parts that are about any run, also those without one.
+        All rows of the parts in which any row has a run, also rows without a run.
     notes : list of str
+        What was left out, one sentence each.
     """
 
     claims: dict[str, dict[str, Claim]]
@@ -38,37 +40,37 @@ class Assigned(NamedTuple):
 
 
 def assigned(printed: PrintedClaims, runs: list[str]) -> Assigned:
-    """Find the run of each row by its name: case, punctuation and what stands in brackets do not count.
+    """Match each row to a run by its name; case, punctuation and text in brackets are ignored.
 
     Raises
     ------
     InputError
-        If no row is about a run, or if rows have different numbers for one.
+        If no row has the name of a run, or rows have different numbers for one run.
     """
     rows = [row for row in printed.rows if row.claims]
     run_of = runs_of([row.labels for row in rows], runs)
-    found: dict[str, dict[str, Claim]] = {}
+    by_run: dict[str, dict[str, Claim]] = {}
     names: dict[str, set[str]] = {}
     for row, run in zip(rows, run_of, strict=True):
         if run is not None:
-            claims = found.setdefault(run, {})
+            claims = by_run.setdefault(run, {})
             _check_same(claims, row, run, names.setdefault(run, set()))
             claims.update(row.claims)
             names[run].update(row.names)
     left = [row.label for row, run in zip(rows, run_of, strict=True) if run is None]
-    if not found:
+    if not by_run:
         raise InputError(
-            f"no row is about one of the runs {join_names(runs, SHOWN)} (found {join_names(left, SHOWN)})",
+            f"no row is named like a run (runs: {join_names(runs, SHOWN)}; rows: {join_names(left, SHOWN)})",
             where=printed.path,
             hint="Name the runs as the table does: NAME=FILE",
         )
     parts = {row.part for row, run in zip(rows, run_of, strict=True) if run is not None}
-    notes = [*printed.notes, *_left_out(left, [run for run in runs if run not in found])]
-    return Assigned(found, [row for row in rows if row.part in parts], notes)
+    notes = [*printed.notes, *_left_out(left, [run for run in runs if run not in by_run])]
+    return Assigned(by_run, [row for row in rows if row.part in parts], notes)
 
 
 def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
-    """Return the run of each row, None without one; the rows that write it most alike are its rows.
+    """Match rows to runs; None for a row without a run. Rows with the most similar name get the run.
 
     Examples
     --------
@@ -78,21 +80,21 @@ def runs_of(rows: Iterable[list[str]], runs: list[str]) -> list[str | None]:
     [None, 'bm25']
     """
     rows = list(rows)
-    found: list[str | None] = [None] * len(rows)
-    for written, written_in_row in _SPELLINGS_OF_NAMES:
-        taken = set(filter(None, found))
-        names = Counter(map(written, runs))
-        known = {name: run for run in runs if names[name := written(run)] == 1 and name and run not in taken}
-        for number, labels in enumerate(rows):
-            names_of_row = (name for label in labels for name in written_in_row(label))
-            same = next(filter(None, map(known.get, names_of_row)), None)
-            found[number] = found[number] or same
-    return found
+    matches: list[str | None] = [None] * len(rows)
+    for spell_run, spell_row in _SPELLINGS_OF_NAMES:
+        taken = set(filter(None, matches))
+        names = Counter(map(spell_run, runs))
+        free = {name: run for run in runs if names[name := spell_run(run)] == 1 and name and run not in taken}
+        for index, labels in enumerate(rows):
+            names_of_row = (name for label in labels for name in spell_row(label))
+            same = next(filter(None, map(free.get, names_of_row)), None)
+            matches[index] = matches[index] or same
+    return matches
 
 
 def _without_brackets(name: str, n: int) -> Iterator[str]:
-    """Yield the letters of a name without n of the texts in its brackets."""
-    spans = [found.span() for found in _IN_BRACKETS.finditer(name)][-_MOST_BRACKETS:]
+    """Yield the letters and digits of a name without n of its texts in brackets."""
+    spans = [match.span() for match in _IN_BRACKETS.finditer(name)][-_MOST_BRACKETS:]
     for chosen in combinations(spans, n):
         ends = [0, *(end for span in chosen for end in span), len(name)]
         yield letters_and_digits("".join(name[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)))
@@ -107,7 +109,7 @@ _SPELLINGS_OF_NAMES: tuple[tuple[Callable[[str], str], Callable[[str], Iterable[
     *((letters_and_digits, partial(_without_brackets, n=n)) for n in range(_MOST_BRACKETS + 1)),
     (_without_any, lambda label: [_without_any(label)]),
 )
-"""How the names of runs and of rows are compared, the strictest way first."""
+"""Spellings under which the names of a run and of a row are compared, the strictest first."""
 
 
 def _check_same(claims: dict[str, Claim], row: ClaimRow, run: str, known: set[str]) -> None:
@@ -123,7 +125,7 @@ def _check_same(claims: dict[str, Claim], row: ClaimRow, run: str, known: set[st
 
 
 def _left_out(rows: list[str], runs: list[str]) -> Iterator[str]:
-    """Say which rows have no run, and which runs no row."""
+    """Note the rows without a run, and the runs without a row."""
     for names, noun, other in ((rows, "row", "run"), (runs, "run", "row")):
         if names:
             named = join_names(dict.fromkeys(names), SHOWN)

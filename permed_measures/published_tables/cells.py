@@ -1,6 +1,6 @@
-"""What a printed table is made of: its cells, the number in each, and the titles of its columns.
+"""Parse the cells of a printed table: the number in each, and the headings of columns and rows.
 
-Readers of all formats write raised text as ``^{...}`` and lowered text as ``_{...}``.
+The readers of all formats write superscripts as ``^{...}`` and subscripts as ``_{...}``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 _NO_CLAIM = frozenset(("", "-", "--", "---", "−", "–", "—", "/", "\\", "n/a", "n.a.", "na", "nan", "none"))
-"""Cells that say that there is no number."""
+"""Texts of cells without a number."""
 
 _NUMBER_PATTERN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?"
 _UP, _DOWN = "↑▲△⬆↗", "↓▼▽⬇↘"
@@ -25,7 +25,7 @@ _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\uff0d", "-"
 _THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])(?:0?,[0-9]+|[0-9]{1,3},(?:[0-9]{1,2}|[0-9]{4,}))(?![0-9,])")
 _SIGNED_COMMA = re.compile(r"(?<=[±+-])( *[0-9]{1,3}),(?=[0-9])")
-"""That of a deviation or change in brackets; others may be between the ends of an interval."""
+"""The decimal comma of a deviation or change in brackets; others may separate the ends of an interval."""
 _FIRST_NUMBER = re.compile(rf"(?P<sign>[+-]?) *(?P<number>{_NUMBER_PATTERN})(?P<percent> *%)?")
 _INTERVAL_PATTERN = (
     rf"[\[(] *[+-]?{_NUMBER_PATTERN}(?: *%)? *(?:,|;|--?| to ) *[+-]?{_NUMBER_PATTERN}(?: *%)? *[\])]"
@@ -36,20 +36,20 @@ _REST = re.compile(
     rf"(?:{_SPREAD}|[{_UP}{_DOWN}+-]) *{_NUMBER_PATTERN}(?: *%)?"
     rf"|[(\[] *{_SPREAD}? *[{_UP}{_DOWN}+-]? *{_NUMBER_PATTERN}(?: *%)? *[)\]]|\(\)|\[\])*"
 )
-"""What may stand behind a number: marks, an interval, a deviation, a change."""
+"""Text that may follow a number: marks, an interval, a deviation or a change."""
 _LONGEST_NAME = 200
 _BETWEEN_NUMBERS = ("/", "|", ";", ", ")
 
 
 class CellNumber(NamedTuple):
-    """What a cell holds.
+    """The number in a cell.
 
     Attributes
     ----------
     number : str
-        The number, with its percent sign; empty for an interval alone.
+        The number with its percent sign; empty if the cell has only an interval.
     signed : bool
-        Whether it has a sign, or an arrow, as differences have.
+        Whether the number has a sign or an arrow, as differences have.
     """
 
     number: str
@@ -62,7 +62,7 @@ class CellNumber(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return a text in one width of letters and digits, raised digits as ``^{...}``, in one line.
+    """Normalize a text to one line with characters of normal width, and superscript digits as ``^{...}``.
 
     Examples
     --------
@@ -79,17 +79,17 @@ def plain(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a cell says that there is no number."""
+    """Check whether a text stands for a missing number."""
     return plain(text).strip(_MARKS_OF_NUMBERS).lower() in _NO_CLAIM
 
 
 def title_of(text: str) -> str:
-    """Return a title without raised text, lowered text in line: ``nDCG_{10}`` as ``nDCG_10``."""
+    """Remove superscripts from a title, and write subscripts in line: ``nDCG_{10}`` as ``nDCG_10``."""
     return " ".join(_LOWERED.sub(r"_\1", _RAISED.sub("", plain(text))).split())
 
 
 def label_of(text: str) -> str:
-    """Return the name of a row without marks and raised text."""
+    """Remove marks and superscripts from the name of a row."""
     return title_of(text).strip(_MARKS_OF_NUMBERS + "↑↓")
 
 
@@ -99,7 +99,7 @@ def letters_and_digits(name: str) -> str:
 
 
 def printed_in(text: str) -> CellNumber | None:
-    """Return the number in a cell; None if it holds no number, or more than a table has beside one.
+    """Parse the number in a cell; None without a number, or with other text than may follow one.
 
     Examples
     --------
@@ -111,16 +111,16 @@ def printed_in(text: str) -> CellNumber | None:
     cell = _simplified(text)
     if re.fullmatch(_INTERVAL_PATTERN, cell):
         return CellNumber("")
-    found = _FIRST_NUMBER.match(cell.lstrip(_UP + _DOWN + _MARKS_OF_NUMBERS))
-    if found is None or not _REST.fullmatch(found.string, found.end()):
+    match = _FIRST_NUMBER.match(cell.lstrip(_UP + _DOWN + _MARKS_OF_NUMBERS))
+    if match is None or not _REST.fullmatch(match.string, match.end()):
         return None
-    sign = "-" if cell[0] in _DOWN else found["sign"]
-    number = sign.replace("+", "") + found["number"] + ("%" if found["percent"] else "")
+    sign = "-" if cell[0] in _DOWN else match["sign"]
+    number = sign.replace("+", "") + match["number"] + ("%" if match["percent"] else "")
     return CellNumber(number, bool(sign) or cell[0] in _UP)
 
 
 def numbers_in(text: str, n: int = 0) -> list[str]:
-    """Return the several numbers in a cell, or what stands for one that is none; n of them, if that is given.
+    """Split a cell into several numbers or blanks, exactly n if n is not 0; empty if it cannot be split.
 
     Examples
     --------
@@ -138,16 +138,16 @@ def numbers_in(text: str, n: int = 0) -> list[str]:
 
 
 def holds_numbers(text: str) -> bool:
-    """Return whether a cell holds a number, or several."""
+    """Check whether a cell holds a number, or several."""
     return printed_in(text) is not None or bool(numbers_in(text))
 
 
 def _simplified(text: str) -> str:
-    """Return a cell without marks, raised and lowered text, with decimal points and plain minus signs."""
+    """Remove marks, superscripts and subscripts from a cell; write decimal points and plain minus signs."""
     cell = _SCRIPTS.sub("", plain(text[:_LONGEST_NAME])).translate(_MINUS)
-    cell = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), cell)
-    start = min((place for sign in "[(" if (place := cell.find(sign)) >= 0), default=len(cell))
-    before = _DECIMAL_COMMA.sub(lambda found: found[0].replace(",", "."), cell[:start])
+    cell = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), cell)
+    start = min((index for sign in "[(" if (index := cell.find(sign)) >= 0), default=len(cell))
+    before = _DECIMAL_COMMA.sub(lambda match: match[0].replace(",", "."), cell[:start])
     cell = before + _SIGNED_COMMA.sub(r"\1.", cell[start:])
     return cell.strip(_MARKS_OF_NUMBERS)
 
@@ -155,7 +155,7 @@ def _simplified(text: str) -> str:
 # --- rows and headings -----------------------------------------------------------------------------
 
 MOST_COLUMNS = 1000
-"""Cells that span more columns are cut there."""
+"""Maximum number of columns that a cell spans."""
 _MOST_ROWS_OF_HEADINGS = 4
 _CUTOFF_PATTERN = re.compile(r"@?[0-9]{1,4}")
 _CORNER = re.compile(
@@ -163,11 +163,11 @@ _CORNER = re.compile(
     r"(?:[ _-]?(?:name|id|tag))?|name|模型|系统|方法|指标",
     re.IGNORECASE,
 )
-"""What stands left of the last row of headings."""
+"""Text of the first cell in the last row of headings."""
 
 
 class TableCell(NamedTuple):
-    """A cell: its text, its line in the file, and how many columns and rows it spans."""
+    """A cell: its text, its line in the file, and the number of columns and rows that it spans."""
 
     text: str
     line: int
@@ -187,26 +187,26 @@ class NumberCell(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> NumberCell:
-        """Return a cell with its number, if it holds one."""
+        """Make a cell of a text, with its number if it holds one."""
         return cls(text, printed_in(text))
 
     @property
     def is_blank(self) -> bool:
-        """Whether the cell says that there is no number."""
+        """Whether the text of the cell stands for a missing number."""
         return self.number is None and is_blank(self.text)
 
 
 class TableRow(NamedTuple):
-    """The cells of a row, and what stands alone in rows above it.
+    """The cells of a row, and the section headings above it: texts alone in their row.
 
     Attributes
     ----------
-    cells : list of Entry
+    cells : list of NumberCell
     sections : tuple of str
-        What heads the numbers of the row, such as ``DL19`` and ``k = 5``.
+        The headings that belong to the numbers of the row, such as ``DL19`` and ``k = 5``.
     line : int
     block : str
-        What is no measure or cutoff, such as ``DL19``, also where it does not head the numbers.
+        The heading that is not a measure or cutoff, such as ``DL19``, also if it is not in `sections`.
     """
 
     cells: list[NumberCell]
@@ -216,18 +216,19 @@ class TableRow(NamedTuple):
 
 
 class PrintedTable(NamedTuple):
-    """A table: the titles of each column, from the top row of headings to the lowest, and its rows.
+    """A table: the titles of each column, and the rows below them.
 
     Attributes
     ----------
     name : str
-        Such as ``table 2``; empty for the only one of a file.
+        A name such as ``table 2``; empty for the only table of a file.
     titles : list of tuple of str
-    rows : list of Row
+        The titles of each column, from the top heading to the lowest.
+    rows : list of TableRow
     line : int
-        Where it begins.
+        The first line of the table.
     is_turned : bool
-        Whether its rows were columns of the file.
+        Whether its rows were columns in the file.
     """
 
     name: str
@@ -237,14 +238,14 @@ class PrintedTable(NamedTuple):
     is_turned: bool = False
 
     def arranged(self, columns: list[int]) -> PrintedTable:
-        """Return the table with its columns in another order."""
+        """Reorder the columns of the table."""
         rows = [row._replace(cells=[row.cells[n] for n in columns]) for row in self.rows]
         return self._replace(titles=[self.titles[n] for n in columns], rows=rows)
 
     def transposed(self, n: int) -> PrintedTable:
-        """Return the table with its rows as columns; their first n cells are the titles."""
+        """Turn rows into columns; the first n cells of a row become the titles of its column."""
         labels = [(*row.sections, *(label_of(cell.text) for cell in row.cells[:n])) for row in self.rows]
-        titles = [tuple(filter(None, each)) for each in labels]
+        titles = [tuple(filter(None, texts)) for texts in labels]
         columns = list(zip(*(row.cells for row in self.rows), strict=True))[n:]
         rows = [
             TableRow([NumberCell.of(" ".join(title)), *cells], (), self.line)
@@ -254,7 +255,7 @@ class PrintedTable(NamedTuple):
 
 
 def count_in(text: str | None) -> int:
-    """Return the count that a text is, such as how many columns a cell spans; 1 if it is none."""
+    """Parse a count, such as the columns that a cell spans; 1 if the text is not a count."""
     digits = (text or "").strip()
     return int(digits) if digits.isdecimal() and len(digits) < 9 else 1
 
@@ -274,23 +275,25 @@ def expand_spans(rows: Grid) -> Grid:
     return whole
 
 
-def tables_of(found: list[Grid]) -> Iterator[PrintedTable]:
-    """Return the tables that have a row below their headings, and two columns."""
-    whole = [each for each in map(_table, found) if each is not None]
-    for number, table in enumerate(whole, start=1):
-        yield table._replace(name=f"table {number}" if len(whole) > 1 else "")
+def tables_of(grids: list[Grid]) -> Iterator[PrintedTable]:
+    """Yield the tables that have at least two columns, and a row below their headings."""
+    tables = [table for table in map(_table, grids) if table is not None]
+    for number, table in enumerate(tables, start=1):
+        yield table._replace(name=f"table {number}" if len(tables) > 1 else "")
 
 
 def _table(grid: Grid) -> PrintedTable | None:
+    """Separate the headings of a table from its rows; None without a row or a second column."""
     width = max(map(len, grid), default=0)
     if width < 2:
         return None
     rows, sections = _with_sections(grid, width)
     n = 1
-    while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _goes_on(rows, n):
+    while n < min(len(rows), _MOST_ROWS_OF_HEADINGS) and _is_heading_row(rows, n):
         n += 1
-    columns = zip(*_filled_right(rows[:n]), strict=True)
-    titles = [tuple(dict.fromkeys(filter(None, (title_of(cell.text) for cell in each)))) for each in columns]
+    columns = zip(*_forward_fill_headings(rows[:n]), strict=True)
+    texts = ((title_of(cell.text) for cell in column) for column in columns)
+    titles = [tuple(dict.fromkeys(filter(None, column))) for column in texts]
     body = [
         TableRow([NumberCell.of(cell.text) for cell in row], above, max(cell.line for cell in row))
         for row, above in zip(rows[n:], sections[n:], strict=True)
@@ -299,10 +302,10 @@ def _table(grid: Grid) -> PrintedTable | None:
 
 
 def _with_sections(grid: Grid, width: int) -> tuple[Grid, list[tuple[str, ...]]]:
-    """Return the rows of a table, each as wide as it, and what stands alone between each and the row before.
+    """Separate section headings from rows; pad each row to the width of the table.
 
-    One text in another place than the first is such a heading too, if one stands below a row with numbers. A
-    row that repeats the headings is left out.
+    A section heading is a text alone in its row, in the first cell. It may be in another cell too, if there
+    is such a row below one with numbers. Rows that repeat the headings of the table are left out.
     """
     rows: Grid = []
     sections: list[tuple[str, ...]] = []
@@ -321,29 +324,30 @@ def _with_sections(grid: Grid, width: int) -> tuple[Grid, list[tuple[str, ...]]]
 
 
 def _repeats(row: list[TableCell], headings: Grid) -> bool:
-    """Return whether a row without numbers is one of the first rows again."""
+    """Check whether a row without numbers repeats one of the first rows."""
     texts = [cell.text for cell in row]
-    return texts in ([cell.text for cell in each] for each in headings) and not any(map(holds_numbers, texts))
+    heading_texts = ([cell.text for cell in heading] for heading in headings)
+    return texts in heading_texts and not any(map(holds_numbers, texts))
 
 
 def _is_repeated(row: list[TableCell], width: int) -> bool:
-    """Return whether a row has the same words in each cell, as where a format repeats what spans columns."""
+    """Check whether all cells of a row have the same words, as in formats that repeat a spanning text."""
     texts = {cell.text for cell in row}
     return (
         len(row) == width
         and len(texts) == 1
-        and not any(is_blank(each) or holds_numbers(each) for each in texts)
+        and not any(is_blank(text) or holds_numbers(text) for text in texts)
     )
 
 
 def _is_one_text(row: list[TableCell]) -> bool:
-    """Return whether a row has nothing but one text, which no row is named by."""
+    """Check whether a row has nothing but one text, outside of its first cell."""
     texts = {cell.text for cell in row if cell.text.strip()}
     return len(texts) == 1 and not row[0].text.strip() and not any(map(printed_in, texts))
 
 
-def _filled_right(headings: Grid) -> Grid:
-    """Repeat what stands above several columns where formats without spans, or authors, leave it out."""
+def _forward_fill_headings(headings: Grid) -> Grid:
+    """Repeat a heading over the empty cells right of it, for formats or authors that use no spans."""
     rows = [list(row) for row in headings]
     for n, row in enumerate(rows, start=1):
         below = [any(cell.text.strip() for cell in cells) for cells in zip(*rows[n:], strict=True)]
@@ -354,13 +358,13 @@ def _filled_right(headings: Grid) -> Grid:
 
 
 def _is_section(row: list[TableCell], width: int) -> bool:
-    """Return whether a row is one cell, as a heading between rows is."""
+    """Check whether a row has only its first cell, or one cell that spans the table."""
     spans_all = len(row) == width and row[0].columns >= width
     return bool(row and row[0].text.strip()) and (spans_all or not any(cell.text.strip() for cell in row[1:]))
 
 
-def _goes_on(rows: Grid, n: int) -> bool:
-    """Return whether row n goes on with the headings above it."""
+def _is_heading_row(rows: Grid, n: int) -> bool:
+    """Check whether row n belongs to the headings above it."""
     first, above = label_of(rows[n][0].text), label_of(rows[n - 1][0].text)
     cells = [cell.text for cell in rows[n][1:] if not is_blank(cell.text)]
     is_label = not first or first == above or bool(_CORNER.fullmatch(first))

@@ -1,4 +1,4 @@
-"""Published numbers: how many digits they have, and the values that print as them."""
+"""Parse published numbers, and find the values that print as them."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from permed_measures.published_tables.cells import CellNumber, printed_in
 from permed_measures.published_tables.measure_names import (
     ABOVE_1,
     LOOSE_MEASURES,
-    is_ours,
+    is_package_measure,
     meaning_of,
     strip_heading,
 )
 from permed_measures.tolerances import SUM_NOISE
 
 EXACT = Context(prec=60)
-"""In which claims keep all their digits, whatever context of decimals the process has."""
+"""The decimal context of claims: it keeps all digits, whatever the context of the process is."""
 _FIRST_TO = 5
-"""Digits that some tools round means to before these are printed."""
+"""Number of digits to which some tools round means before they print them."""
 
 
 class RoundingInterval(NamedTuple):
-    """The values that print as a number: those between two ends, in exact arithmetic.
+    """The values that print as a number: an interval in exact arithmetic.
 
     Attributes
     ----------
     low, high : Fraction
     without_low, without_high : bool
-        Whether an end prints as another number. The ends of rounding belong to it: a value halfway between
-        two numbers prints as either, by half up, half to even, or as its float happens to be.
+        Whether an end is outside of the interval. The ends of rounding are inside: a value halfway between
+        two numbers prints as either, depending on the rounding rule and on its floating-point value.
 
     Examples
     --------
@@ -56,16 +56,16 @@ class RoundingInterval(NamedTuple):
 
     @classmethod
     def rounded(cls, number: Decimal, decimals: int, first_to: int | None = None) -> RoundingInterval:
-        """Return the values that are rounded to a number, half up or half to even.
+        """Find the values that round to a number, half up or half to even.
 
         Parameters
         ----------
         number : Decimal
         decimals : int
-            How many digits it has after the point.
+            The digits of the number after the point.
         first_to : int, optional
-            The values were rounded to so many digits before. If the number has more digits, it may also be
-            the value as it is.
+            The digits to which values are rounded first. If the number has more digits, it may also be a
+            value that was not rounded first.
         """
         half = Fraction(1, 2 * 10**decimals)
         if first_to is not None:
@@ -77,22 +77,22 @@ class RoundingInterval(NamedTuple):
         return cls(Fraction(number) - half, Fraction(number) + half)
 
     @classmethod
-    def anyhow(cls, number: Decimal, decimals: int) -> RoundingInterval:
-        """Return the values that may have become a number: rounded once or twice, or cut off."""
+    def rounding_or_truncation(cls, number: Decimal, decimals: int) -> RoundingInterval:
+        """Find the values that print as a number if they are rounded once or twice, or cut off."""
         rounded, cut = cls.rounded(number, decimals, _FIRST_TO), cls.cut(number, decimals)
         low, high = min(rounded.low, cut.low), max(rounded.high, cut.high)
         return cls(low, high, low < rounded.low and cut.without_low, high > rounded.high and cut.without_high)
 
     @classmethod
     def cut(cls, number: Decimal, decimals: int) -> RoundingInterval:
-        """Return the values that are cut off after the last digit of a number, towards 0."""
+        """Find the values that print as a number if they are cut off towards 0."""
         unit, exact = Fraction(1, 10**decimals), Fraction(number)
         down, up = exact <= 0, exact >= 0
         return cls(exact - unit * down, exact + unit * up, without_low=down, without_high=up)
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which values are between the ends, or off by what a sum may be."""
-        whole = floor(self.low)  # apart, so that large numbers keep the digits after their point
+        """Mark the values in the interval, with a tolerance for the rounding error of sums."""
+        whole = floor(self.low)  # subtracted first, so that large numbers keep the digits after the point
         low, high = float(self.low - whole), float(self.high - whole)
         above = values - whole
         is_above = above > low + SUM_NOISE if self.without_low else above >= low - SUM_NOISE
@@ -100,11 +100,11 @@ class RoundingInterval(NamedTuple):
         return np.asarray(is_above & is_below)
 
     def __contains__(self, value: object) -> bool:
-        """Return whether a value is between the ends."""
+        """Check whether a value is in the interval."""
         return isinstance(value, float) and bool(self.holds(np.array(value)))
 
     def counts(self, total: int) -> range:
-        """Return the numbers of hits among `total` whose share prints so."""
+        """Find the numbers of hits, of `total` possible ones, whose share prints as the number."""
         low, high = self.low * total, self.high * total
         first = floor(low) + 1 if self.without_low else ceil(low)
         last = ceil(high) - 1 if self.without_high else floor(high)
@@ -112,7 +112,7 @@ class RoundingInterval(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Both ends as floats, not within them."""
+        """Both ends as floats, rounded outwards."""
         return (
             float(np.nextafter(float(self.low), -np.inf)),
             float(np.nextafter(float(self.high), np.inf)),
@@ -128,22 +128,22 @@ class Claim(NamedTuple):
     Attributes
     ----------
     name : str
-        What it was called.
+        The name of the measure as it was printed.
     text : str
         The number as it was printed.
     measure : {'AP', 'nDCG', 'P', 'R', 'RR', 'Success', 'F1'} or str
-        What the name means; another measure as one would type it.
+        The family that a loose name means; any other measure as a user would type it.
     cutoffs : tuple
-        The cutoffs to try, the one in the name first.
+        The cutoffs to try, first the cutoff in the name.
     value : Decimal
-        The number as a fraction of 1, unless the measure counts.
+        The number as a fraction of 1, or as it is if the measure counts documents.
     decimals : int
-        Its digits after the point, as a fraction.
+        The digits of `value` after the point.
     percent : bool
-        Whether it was printed in percent.
+        Whether the number is read as percent.
     other : Claim or None
-        The other reading of a number that has no percent sign: as it stands if it is above 1 and the measure
-        may be so; in percent if another number of the table is.
+        The other reading of a number without a percent sign: not as percent, if it is above 1 and its measure
+        can be; or as percent, if another number of the table is.
     """
 
     name: str
@@ -156,8 +156,8 @@ class Claim(NamedTuple):
     other: Claim | None = None
 
     @property
-    def is_fixed(self) -> bool:
-        """Whether the measure was written out."""
+    def is_fully_specified(self) -> bool:
+        """Whether the name specifies how the measure is computed."""
         return self.measure not in LOOSE_MEASURES
 
     @property
@@ -166,9 +166,9 @@ class Claim(NamedTuple):
         return self.text.endswith("%") or strip_heading(self.name)[1]
 
     @property
-    def is_ours(self) -> bool:
-        """Whether it was written as a measure of ours prints, which says how it is computed."""
-        return self.is_fixed and is_ours(self.measure)
+    def is_package_measure(self) -> bool:
+        """Whether the name is the full name of a measure of this package."""
+        return self.is_fully_specified and is_package_measure(self.measure)
 
     def prints(self, value: float) -> str:
         """Print a value with as many digits as the claim."""
@@ -177,42 +177,42 @@ class Claim(NamedTuple):
         return f"{shown:.{max(digits, 0)}f}{'%' if self.text.endswith('%') else ''}"
 
     def printed(self, first_to: int | None = None) -> RoundingInterval:
-        """Return the values that are rounded to the claim, perhaps to so many digits first."""
+        """Find the values that round to the claim, optionally after rounding to `first_to` digits."""
         return RoundingInterval.rounded(self.value, self.decimals, first_to)
 
     @property
-    def anyhow(self) -> RoundingInterval:
-        """The values that may have become the claim, by a cut or a second rounding too."""
-        return RoundingInterval.anyhow(self.value, self.decimals)
+    def rounding_or_truncation(self) -> RoundingInterval:
+        """The values that print as the claim if they are rounded once or twice, or cut off."""
+        return RoundingInterval.rounding_or_truncation(self.value, self.decimals)
 
     def distance(self, values: NDArray[np.float64]) -> float:
-        """Return how far the nearest value is from the claim, over the larger of both; not all are NaN."""
-        apart, value = np.abs(values - float(self.value)), float(self.value)
+        """Compute the smallest relative distance of values from the claim; not all may be NaN."""
+        error, value = np.abs(values - float(self.value)), float(self.value)
         larger = np.maximum(np.abs(values), abs(value))
-        return float(np.nanmin(np.divide(apart, larger, out=np.zeros_like(apart), where=larger != 0)))
+        return float(np.nanmin(np.divide(error, larger, out=np.zeros_like(error), where=larger != 0)))
 
     def printed_as(self, text: str) -> Claim:
-        """Return the claim that would have been printed so."""
+        """Replace the printed number."""
         number = Decimal(text.rstrip("%"))
         return self._replace(
             text=text, value=EXACT.scaleb(number, -2) if self.percent else number, other=None
         )
 
     def in_percent(self) -> Claim:
-        """Return the same number as percent."""
+        """Read the number as percent."""
         return self._replace(value=EXACT.scaleb(self.value, -2), decimals=self.decimals + 2, percent=True)
 
-    def or_in_percent(self) -> Claim:
-        """Return the claim with percent as its other reading, unless it is that or a count."""
+    def with_percent_reading(self) -> Claim:
+        """Add percent as the other reading, unless the claim is read so already, or is a count."""
         if self.percent or self.measure.startswith("Num"):
             return self
         return self._replace(other=self.in_percent())
 
     def rounding_error_kind(self, value: float) -> str:
-        """Return which slip of rounding turns a value into the claim; empty if none does."""
+        """Name the rounding error that turns a value into the claim; empty if none does."""
         unit = EXACT.scaleb(Decimal(1), -self.decimals)
-        reached = EXACT.add(Decimal(abs(value)), Decimal(SUM_NOISE))  # a sum may be just below its number
-        if EXACT.copy_sign(reached.quantize(unit, ROUND_DOWN, EXACT), Decimal(value)) == self.value:
+        size = EXACT.add(Decimal(abs(value)), Decimal(SUM_NOISE))  # a sum may be just below its exact value
+        if EXACT.copy_sign(size.quantize(unit, ROUND_DOWN, EXACT), Decimal(value)) == self.value:
             return f"cut off, not rounded, this gives {self.text}"
         if value in self.printed(first_to=self.decimals + 1):
             return f"rounded twice, this gives {self.text}"
@@ -221,11 +221,11 @@ class Claim(NamedTuple):
 
 _LARGEST_COUNT = 10**12
 MOST_DIGITS = 15
-"""How many digits after the point a claim may have."""
+"""Maximum number of digits after the point of a claim."""
 
 
 def claims_by_row(claims: Any, one: str) -> dict[str, Any]:
-    """Return claims that are no file by row; those of a single row, which have no name, by `one`."""
+    """Arrange a mapping of claims by row; a single row, which has no name, gets the name `one`."""
     if not isinstance(claims, Mapping):
         example = "such as {'MAP@10': 0.5357}, or a path"
         raise InputError(f"claims must be a mapping, {example} (found {type(claims).__name__})")
@@ -234,24 +234,24 @@ def claims_by_row(claims: Any, one: str) -> dict[str, Any]:
 
 
 def parse_claims(rows: Iterable[Mapping[str, Any]]) -> list[list[Claim]]:
-    """Return the claims of each row of a table; numbers have the digits of the longest, texts their own.
+    """Parse the claims of each row. Strings keep their digits; all Python numbers get those of the longest.
 
-    Claims that are parsed already, as those of a file, stay as they are.
+    Claims that are parsed already, such as those of a file, stay as they are.
     """
     rows = list(rows)
     if not all(rows):
         raise InputError("there are no claims; give them as {'MAP@10': 0.5357}")
-    typed = (each for row in rows for each in row.items() if not isinstance(each[1], (str, Claim)))
-    longest = max((_digits(_number(*each).value.normalize(EXACT)) for each in typed), default=0)
+    numbers = (item for row in rows for item in row.items() if not isinstance(item[1], (str, Claim)))
+    longest = max((_digits(_number(*item).value.normalize(EXACT)) for item in numbers), default=0)
     table = [[_claim(name, value, longest) for name, value in row.items()] for row in rows]
     table = [_with_cutoffs_of_others(row) for row in table]
-    if any(claim.percent for row in table for claim in row):  # so those without a sign may be too
-        return [[claim.or_in_percent() for claim in row] for row in table]
+    if any(claim.percent for row in table for claim in row):  # then numbers without a sign may be too
+        return [[claim.with_percent_reading() for claim in row] for row in table]
     return table
 
 
 def _with_cutoffs_of_others(row: list[Claim]) -> list[Claim]:
-    """Add to the cutoffs of F1 those that P and R have in the row: papers have F1 of P@10 and R@20."""
+    """Add the cutoffs of P and R in the row to those of F1: some papers print F1 of P@10 and R@20."""
     precision, recall = (
         [rank for claim in row if claim.measure == name and isinstance(rank := claim.cutoffs[0], int)]
         for name in "PR"
@@ -277,7 +277,7 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
 
 
 def claim_of(name: str, number: CellNumber, found: Any, digits: int | None = None) -> Claim:
-    """Return the claim of a number that was found as something, with its own digits or so many."""
+    """Make a claim of a number, with its own digits or the given ones; errors show it as `found`."""
     heading, in_percent = strip_heading(name)
     measure, cutoffs = meaning_of(heading)
     value, counts, sign = number.value, measure.startswith("Num"), "%" * number.number.endswith("%")
@@ -295,12 +295,12 @@ def claim_of(name: str, number: CellNumber, found: Any, digits: int | None = Non
     plain = Claim(name, f"{value:f}{sign}", measure, cutoffs, value, digits, False)
     if not percent:
         return plain
-    may_be_above_1 = not says_percent and (measure in ABOVE_1 or plain.is_fixed)
+    may_be_above_1 = not says_percent and (measure in ABOVE_1 or plain.is_fully_specified)
     return plain.in_percent()._replace(other=plain if may_be_above_1 else None)
 
 
 def _number(name: str, value: Any) -> CellNumber:
-    """Return a number, which may be printed as in a cell of a table."""
+    """Parse a number, which may have the form of a cell of a table."""
     number = None if isinstance(value, bool) else printed_in(str(value))
     if number is None or not number.number:
         problem, hint = f"a claim must be a number (found {value!r})", "Write it as 0.5357 or 53.57%"

@@ -1,4 +1,4 @@
-"""Columns of a printed table: which name its rows, which head them, and which hold numbers."""
+"""Classify the columns of a printed table: names of rows, headings of rows, and numbers."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _TOPICS_HEADING = re.compile(
     r"(?:queries|topics|questions)(?: ?[(\[]?(?:#|n|count)[)\]]?)?|(?:查询|主题|问题)数量?",
     re.IGNORECASE,
 )
-"""What heads counts of queries."""
+"""Titles above numbers of queries."""
 _LETTER_AND_NUMBER = re.compile(r"[A-Za-z][0-9]+")
 _SIZE = re.compile(r"[0-9][0-9.,]* ?[kmb]\b.*", re.IGNORECASE)
 """A size such as ``7B``: it names a row only if nothing else does."""
 
 
 class HeadedNumber(NamedTuple):
-    """A cell below the headings, and what it is about.
+    """A cell below the headings, with the names of its row and its heading.
 
     Attributes
     ----------
     labels : list of str
-        What its row may be called, the whole of it last.
+        The possible names of its row, the complete one last.
     section : str
-        What stands above its row, where that is no measure or cutoff.
+        The section heading above its row, if it is not a measure or cutoff.
     heading : Heading
-    entry : Entry
-        The text with the number in it, if it holds one.
+    entry : NumberCell
+        The text, and the number in it if it holds one.
     line : int
     column : int
     topics : int or None
-        Over how many queries the table says that the mean is.
+        The number of queries that the mean is over, if the table says it.
     """
 
     labels: list[str]
@@ -59,22 +59,22 @@ class HeadedNumber(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of a table, by their numbers.
+    """The columns of a table, as indices.
 
     Attributes
     ----------
     labels : list of int
-        Those that name the rows, best first; empty if none does.
+        Columns that name the rows, best first; empty if none does.
     heads : list of int
-        Those that head the rest of their row: measures and cutoffs.
+        Key columns: measures and cutoffs that belong to the other cells of their row.
     groups : list of int
-        Those that say of which data set or the like it is.
+        Columns of data sets or other groups.
     values : dict of int to tuple of str
-        Those that hold values, with their titles.
+        Columns of values, with their titles.
     others : dict of int to str
-        Those that hold something else in a table with a column of values.
+        Other columns with their titles, in a table that has a column titled "value" or the like.
     topics : dict of tuple of str to int
-        Those with counts of queries, by what stands above them.
+        Columns of numbers of queries, by the titles above their own.
     """
 
     labels: list[int]
@@ -86,7 +86,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(cls, table: PrintedTable) -> Columns:
-        """Tell the columns of a table apart."""
+        """Classify the columns of a table."""
         heads = heads_of(table)
         topics = {
             table.titles[n][:-1]: n
@@ -100,42 +100,42 @@ class Columns(NamedTuple):
         if titled and has_measures(table, heads):
             others = {n: " ".join(titles) for n, titles in values.items() if n not in titled}
             values = dict.fromkeys(titled, ())
-        of_groups = [n for n in heads if _GROUP_HEADING.fullmatch(lowest(table, n))]
-        groups = [*_groups(table, labels, heads), *of_groups]
-        heads = [n for n in heads if n not in of_groups]
+        group_heads = [n for n in heads if _GROUP_HEADING.fullmatch(lowest(table, n))]
+        groups = [*_groups(table, labels, heads), *group_heads]
+        heads = [n for n in heads if n not in group_heads]
         return cls(labels, heads, groups, values, others, topics)
 
     def cells(self, table: PrintedTable) -> Iterator[HeadedNumber]:
         """Yield the cells of a table below its headings, row by row."""
-        of_columns: dict[int, int | None] = {}
+        column_topics: dict[int, int | None] = {}
         rows = []
         for row in table.rows:
             texts = [label_of(row.cells[n].text) for n in self.labels]
             labels = list(dict.fromkeys(filter(None, [*texts, " ".join(filter(None, texts))]))) or [""]
             counts = {n: _count_in(row.cells[n]) for n in self.values if not row.cells[n].is_blank}
             if _TOPICS_HEADING.fullmatch(labels[0]) and counts and all(counts.values()):
-                of_columns = counts
+                column_topics = counts
             else:
                 rows.append((labels, row))
         for labels, row in rows:
             for n, heading in self._headings(row).items():
-                topics = of_columns.get(n) or self._topics(row, n)
+                topics = column_topics.get(n) or self._topics(row, n)
                 yield HeadedNumber(labels, row.block, heading, row.cells[n], row.line, n, topics)
 
     def _topics(self, row: TableRow, column: int) -> int | None:
-        """Return over how many queries the mean in a column is, if a column of counts is about it."""
+        """Look up the number of queries for a column; None if no column of counts belongs to it."""
         titles = self.values.get(column, ())
         counts = self.topics.get(titles[:-1], self.topics.get(()))
         return None if counts is None else _count_in(row.cells[counts])
 
     def _headings(self, row: TableRow) -> dict[int, Heading]:
-        """Return what heads each number of a row; a change is of the measure before it, if it names none."""
+        """Find the heading of each number in a row; a change without a measure gets the measure before it."""
         groups = [title_of(row.cells[n].text) for n in self.groups]
-        groups += [each for each in row.sections if each == row.block]
+        groups += [title for title in row.sections if title == row.block]
         cells = [title_of(row.cells[n].text) for n in self.heads]
-        cells = [f"@{each}" if each.isdecimal() and is_cutoff(each) else each for each in cells]
-        heads = [each for each in (*row.sections, *cells) if each and each != row.block]
-        found = {n: Heading(title) for n, title in self.others.items()}
+        cells = [f"@{text}" if text.isdecimal() and is_cutoff(text) else text for text in cells]
+        heads = [title for title in (*row.sections, *cells) if title and title != row.block]
+        headings = {n: Heading(title) for n, title in self.others.items()}
         last = Heading("")
         for n, titles in self.values.items():
             heading = heading_in((*filter(None, groups), *heads, *titles))
@@ -143,8 +143,8 @@ class Columns(NamedTuple):
             if heading.is_change:
                 heading = heading._replace(name=heading.name or last.name, group=heading.group or last.group)
             last = heading if heading.name else last
-            found[n] = heading
-        return found
+            headings[n] = heading
+        return headings
 
 
 def lowest(table: PrintedTable, column: int) -> str:
@@ -153,19 +153,19 @@ def lowest(table: PrintedTable, column: int) -> str:
 
 
 def heads_of(table: PrintedTable) -> list[int]:
-    """Return the columns that head the rest of their row: cutoffs, measures, and data sets beside names.
+    """Find the key columns: measures and cutoffs, and data sets if another column has names.
 
-    They are told by the titles of their columns, measures and cutoffs also by the cells of these, unless the
-    rows of the table were columns.
+    Their titles show them. Measures and cutoffs are also recognized by their cells, unless the rows of the
+    table were columns.
     """
     titles = [lowest(table, n) for n in range(len(table.titles))]
-    found = [n for n, title in enumerate(titles) if _is_head(title, entries_of(table, n), table.is_turned)]
-    beside = [n + 1 for n in found if n + 1 < len(titles) and not table.is_turned and _has_measures(table, n)]
-    found += [n for n in beside if n not in found and not titles[n] and _are_cutoffs(table, n)]
+    keys = [n for n, title in enumerate(titles) if _is_head(title, entries_of(table, n), table.is_turned)]
+    beside = [n + 1 for n in keys if n + 1 < len(titles) and not table.is_turned and _has_measures(table, n)]
+    keys += [n for n in beside if n not in keys and not titles[n] and _are_cutoffs(table, n)]
     groups = [n for n, title in enumerate(titles) if _GROUP_HEADING.fullmatch(title)]
-    if any(holds_names(n, table) for n in range(len(titles)) if n not in found + groups):
-        found += groups
-    return sorted(found)
+    if any(holds_names(n, table) for n in range(len(titles)) if n not in keys + groups):
+        keys += groups
+    return sorted(keys)
 
 
 def _are_cutoffs(table: PrintedTable, column: int) -> bool:
@@ -173,7 +173,7 @@ def _are_cutoffs(table: PrintedTable, column: int) -> bool:
 
 
 def _is_head(title: str, entries: list[NumberCell], by_title: bool) -> bool:
-    """Return whether a column is one of measures or cutoffs."""
+    """Check whether a column has measures or cutoffs."""
     texts = [title_of(entry.text) for entry in entries]
     if _MEASURE_HEADING.fullmatch(title):
         return True
@@ -185,7 +185,7 @@ def _is_head(title: str, entries: list[NumberCell], by_title: bool) -> bool:
 
 
 def has_measures(table: PrintedTable, heads: Iterable[int]) -> bool:
-    """Return whether one of the columns that head rows is one of measures."""
+    """Check whether one of the key columns has measures."""
     return any(_MEASURE_HEADING.fullmatch(lowest(table, n)) or _has_measures(table, n) for n in heads)
 
 
@@ -194,7 +194,7 @@ def _has_measures(table: PrintedTable, column: int) -> bool:
 
 
 def _are_measures(texts: list[str]) -> bool:
-    """Return whether more than half of some texts name measures; P1 and R2 may be anything."""
+    """Check whether more than half of some texts name measures; P1 and R2 are ambiguous and do not count."""
     measures = (
         names_a_measure(text) for text in texts if not (is_cutoff(text) or _LETTER_AND_NUMBER.fullmatch(text))
     )
@@ -202,12 +202,12 @@ def _are_measures(texts: list[str]) -> bool:
 
 
 def entries_of(table: PrintedTable, column: int) -> list[NumberCell]:
-    """Return the cells of a column that are not empty."""
+    """List the cells of a column that are not blank."""
     return [row.cells[column] for row in table.rows if not row.cells[column].is_blank]
 
 
 def holds_names(column: int, table: PrintedTable) -> bool:
-    """Return whether a column holds names, rather than numbers or cutoffs."""
+    """Check whether a column holds names rather than numbers or cutoffs."""
     entries = entries_of(table, column)
     return 2 * sum(map(_is_name, entries)) > len(entries)
 
@@ -217,18 +217,18 @@ def _is_name(entry: NumberCell) -> bool:
 
 
 def has_run_heading(table: PrintedTable, column: int) -> bool:
-    """Return whether a title says that its column names runs."""
+    """Check whether the title of a column says that it names runs."""
     return bool(_NAME_HEADING.fullmatch(lowest(table, column)))
 
 
 def is_of_groups(table: PrintedTable, column: int) -> bool:
-    """Return whether a title says that its column has data sets, or texts of the column repeat."""
+    """Check whether the title of a column says that it has data sets, or its texts repeat."""
     texts = _texts(table, column)
     return bool(_GROUP_HEADING.fullmatch(lowest(table, column))) or len({*texts}) < len(texts)
 
 
 def is_value(title: str) -> bool:
-    """Return whether a title says that its column has the values of any measure."""
+    """Check whether a title such as "value" is above the values of any measure."""
     return bool(_VALUE.fullmatch(title))
 
 
@@ -237,7 +237,7 @@ def _are_counts(table: PrintedTable, column: int) -> bool:
 
 
 def _count_in(entry: NumberCell) -> int | None:
-    """Return the whole number in a cell, from 1 on."""
+    """Parse a positive integer in a cell; None for anything else."""
     text = entry.number.number if entry.number is not None and not entry.number.signed else ""
     return (int(text) or None) if text.isdecimal() else None
 
@@ -246,10 +246,10 @@ def _count_in(entry: NumberCell) -> int | None:
 
 
 def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
-    """Return the columns that name the rows, best first: a column of numbers only below ``run`` or the like.
+    """Find the columns that name the rows, best first.
 
-    They are those of text left of the first measure, and those that their title says to name runs; where
-    there are none, the only one with another text in each row.
+    These are the text columns left of the first measure, and text columns with a title such as ``run``. If
+    there are none, a column of numbers with such a title, or the only text column if its texts are unique.
     """
     columns = [n for n in columns if not _TOPICS_HEADING.fullmatch(lowest(table, n))]
     text = [
@@ -258,7 +258,7 @@ def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
         if holds_names(n, table) and (has_run_heading(table, n) or not _has_measures(table, n))
     ]
     headings = {n: heading_in(table.titles[n]) for n in columns}
-    named = [n for n, each in headings.items() if each.name or each.is_change]
+    named = [n for n, heading in headings.items() if heading.name or heading.is_change]
     first = min(named or [n for n in columns if n not in text], default=len(table.titles))
     labels = [n for n in text if n < first or has_run_heading(table, n)]
     labels = labels or [n for n in columns if has_run_heading(table, n)]
@@ -267,22 +267,22 @@ def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
         labels = [n for n in free if len({*_texts(table, n)} - {""}) == len(table.rows)]
         labels = labels if len(free) == 1 else []
 
-    def place(column: int) -> tuple[bool, bool, int]:
+    def priority(column: int) -> tuple[bool, bool, int]:
         texts = _texts(table, column)
         is_size = 2 * sum(map(bool, map(_SIZE.fullmatch, texts))) > len(texts)
         n_changes = sum(above != below for above, below in pairwise(texts))
         return not _RUN_HEADING.match(lowest(table, column)), is_size, -n_changes
 
-    return sorted(labels, key=place)
+    return sorted(labels, key=priority)
 
 
 def _groups(table: PrintedTable, labels: list[int], heads: list[int]) -> list[int]:
-    """Return the columns left of names that say of which of several data sets, or the like, each row is."""
+    """Find columns left of the names that have data sets or other groups: they make the names unique."""
     groups = [n for n in labels if n < labels[0]]
-    several = [row.sections for row in table.rows], *(_texts(table, n) for n in (*heads, *labels[:1]))
-    names = [*zip(*several, strict=True)]
-    whole = [*zip(names, *(_texts(table, n) for n in groups), strict=True)]
-    return groups if len({*names}) < len({*whole}) == len(whole) else []
+    parts = [row.sections for row in table.rows], *(_texts(table, n) for n in (*heads, *labels[:1]))
+    names = [*zip(*parts, strict=True)]
+    with_groups = [*zip(names, *(_texts(table, n) for n in groups), strict=True)]
+    return groups if len({*names}) < len({*with_groups}) == len(with_groups) else []
 
 
 def _texts(table: PrintedTable, column: int) -> list[str]:

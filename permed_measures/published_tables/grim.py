@@ -1,8 +1,8 @@
-"""What the numbers of a column tell by themselves: whole numbers of hits, points or percent of another row.
+"""Check the numbers of columns by themselves: counts of hits, and changes from another row.
 
-P@k over n topics is a whole number of hits, divided by k·n. Where the numbers of a column are whole
-numbers of another total, it is not the measure of its heading, or the topics are others. Brown and
-Heathers (2017) test single numbers so (GRIM).
+P@k over n topics is a whole number of hits, divided by k·n. If the numbers of a column have another
+denominator, the column is not the measure of its heading, or it is over other topics. Brown and Heathers
+(2017) check single numbers this way (the GRIM test).
 """
 
 from __future__ import annotations
@@ -22,80 +22,84 @@ from permed_measures.published_tables.measure_names import meaning_of, strip_hea
 from permed_measures.published_tables.tables import ClaimRow
 
 _MISPRINTED = 0.01
-"""How many numbers of a column may be no whole numbers, as after a typing error."""
+"""Prior probability that a number is not a count, for example after a typing error."""
 _ODDS = 1000
-"""How much likelier the numbers must be by a whole, among as many others, than without one."""
+"""Minimum likelihood ratio of a denominator against none, per denominator tried."""
 _MAX_P_OF_TRUNCATION = 0.001
-"""In how many columns the numbers are cut off after their last digit, and not rounded."""
+"""Prior probability that the numbers of a column are cut off after their last digit, not rounded."""
 _MOST_TOPICS, _LARGEST_CUTOFF = 10_000, 200
 _MOST_DIGITS = 9
-"""Numbers with more would not fit into 64 bits."""
+"""Maximum number of digits: with more, products would not fit into 64 bits."""
 _SHOWN = 3
 
 
 class CommonDenominator(NamedTuple):
-    """What the numbers of a column are whole numbers of.
+    """The denominator that the numbers of a column have in common.
 
     Attributes
     ----------
     name : str
-        What heads the column.
+        The heading of the column.
     measure : {'P', 'Success', 'Coverage'}
     cutoff : int
-        How many hits a topic can have by the heading.
+        The maximum number of hits for a topic, according to the heading.
     claims : list of Claim
         The numbers of all rows.
-    said : int
-        How many hits there could be by the heading and the qrels: the cutoff times the topics.
+    heading_total : int
+        The denominator according to the heading and the qrels: the cutoff times the topics.
     total : int
-        The same by the numbers.
+        The denominator according to the numbers.
     is_cut : bool
-        Whether the numbers were cut off after their last digit, and not rounded.
+        Whether the numbers were cut off after their last digit, not rounded.
     topics : tuple of int
-        Over how many topics that may be.
+        The numbers of topics that fit the total.
     part : str
-        The table and the heading above the column, where there are several.
+        The table and the heading above the column, if there are several.
     """
 
     name: str
     measure: str
     cutoff: int
     claims: list[Claim]
-    said: int
+    heading_total: int
     total: int
     is_cut: bool
     topics: tuple[int, ...] = ()
     part: str = ""
 
     @property
-    def is_as_said(self) -> bool:
-        """Whether the heading and the qrels say so too."""
-        return self.total == self.said
+    def matches_heading(self) -> bool:
+        """Whether the numbers agree with the heading and the qrels."""
+        return self.total == self.heading_total
 
     def __str__(self) -> str:
-        """Say it, with an example of a number that is another one than the heading says."""
+        """Describe the denominator, with an example of a number that contradicts the heading."""
         hits = [(claim, self._printed(claim).counts(self.total)) for claim in self.claims]
-        others = [claim.text for claim, found in hits if not found]
+        others = [claim.text for claim, counts in hits if not counts]
         n = len(hits)
         rows = f"{n - len(others)} of {n} rows" if others else f"all {n} rows"
         but = f" (not {join_names(others, _SHOWN)})" if others else ""
         cut = " if they were cut and not rounded" if self.is_cut else ""
         ways = " or ".join(map(self._way, self.topics))
         name = f"{self.name} of {self.part}" if self.part else self.name
-        line = f"{rows} are whole numbers of {self.total:,}{cut}{but}, as {ways}"
-        for claim, found in hits:
-            by_heading = claim.anyhow.counts(self.said) or self._printed(claim).counts(self.said)
-            if len(found) == 1 and not by_heading:
-                number = f"{claim.text} is {found[0]:,} of {self.total:,}, no whole number of {self.said:,}"
+        line = f"{rows} are multiples of 1/{self.total:,}{cut}{but}, as {ways}"
+        for claim, counts in hits:
+            by_heading = claim.rounding_or_truncation.counts(self.heading_total) or self._printed(
+                claim
+            ).counts(self.heading_total)
+            if len(counts) == 1 and not by_heading:
+                number = (
+                    f"{claim.text} is {counts[0]:,} of {self.total:,}, not a multiple of "
+                    f"1/{self.heading_total:,}"
+                )
                 return f"{name}: {number}: {line}"
         return f"{name}: {line}"
 
     def _printed(self, claim: Claim) -> RoundingInterval:
         if not self.is_cut:
             return claim.printed()
-        return RoundingInterval.cut(claim.value, claim.decimals)._replace(
-            without_high=False
-        )  # as for `_evidence`
+        # The upper end belongs to it, as in `_evidence`: a sum may be just below its exact value.
+        return RoundingInterval.cut(claim.value, claim.decimals)._replace(without_high=False)
 
     def _way(self, n_topics: int) -> str:
         measure = f"P@{self.total // n_topics}" if self.measure == "P" else self.measure
@@ -105,36 +109,37 @@ class CommonDenominator(NamedTuple):
 def wholes_by_part(
     rows: Iterable[tuple[str, int | None, Sequence[Claim]]], n_topics: int
 ) -> Iterator[CommonDenominator]:
-    """Yield the wholes of each part of a table by itself: one below another heading may have other topics.
+    """Yield the common denominators of each part of a table, because parts may have different topics.
 
     Parameters
     ----------
     rows : iterable of tuples of str, int or None, and sequence of Claim
-        The name of the part that each row is in, over how many topics it says to be, and its numbers.
+        For each row the name of its part, the number of topics if the table says it, and its numbers.
     n_topics : int
-        Over how many topics the others are.
+        The number of topics of the other rows.
     """
     parts = grouped(((part, topics or n_topics), claims) for part, topics, claims in rows)
-    for (part, topics), of_part in parts.items():
-        yield from (whole._replace(part=part) for whole in wholes_in(of_part, topics))
+    for (part, topics), part_rows in parts.items():
+        yield from (whole._replace(part=part) for whole in wholes_in(part_rows, topics))
 
 
 def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[CommonDenominator]:
-    """Yield what the numbers of columns of P, Success and Coverage are whole numbers of, where these tell.
+    """Yield the common denominators of columns of P, Success and Coverage whose numbers show one.
 
-    By a total of h hits a row prints each of h + 1 numbers with the same probability, and in 1 of 100 rows
-    any number, as after a typing error; without a total it prints any of the numbers with its digits. Tried
-    are the totals with the cutoff of the heading, or over the topics of the qrels, by numbers that are
-    rounded, and that are cut off in 1 of 1,000 columns. The likeliest is named if the numbers are 1,000 times
-    as many times likelier by it as there are totals. As the mean of such a ratio is at most 1, at most 1 of
-    1,000 columns of arbitrary numbers is said to have a total, and at most 1 of 1,000 that are as the heading
-    and the qrels say is said to have another (Markov's inequality).
+    With a denominator of h hits, a row prints each of h + 1 numbers with the same probability, and in 1 of
+    100 rows any number, for example after a typing error. Without one, it prints any number with its digits.
+    The totals tried have the cutoff of the heading, or the topics of the qrels. The numbers are rounded; a
+    prior of 1 in 1,000 columns has numbers that are cut off.
+
+    The best total is reported if its likelihood ratio exceeds 1,000 times the number of totals tried. The
+    mean of such a ratio is at most 1. By Markov's inequality, at most 1 of 1,000 columns of arbitrary numbers
+    gets a total, and at most 1 of 1,000 columns that agree with the heading and the qrels gets another one.
 
     Parameters
     ----------
     rows : iterable of sequences of Claim
     n_topics : int
-        Over how many topics the qrels have the mean.
+        The number of topics of the qrels.
 
     Examples
     --------
@@ -147,22 +152,22 @@ def wholes_in(rows: Iterable[Sequence[Claim]], n_topics: int) -> Iterator[Common
     columns: dict[str, list[Claim]] = {}
     for claim in (claim for row in rows for claim in row):
         columns.setdefault(claim.name, []).append(claim)
-    found = [_whole(name, _read_alike(claims), n_topics) for name, claims in columns.items()]
-    wholes = [whole for whole in found if whole is not None]
+    results = [_common_denominator(name, _read_alike(claims), n_topics) for name, claims in columns.items()]
+    wholes = [whole for whole in results if whole is not None]
     tried = dict.fromkeys([n_topics, *(whole.total // whole.cutoff for whole in wholes)])
     for whole in wholes:
-        common = {n: sum(n in _topics(each, tried) for each in wholes) for n in _topics(whole, tried)}
+        common = {n: sum(n in _topics(other, tried) for other in wholes) for n in _topics(whole, tried)}
         yield whole._replace(topics=tuple(n for n in common if common[n] == max(common.values())))
 
 
 def _topics(whole: CommonDenominator, tried: Iterable[int]) -> list[int]:
-    """Return the numbers of topics that go into a total, with any cutoff of P."""
+    """List the numbers of topics that divide a total; P may have any cutoff."""
     return [n for n in tried if (whole.total % n == 0 and whole.measure == "P") or whole.total == n]
 
 
 def _measure_of(claim: Claim) -> tuple[str, int]:
-    """Return the name of a measure that counts hits, and how many a topic can have; empty for others."""
-    if not claim.is_fixed:
+    """Return the name of a measure that counts hits, and the maximum hits for a topic; empty for others."""
+    if not claim.is_fully_specified:
         measure, cutoff = claim.measure, claim.cutoffs[0]
     else:
         parsed = parse_measure(claim.measure)
@@ -175,32 +180,34 @@ def _measure_of(claim: Claim) -> tuple[str, int]:
 def _read_alike(claims: list[Claim]) -> list[Claim]:
     """Read all numbers of a column in percent if one is."""
     if any(claim.percent for claim in claims):
-        return [claim if claim.percent else claim.or_in_percent().other or claim for claim in claims]
+        return [claim if claim.percent else claim.with_percent_reading().other or claim for claim in claims]
     return claims
 
 
-def _whole(name: str, claims: list[Claim], n_topics: int) -> CommonDenominator | None:
-    """Return the whole that the numbers of a column tell; None if they tell none."""
+def _common_denominator(name: str, claims: list[Claim], n_topics: int) -> CommonDenominator | None:
+    """Find the denominator that the numbers of a column show; None if they show none."""
     measure, cutoff = _measure_of(claims[0])
-    told = list({claim.value: claim for claim in claims if 0 < claim.value < 1}.values())
-    digits = max((claim.decimals for claim in told), default=0)
+    distinct = list({claim.value: claim for claim in claims if 0 < claim.value < 1}.values())
+    digits = max((claim.decimals for claim in distinct), default=0)
     if not measure or digits > _MOST_DIGITS:
         return None
-    said, totals = cutoff * n_topics, cutoff * np.arange(1, _MOST_TOPICS + 1)
+    heading_total, totals = cutoff * n_topics, cutoff * np.arange(1, _MOST_TOPICS + 1)
     if measure == "P":
         totals = np.union1d(totals, n_topics * np.arange(1, _LARGEST_CUTOFF + 1))
-    totals = np.union1d(totals[totals < 10**digits], said)
-    evidence = np.array([_evidence(told, totals), _evidence(told, totals, is_cut=True)])
-    likelier = evidence + np.log([[1 - _MAX_P_OF_TRUNCATION], [_MAX_P_OF_TRUNCATION]])
-    way, best = np.unravel_index(likelier.argmax(), likelier.shape)
-    as_said = evidence[:, totals == said].max() if totals[best] != said else 0
-    if likelier[way, best] - max(as_said, 0) < np.log(_ODDS * len(totals)):
+    totals = np.union1d(totals[totals < 10**digits], heading_total)
+    evidence = np.array([_evidence(distinct, totals), _evidence(distinct, totals, is_cut=True)])
+    with_prior = evidence + np.log([[1 - _MAX_P_OF_TRUNCATION], [_MAX_P_OF_TRUNCATION]])
+    way, best = np.unravel_index(with_prior.argmax(), with_prior.shape)
+    by_heading = evidence[:, totals == heading_total].max() if totals[best] != heading_total else 0
+    if with_prior[way, best] - max(by_heading, 0) < np.log(_ODDS * len(totals)):
         return None
-    return CommonDenominator(name, measure, cutoff, claims, said, int(totals[best]), is_cut=bool(way))
+    return CommonDenominator(
+        name, measure, cutoff, claims, heading_total, int(totals[best]), is_cut=bool(way)
+    )
 
 
 def _evidence(claims: list[Claim], totals: NDArray[np.int64], *, is_cut: bool = False) -> NDArray[np.float64]:
-    """Return the logarithm of how much likelier each total makes claims than if they were any numbers."""
+    """Compute the log-likelihood ratio of claims under each total against arbitrary numbers."""
     evidence = np.zeros(len(totals))
     for claim in claims:
         unit = 10**claim.decimals
@@ -212,8 +219,8 @@ def _evidence(claims: list[Claim], totals: NDArray[np.int64], *, is_cut: bool = 
 
 
 def _n_at_ends(unit: int, totals: NDArray[np.int64], is_cut: bool) -> NDArray[np.int64]:
-    """Return how many shares may print as two numbers, as they lie where one ends and the other begins."""
-    if is_cut:  # what a sum is off by may cut off more
+    """Count the shares that may print as two numbers, because they lie on the border between these."""
+    if is_cut:  # rounding errors of sums may cut off one unit more
         return np.gcd(unit, totals)
     common = np.gcd(2 * unit, totals)
     return np.where(2 * unit // common % 2, (common + 1) // 2, 0)
@@ -223,25 +230,25 @@ def _n_at_ends(unit: int, totals: NDArray[np.int64], is_cut: bool) -> NDArray[np
 
 
 def changes_in(rows: list[ClaimRow]) -> Iterator[str]:
-    """Say of each column of changes whether all its numbers are points or percent of one row of the table."""
+    """Check for each column of changes whether all its numbers are points or percent of one row."""
     columns: dict[tuple[str, str, str], list[tuple[CellNumber, ClaimRow]]] = {}
     for row in rows:
         for title, name, number in row.changes:
             columns.setdefault((row.part, title, name), []).append((number, row))
     for (part, title, about), cells in columns.items():
         names = {name for row in rows for name in row.claims if _meaning(name) == _meaning(about)}
-        found: dict[str, list[str]] = {"points": [], "percent": []}
+        bases: dict[str, list[str]] = {"points": [], "percent": []}
         for name in sorted(names):
             for base in (row for row in rows if row.part == part and name in row.claims):
                 fits = [
                     _fits(number, row.claims.get(name), base.claims[name])
                     if row is not base
-                    else _of_itself(number)
+                    else _from_itself(number)
                     for number, row in cells
                 ]
                 for way in set.intersection(*fits):
-                    found[way].append(f"{name} against {base.label}")
-        ways = [f"{way} of {' or '.join(of[:_SHOWN])}" for way, of in found.items() if of]
+                    bases[way].append(f"{name} against {base.label}")
+        ways = [f"{way} of {' or '.join(names[:_SHOWN])}" for way, names in bases.items() if names]
         start = f"{part}: " if part else ""
         what = ", or ".join(ways) or "neither points nor percent of one row of the table"
         yield f"{start}{title} ({pluralize(len(cells), 'number')}): {what}"
@@ -252,25 +259,30 @@ def _meaning(name: str) -> tuple[str, tuple[Cutoff, ...]]:
 
 
 def _fits(change: CellNumber, claim: Claim | None, base: Claim) -> set[str]:
-    """Return what a change of a number from another can be, to the digits that are printed."""
+    """Tell whether a printed change can be points or percent of the difference of two printed numbers."""
     if claim is None:
         return set()
-    wanted, a, b = map(_printed, (change, CellNumber(claim.text), CellNumber(base.text)))
+    printed, a, b = map(_values_of, (change, CellNumber(claim.text), CellNumber(base.text)))
     points = RoundingInterval(a.low - b.high, a.high - b.low)
-    tried = [("points", points), ("points", _times_100(points))]  # the latter of fractions
+    computed = [("points", points), ("points", _times_100(points))]  # the latter for fractions
     if b.low > 0:
-        tried.append(("percent", _times_100(RoundingInterval(a.low / b.high - 1, a.high / b.low - 1))))
-    ways = [wanted] if change.signed else [wanted, RoundingInterval(-wanted.high, -wanted.low)]
-    return {way for way, ours in tried for each in ways if ours.low <= each.high and each.low <= ours.high}
+        computed.append(("percent", _times_100(RoundingInterval(a.low / b.high - 1, a.high / b.low - 1))))
+    signs = [printed] if change.signed else [printed, RoundingInterval(-printed.high, -printed.low)]
+    return {
+        way
+        for way, values in computed
+        for wanted in signs
+        if values.low <= wanted.high and wanted.low <= values.high
+    }
 
 
-def _of_itself(change: CellNumber) -> set[str]:
-    """Return what a change of a number from itself can be: nothing but 0."""
+def _from_itself(change: CellNumber) -> set[str]:
+    """Tell whether a change can be that of a number from itself: only if it is 0."""
     return set() if any(digit in change.number for digit in "123456789") else {"points", "percent"}
 
 
-def _printed(number: CellNumber) -> RoundingInterval:
-    """Return the values that print as a number, in points where it is in percent."""
+def _values_of(number: CellNumber) -> RoundingInterval:
+    """Find the values that print as a number; percent is in points."""
     return RoundingInterval.rounded(number.value, -int(number.value.as_tuple().exponent))
 
 

@@ -1,4 +1,4 @@
-"""Headings of a printed table: which measure the titles above and beside a number name."""
+"""Parse the headings of a printed table: the measure that the titles of a number name."""
 
 from __future__ import annotations
 
@@ -43,24 +43,25 @@ _EDGES = " .,:;_/"
 _YEAR = re.compile(r"(?:19[5-9]|20[0-4])[0-9]")
 
 
-BESIDE = "a p-value, an interval or a deviation is no measure"
-"""Why what stands beside measures is none."""
+BESIDE = "a p-value, an interval or a deviation is not a measure"
+"""Why numbers beside measures are left out."""
 
 
 class Heading(NamedTuple):
-    """What heads a number.
+    """The heading of a number.
 
     Attributes
     ----------
     title : str
-        All that does.
+        All titles, joined.
     name : str
-        The measure; of a change the one that it is about. Empty if none is named.
+        The measure, or for a change the measure that changes; empty if none is named.
     group : str
-        What else the titles say, such as a data set.
+        The rest of the titles, such as a data set.
     why : str
-        Why it is no measure.
+        Why the heading is not a measure.
     is_change : bool
+        Whether the number is a change from another row.
     """
 
     title: str
@@ -72,26 +73,26 @@ class Heading(NamedTuple):
 
 @cache
 def heading_in(titles: tuple[str, ...]) -> Heading:
-    """Return what titles say, the highest first."""
+    """Parse the titles of a number, the highest first."""
     title = " ".join(titles)
-    titles = tuple(part for each in titles for part in _with_group_apart(each))
+    titles = tuple(part for text in titles for part in _split_off_group(text))
     last = titles[-1] if titles else ""
     if _is_beside(last) or any(map(_DEVIATION.fullmatch, titles)):
         return Heading(title, why=BESIDE)
     if any(map(_is_change, titles)):
         name, group, _ = measure_in(tuple(map(_without_change, titles)))
         return Heading(title, name, group, is_change=True)
-    in_percent = any(_PERCENT_SIGN.fullmatch(each) or strip_heading(each)[1] for each in titles)
-    name, group, why = measure_in(tuple(each for each in titles if not _PERCENT_SIGN.fullmatch(each)))
+    in_percent = any(_PERCENT_SIGN.fullmatch(text) or strip_heading(text)[1] for text in titles)
+    name, group, why = measure_in(tuple(text for text in titles if not _PERCENT_SIGN.fullmatch(text)))
     if name and in_percent and not strip_heading(name)[1]:
         name += " (%)"
     return Heading(title, name, group, why)
 
 
-def _with_group_apart(title: str) -> list[str]:
-    """Split ``LitSearch/NDCG@10`` into data set and measure; what is beside one comes last."""
-    found = _GROUPED.fullmatch(title)
-    for name, group in ((found["last"], found["first"]), (found["first"], found["last"])) if found else ():
+def _split_off_group(title: str) -> list[str]:
+    """Split ``LitSearch/NDCG@10`` into data set and measure; a deviation or change comes last."""
+    match = _GROUPED.fullmatch(title)
+    for name, group in ((match["last"], match["first"]), (match["first"], match["last"])) if match else ():
         if _has_cutoff(name) and not why_no_measure(name) and not names_a_measure(group):
             if _is_beside(group) or is_change_row(group):
                 return [name, group]
@@ -100,50 +101,51 @@ def _with_group_apart(title: str) -> list[str]:
 
 
 def _is_beside(title: str) -> bool:
-    """Return whether a title is that of p-values, intervals or deviations."""
+    """Check whether a title is above p-values, intervals or deviations."""
     return bool(_NO_MEASURE.fullmatch(title) or _INTERVAL_HEADING.search(title))
 
 
 def _is_change(title: str) -> bool:
-    """Return whether a title means a difference from another row."""
+    """Check whether a title means differences from another row."""
     return bool(_CHANGE.search(title)) and why_no_measure(title) != ""
 
 
 def is_change_row(label: str) -> bool:
-    """Return whether the name of a row means differences of others."""
+    """Check whether the name of a row means differences between other rows."""
     return bool(_CHANGE_ROW.fullmatch(label.strip()))
 
 
 def _without_change(title: str) -> str:
-    """Return what is left of a title such as ``Δ nDCG@10 vs BM25 (%)``."""
+    """Reduce a title such as ``Δ nDCG@10 vs BM25 (%)`` to its measure."""
     return _BASE.sub("", _CHANGE.sub(" ", title)).strip(_EDGES + "()[]") if _is_change(title) else title
 
 
 def measure_in(titles: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return the measure that titles name, what else they say, and, if they name none, why.
+    """Find the measure that titles name, the rest of the titles, and if they name none, why.
 
-    The name is all of them, or the lowest measure: with its own cutoff, or the one that another title is.
+    The measure is named by all titles together, or by the lowest one that names a measure. Its cutoff is its
+    own, or another title.
     """
-    titles = tuple(filter(None, (each if not why_no_measure(each) else bare(each) for each in titles)))
+    titles = tuple(filter(None, (text if not why_no_measure(text) else bare(text) for text in titles)))
     if not titles:
         return "", "", "the column has no title"
-    cutoffs = {each: without_cutoff(each)[1] or each for each in titles if is_cutoff(each)}
+    cutoffs = {text: without_cutoff(text)[1] or text for text in titles if is_cutoff(text)}
     named = {
-        each for each in titles if each not in cutoffs and _has_cutoff(each) and not why_no_measure(each)
+        text for text in titles if text not in cutoffs and _has_cutoff(text) and not why_no_measure(text)
     }
     joined = " ".join(titles)
     if not why_no_measure(joined) and not (cutoffs and named):
         return joined, "", ""
-    for title in (each for each in reversed(titles) if each not in cutoffs):
-        others = [each for each in titles if each not in (title, *cutoffs)]
+    for title in (text for text in reversed(titles) if text not in cutoffs):
+        others = [text for text in titles if text not in (title, *cutoffs)]
         if title in named:
-            return title, " ".join(each for each in titles if each != title), ""
+            return title, " ".join(text for text in titles if text != title), ""
         name = f"{bare(title)}@{next(iter(cutoffs.values()), '')}"
         if len(set(cutoffs.values())) == 1 and not why_no_measure(name):
             return name, " ".join(others), ""
         if not why_no_measure(title):
             unread = [*cutoffs, *filter(_LIKE_A_CUTOFF.search, others)]
-            why = f"what {title} has to do with {' and '.join(unread)} is not understood"
+            why = f"the cutoff of {title} is not clear from {' and '.join(unread)}"
             return ("", "", why) if unread else (title, " ".join(others), "")
     return "", "", why_no_measure(titles[-1])
 
@@ -153,20 +155,20 @@ def _has_cutoff(title: str) -> bool:
 
 
 def is_cutoff(title: str) -> bool:
-    """Return whether a title is a cutoff alone, such as ``k = 5``, ``Top-5`` or ``5``; ``2019`` is a year."""
+    """Check whether a title is only a cutoff, such as ``k = 5``, ``Top-5`` or ``5``; ``2019`` is a year."""
     if title.isdecimal():
         return not _YEAR.fullmatch(title)
     return title != "" and not without_cutoff(title)[0]
 
 
 def bare(title: str) -> str:
-    """Return a title without a percent sign, the letter k for a cutoff, and marks at its ends."""
+    """Strip a title of its percent sign, a cutoff such as ``@k``, and marks at its ends."""
     return _ANY_CUTOFF.sub("", strip_heading(title)[0].strip(_EDGES))
 
 
 @cache
 def why_no_measure(title: str) -> str:
-    """Return why a title names no measure that is computed; empty if it names one."""
+    """Explain why a title names no measure that can be computed; empty if it names one."""
     try:
         measure = meaning_of(strip_heading(title)[0])[0]
         if measure not in LOOSE_MEASURES:
@@ -177,5 +179,5 @@ def why_no_measure(title: str) -> str:
 
 
 def names_a_measure(title: str) -> bool:
-    """Return whether a title is that of a measure, perhaps but for its cutoff."""
+    """Check whether a title names a measure, perhaps without its cutoff."""
     return not (why_no_measure(title) and why_no_measure(f"{bare(title)}@1"))

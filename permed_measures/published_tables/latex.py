@@ -1,4 +1,4 @@
-"""Tables in LaTeX: ``tabular`` and its like, with booktabs, multirow and multicolumn."""
+"""Read LaTeX tables: ``tabular`` and its variants, with booktabs, multirow and multicolumn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from permed_measures.published_tables.cells import MOST_COLUMNS, Grid, TableCell, count_in
 
 _ARGUMENTS = {"tabular*": 2, "tabularx": 2, "tabulary": 2, "xltabular": 2, "NiceTabular*": 2}
-"""How many arguments a table has before its cells; others have one."""
+"""Number of arguments of an environment before its cells; others have one."""
 _TABLES = {"tabular", "longtable", "supertabular", "array", "NiceTabular", "tblr", "longtblr", *_ARGUMENTS}
 _SYMBOLS_BY_NAME = """
 dagger † ddagger ‡ textdagger † textdaggerdbl ‡ ast * star * textasteriskcentered * S § P ¶ pm ± textpm ±
@@ -24,7 +24,7 @@ _REWRITES = (
     (re.compile(r"\\textsubscript *(?=\{)"), "_"),
     (re.compile(r"(?<!\\)([\^_]) *(\\[A-Za-z]+|[^\s{}\\&])"), r"\1{\2}"),
 )
-"""Other ways to write the end of a row, and what is raised or lowered."""
+"""Rewrites of variants: the end of a row, superscripts and subscripts."""
 _SKIPPED_ARGUMENTS = {
     1: "cite citep citet citealp ref cref Cref label footnote tablefootnote footnotetext url caption noalign "
     "vspace hspace color rowcolor cellcolor columncolor arrayrulecolor cmidrule cline cdashline Xhline "
@@ -33,21 +33,21 @@ _SKIPPED_ARGUMENTS = {
     3: "specialrule",
 }
 _SKIPPED = {name: n for n, names in _SKIPPED_ARGUMENTS.items() for name in names.split()}
-"""How many arguments of a command do not print."""
+"""Number of arguments of a command that do not print."""
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*")
 _TOKEN = re.compile(r"\\(?:(?P<name>[A-Za-z]+)\*?|(?P<sign>.?))|[{}&$^_~]|[^\\{}&$^_~]+", re.DOTALL)
 _BLANKS = re.compile(r"\s*")
 
 
 def latex_tables(text: str) -> list[Grid]:
-    """Return the tables of a LaTeX document, or that of rows which another one puts into a table."""
+    """Read the tables of a LaTeX document, or the rows of a file that another document inputs."""
     text = _COMMENT.sub(r"\1", text)
     is_rows = "&" in text and "\\begin" not in text
-    return _LatexReader(f"\\begin{{tabular}}{{}}{text}" if is_rows else text).found
+    return _LatexReader(f"\\begin{{tabular}}{{}}{text}" if is_rows else text).tables
 
 
 def printed_text(latex: str) -> str:
-    r"""Return what LaTeX prints, raised text as ``^{...}`` and lowered text as ``_{...}``.
+    r"""Convert LaTeX to the text that it prints, superscripts as ``^{...}`` and subscripts as ``_{...}``.
 
     Examples
     --------
@@ -58,25 +58,26 @@ def printed_text(latex: str) -> str:
 
 
 class _LatexReader:
-    """Reads LaTeX from its start to its end; what is outside of tables is in `parts`."""
+    """Reads LaTeX from start to end into `tables`; text outside of tables is in `parts`."""
 
     def __init__(self, latex: str) -> None:
         for pattern, text in _REWRITES:
             latex = pattern.sub(text, latex)
         self.text = latex
         self.closing = _closing_braces(self.text)
-        self.found: list[Grid] = []
+        self.tables: list[Grid] = []
         self.depth = -1
-        """How deep environments are within a cell; -1 is outside of a table."""
-        self.place = self.counted = 0
+        """The depth of environments within a cell; -1 is outside of a table."""
+        self.position = self.counted = 0
+        """The next character, and the character up to which lines are counted."""
         self.line = 1
         self.ends: list[str] = []
-        """What the end of each open group prints."""
+        """The text that the end of each open group prints."""
         self.row: list[TableCell] = []
         self.parts: list[str] = []
         self.columns = 1
-        while (token := _TOKEN.match(self.text, self.place)) is not None:
-            self.place = token.end()
+        while (token := _TOKEN.match(self.text, self.position)) is not None:
+            self.position = token.end()
             name, sign = token["name"], token["sign"]
             if name:
                 self._command(name)
@@ -88,12 +89,12 @@ class _LatexReader:
             self._end_table()
 
     def _character(self, text: str) -> None:
-        if text == "{" and self.place - 1 in self.closing:
-            self._open(" " if self.text.startswith("}", self.place - 2) else "")
+        if text == "{" and self.position - 1 in self.closing:
+            self._open(" " if self.text.startswith("}", self.position - 2) else "")
         elif text == "}" and self.ends:
             self.parts.append(self.ends.pop())
-        elif text in ("^", "_") and self.text.startswith("{", self.place):
-            self.place += 1
+        elif text in ("^", "_") and self.text.startswith("{", self.position):
+            self.position += 1
             self._open(f"{text}{{")
         elif text == "&" and self._is_between_cells():
             self._end_cell()
@@ -101,12 +102,12 @@ class _LatexReader:
             self.parts.append(" " if text == "~" else text)
 
     def _open(self, start: str) -> None:
-        """Begin a group or a script."""
+        """Begin a group, a superscript or a subscript."""
         self.parts.append(start)
         self.ends.append("}" if start.endswith("{") else "")
 
     def _sign(self, sign: str) -> None:
-        """Print a sign behind a backslash, or end a row."""
+        """Print the sign after a backslash, or end a row."""
         if sign == "\\" and self._is_between_cells():
             self._end_row()
         else:
@@ -124,10 +125,10 @@ class _LatexReader:
             for _ in range(_SKIPPED.get(name, 0)):
                 self._argument()
             after = self._after_options()
-            self.place = after if self.text.startswith("{", after) else self._after_blanks()
+            self.position = after if self.text.startswith("{", after) else self._after_blanks()
 
     def _environment(self, which: str) -> None:
-        """Begin or end a table; one within a cell is text."""
+        """Begin or end a table; a table within a cell is text."""
         name = self._argument()
         self.parts.append(" ")
         if which == "begin" and name in _TABLES:
@@ -138,7 +139,7 @@ class _LatexReader:
             if self.depth < 0:
                 self._end_table()
         elif which == "begin" and name in _TABLES:
-            self.found.append([])
+            self.tables.append([])
             self.depth, self.ends, self.parts = 0, [], []
 
     # --- rows ----------------------------------------------------------------------------------------
@@ -149,17 +150,17 @@ class _LatexReader:
     def _end_cell(self) -> None:
         text = " ".join("".join(self.parts).split())
         self.row += [TableCell(text, self.line, self.columns)] * self.columns
-        self.line += self.text.count("\n", self.counted, self.place)
-        self.counted = self.place
+        self.line += self.text.count("\n", self.counted, self.position)
+        self.counted = self.position
         self.parts, self.columns = [], 1
 
     def _end_row(self) -> None:
         """Add a row, unless it is empty."""
-        self.place += self.text.startswith("*", self.place)
-        self.place = self._after_options() if self.text.startswith("[", self.place) else self.place
+        self.position += self.text.startswith("*", self.position)
+        self.position = self._after_options() if self.text.startswith("[", self.position) else self.position
         self._end_cell()
         if self.row[1:] or self.row[0].text:
-            self.found[-1].append(self.row)
+            self.tables[-1].append(self.row)
         self.row = []
 
     def _end_table(self) -> None:
@@ -169,34 +170,34 @@ class _LatexReader:
     # --- arguments -----------------------------------------------------------------------------------
 
     def _argument(self) -> str:
-        """Return the next argument, behind optional ones, and go on behind it."""
-        self.place = self._after_options()
+        """Return the next argument, after optional ones, and move past it."""
+        self.position = self._after_options()
         start = self._after_blanks()
         end = self.closing.get(start, start)
-        self.place = min(end + 1, len(self.text))
+        self.position = min(end + 1, len(self.text))
         return self.text[start + 1 : end]
 
     def _after_options(self) -> int:
-        """Return the place behind optional arguments in square or round brackets."""
-        place = self.place
-        while self.text[place : place + 1] in ("[", "("):
-            end = self.text.find("]" if self.text[place] == "[" else ")", place)
+        """Return the position after optional arguments in square or round brackets."""
+        position = self.position
+        while self.text[position : position + 1] in ("[", "("):
+            end = self.text.find("]" if self.text[position] == "[" else ")", position)
             if end < 0:
                 break
-            place = end + 1
-        return place
+            position = end + 1
+        return position
 
     def _after_blanks(self) -> int:
-        found = _BLANKS.match(self.text, self.place)
-        return found.end() if found else self.place
+        match = _BLANKS.match(self.text, self.position)
+        return match.end() if match else self.position
 
 
 def _closing_braces(text: str) -> dict[int, int]:
-    """Return the place of the brace that closes each."""
+    """Map the position of each opening brace to that of its closing brace."""
     closing, opened = {}, []
-    for found in re.finditer(r"\\.|[{}]", text, re.DOTALL):
-        if found[0] == "{":
-            opened.append(found.start())
-        elif found[0] == "}" and opened:
-            closing[opened.pop()] = found.start()
+    for match in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            closing[opened.pop()] = match.start()
     return closing

@@ -1,4 +1,4 @@
-"""The layout of a printed table: turned so that its runs are rows, with one number in each cell."""
+"""Rearrange a printed table so that its runs are rows, with one number in each cell."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from permed_measures.published_tables.measure_names import split, strip_heading,
 
 
 def oriented(table: PrintedTable) -> PrintedTable:
-    """Return a table with its runs as rows; what stands between these only where it tells them apart."""
-    table = _filled_down(_with_sections(_with_cutoffs_apart(table)))
+    """Turn a table so that its runs are rows, and add section headings if they tell rows apart."""
+    table = _forward_fill(_with_sections(_split_cutoffs(table)))
     heads = heads_of(table)
     if not has_measures(table, heads):
         return max(table, _turned(table, 1), key=_n_measures)
@@ -41,7 +41,7 @@ def oriented(table: PrintedTable) -> PrintedTable:
 
 
 def _turned(table: PrintedTable, n: int) -> PrintedTable:
-    """Return a table with its rows as columns; cutoffs above them, or measures of cutoffs, head rows."""
+    """Turn rows into columns; cutoffs, or measures if the new titles are cutoffs, become headings of rows."""
     turned = table.transposed(n)
     are_cutoffs = all(titles and all(map(is_cutoff, titles)) for titles in turned.titles[1:])
     is_head = names_a_measure if are_cutoffs else is_cutoff
@@ -57,14 +57,15 @@ def _turned(table: PrintedTable, n: int) -> PrintedTable:
 def _n_measures(table: PrintedTable) -> int:
     """Count the measures of the first row, if it has a name."""
     columns = Columns.of(table)
-    headings = [each.heading for each in columns.cells(table._replace(rows=table.rows[:1]))]
-    return sum(bool(each.name) and not each.is_change for each in headings) if columns.labels else 0
+    headings = [cell.heading for cell in columns.cells(table._replace(rows=table.rows[:1]))]
+    n_measures = sum(bool(heading.name) and not heading.is_change for heading in headings)
+    return n_measures if columns.labels else 0
 
 
-def _filled_down(table: PrintedTable) -> PrintedTable:
-    """Write names and headings into the rows below that leave them out, but have another one.
+def _forward_fill(table: PrintedTable) -> PrintedTable:
+    """Copy names and key cells into rows below that leave them blank but have another name or key.
 
-    A heading right of one that spans rows ends with these.
+    A key ends where a key column to its left has a new value.
     """
     heads = heads_of(table)
     rows = [row._replace(cells=list(row.cells)) for row in table.rows]
@@ -82,7 +83,7 @@ def _filled_down(table: PrintedTable) -> PrintedTable:
 
 
 def _with_sections(table: PrintedTable) -> PrintedTable:
-    """Return the rows with the cutoff or measure above each; with a data set, if names repeat below it."""
+    """Keep the cutoff or measure above each row; keep the data set too if names repeat below it."""
     block = measure = ""
     rows = []
     for row in table.rows:
@@ -98,7 +99,7 @@ def _with_sections(table: PrintedTable) -> PrintedTable:
 
 
 def _repeat(table: PrintedTable, rows: list[TableRow]) -> bool:
-    """Return whether rows of the same name stand below different headings."""
+    """Check whether rows below different headings have the same name."""
     text = [n for n in range(len(table.titles)) if holds_names(n, table)]
     names = [tuple(row.cells[n].text for n in text) for row in rows]
     with_block = {(row.block, row.sections, *name) for row, name in zip(rows, names, strict=True)}
@@ -111,8 +112,8 @@ def _repeat(table: PrintedTable, rows: list[TableRow]) -> bool:
 _BETWEEN_VALUES = re.compile(r" *[/|;,] *")
 
 
-def _with_cutoffs_apart(table: PrintedTable) -> PrintedTable:
-    """Make ``MAP@{1,3}`` two columns, or two rows, where each of its cells holds two numbers."""
+def _split_cutoffs(table: PrintedTable) -> PrintedTable:
+    """Split ``MAP@{1,3}`` into two columns, or two rows, if its cells hold two numbers each."""
     rows = [part for row in table.rows for part in _rows_of(row)]
     titles: list[tuple[str, ...]] = []
     columns: list[list[NumberCell]] = []
@@ -125,24 +126,23 @@ def _with_cutoffs_apart(table: PrintedTable) -> PrintedTable:
             titles.append(above)
             columns.append(list(column))
     cells = map(list, zip(*columns, strict=True))
-    return table._replace(
-        titles=titles, rows=[row._replace(cells=each) for row, each in zip(rows, cells, strict=True)]
-    )
+    new_rows = [row._replace(cells=row_cells) for row, row_cells in zip(rows, cells, strict=True)]
+    return table._replace(titles=titles, rows=new_rows)
 
 
 def _rows_of(row: TableRow) -> Iterator[TableRow]:
-    """Yield a row, or one for each of the measures that one of its cells names."""
-    for place, entry in enumerate(row.cells[:-1]):
+    """Yield a row; if one of its cells names several measures, yield one row for each."""
+    for index, entry in enumerate(row.cells[:-1]):
         names = _names_in(title_of(entry.text)) if entry.number is None else []
-        if names and (parts := _in_parts(row.cells[place + 1 :], len(names))):
+        if names and (parts := _in_parts(row.cells[index + 1 :], len(names))):
             for name, *cells in zip(names, *parts, strict=True):
-                yield row._replace(cells=[*row.cells[:place], NumberCell(name), *cells])
+                yield row._replace(cells=[*row.cells[:index], NumberCell(name), *cells])
             return
     yield row
 
 
 def _names_in(title: str) -> list[str]:
-    """Return the measures, or cutoffs, of a title that has several.
+    """List the measures or cutoffs of a title that has several; empty for any other title.
 
     >>> _names_in("MAP@{1,3,5}"), _names_in("P@1/5 (%)"), _names_in("@1 / @3"), _names_in("P@1")
     (['MAP@1', 'MAP@3', 'MAP@5'], ['P@1 (%)', 'P@5 (%)'], ['@1', '@3'], [])
@@ -154,13 +154,13 @@ def _names_in(title: str) -> list[str]:
     for other in others:
         digits = other.lstrip("@kK= ")
         names.append(f"{word}@{digits}" if digits.isdecimal() else other)
-    if not others or not all(is_cutoff(each) or names_a_measure(each) for each in names):
+    if not others or not all(is_cutoff(part) or names_a_measure(part) for part in names):
         return []
-    return [f"{each} (%)" if in_percent else each for each in names]
+    return [f"{part} (%)" if in_percent else part for part in names]
 
 
 def _in_parts(entries: Sequence[NumberCell], n: int) -> list[list[NumberCell]]:
-    """Return the n numbers of each cell; what has another number of them is none. Empty if no cell has n."""
+    """Split each cell into n numbers; empty if no cell has n. Cells without n numbers become text."""
     if not any(numbers_in(entry.text, n) for entry in entries):
         return []
     return [_parts_of(entry, n) for entry in entries]

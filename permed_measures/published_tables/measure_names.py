@@ -1,4 +1,4 @@
-"""Names of published numbers: the measure and the cutoffs that a loose name means."""
+"""Parse the names of published numbers: the measure and the cutoffs that a loose name means."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _MEANING |= dict.fromkeys(
     ("f", "f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
 )
 LOOSE_MEASURES = frozenset(_MEANING.values())
-"""The measures that loose names mean."""
+"""The families of measures that loose names mean."""
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 _MARKS_OF_HEADINGS = "↑↓ *_†‡§¶△▲▽▼"
-"""Arrows and marks around a title; those of numbers are more, and a prime is part of a name."""
+"""Arrows and marks around a title. Numbers have more marks: a prime, for example, may belong to a name."""
 _SPREADS = ("", "sd", "std", "stdev", "std. dev", "se", "sem")
-"""What may stand behind a plus and minus in a title: the deviations beside the numbers."""
+"""Text that may follow a plus-minus sign in a title: names of the deviations beside the numbers."""
 _LOOSE = ("F1", "Rprec")
-"""Measures of ours that print as everybody calls them."""
+"""Measures of this package whose full name is also their common name."""
 _NEEDS_CUTOFF = ("P", "R", "Success")
 _COMMON_CUTOFFS = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
@@ -50,17 +50,17 @@ _CUTOFF = re.compile(
 )
 _TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
 _LONGEST_HEADING = 60
-"""Longer titles are no names."""
-_OF_ANYTHING = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
-"""Letters that mean a measure before an @ only: S1 is a system or a step, and Q1 a query."""
+"""Maximum length of a title that names a measure."""
+_AMBIGUOUS = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
+"""Letters that name a measure only before an @: S1 may be a system or a step, and Q1 a query."""
 ABOVE_1 = ("AP", "nDCG")
-"""The measures that some options take above 1, as where nothing is divided; none takes another there."""
+"""The measures that can be above 1 under some options, for example without a denominator; others cannot."""
 _CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
-"""The measures that may be computed on the whole list in spite of their names."""
+"""The measures that may be computed on the whole list although their name has a cutoff."""
 
 
 def strip_heading(title: str) -> tuple[str, bool]:
-    """Return the name in a title, without arrows, marks and deviations, and whether it is in percent.
+    """Strip arrows, marks and deviations from a title; tell whether it is in percent.
 
     Examples
     --------
@@ -79,25 +79,25 @@ def strip_heading(title: str) -> tuple[str, bool]:
 
 
 def split(name: str) -> tuple[str, str]:
-    """Split a name into its word and its cutoff; the 1 of F1 is none."""
+    """Split a name into its word and its cutoff; the 1 of F1 is not a cutoff."""
     word, cutoff = word_and_cutoff(name.lower())
     return ("f1", "") if (word, cutoff) == ("f", "1") and "@" not in name else (word, cutoff)
 
 
 def without_cutoff(title: str) -> tuple[str, str]:
-    """Split a title into what it says besides a cutoff, and the cutoff; empty if it says none.
+    """Split a title into the text before its cutoff, and the cutoff; empty if it has none.
 
     Examples
     --------
     >>> [without_cutoff(title) for title in ("nDCG, k=20", "P (@5)", "Top-5", "TREC 8")]
     [('nDCG', '20'), ('P', '5'), ('', '5'), ('TREC 8', '')]
     """
-    found = _CUTOFF.fullmatch(title) if len(title) <= _LONGEST_HEADING else None
-    return (found["rest"].rstrip(" _"), found["k"] or found["alone"]) if found else (title, "")
+    match = _CUTOFF.fullmatch(title) if len(title) <= _LONGEST_HEADING else None
+    return (match["rest"].rstrip(" _"), match["k"] or match["alone"]) if match else (title, "")
 
 
-def is_ours(name: str) -> bool:
-    """Return whether a name is that of a measure of ours, as it prints."""
+def is_package_measure(name: str) -> bool:
+    """Check whether a name is the full name of a measure of this package."""
     if not name.startswith(tuple(MEASURES)):
         return False
     try:
@@ -109,18 +109,18 @@ def is_ours(name: str) -> bool:
 
 
 def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
-    """Return the measure that a name means, and the cutoffs to try.
+    """Find the measure that a name means, and the cutoffs to try.
 
-    A name as a measure of ours prints it means that one.
+    The full name of a measure of this package means that measure.
     """
-    if is_ours(name):
+    if is_package_measure(name):
         return name, (None,)
     if has_percent_cutoff(name):
         problem = f"{name!r} may be a number in percent, or the measure within a share of the list"
         raise MeasureError(problem, hint=unsupported_hint(name))
     name = drop_candidate_count(name)
     word, cutoff = split(name)
-    if _OF_ANYTHING.fullmatch(name):
+    if _AMBIGUOUS.fullmatch(name):
         raise MeasureError(f"no measure is known by the name {name!r}", hint=f"Write {name[0]}@10")
     measure = _MEANING.get(word)
     two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST_HEADING else None

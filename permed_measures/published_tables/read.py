@@ -1,4 +1,4 @@
-"""The tables of a file: Markdown, LaTeX, HTML, CSV, or text whose columns blanks separate."""
+"""Read the tables of a file: Markdown, LaTeX, HTML, CSV, or text with columns separated by blanks."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ from permed_measures.published_tables.latex import latex_tables, printed_text
 
 _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), **dict.fromkeys(("br", "p", "div", "li"), (" ", ""))}
 _HIDDEN = ("script", "style", "template", "annotation", "annotation-xml", "table")
-"""Elements in a cell whose text is not its own: what is not shown, and other tables."""
+"""Elements whose text does not belong to the cell around them: invisible text, and nested tables."""
 _LINE_ATTRIBUTE = "data-line-of-the-file"
-"""The attribute that has the line of a cell: that of the parser ends at 65,535."""
+"""The attribute for the line of a cell: the parser's own line numbers end at 65,535."""
 _CELL = re.compile(rf"<t[dh](?=[\s>/]|$)(?! {_LINE_ATTRIBUTE})", re.IGNORECASE)
 _BOGUS = re.compile(r"<!\[[^>]*>")
-"""What browsers take for a comment, and parsers before libxml2 2.14 for text."""
+"""Text that browsers read as a comment, but parsers before libxml2 2.14 as text."""
 _MATHS = re.compile(r"\$([^$]*)\$")
 
 
 def html_tables(text: str, first_line: int = 1) -> list[Grid]:
-    """Return the tables of an HTML page, those in a cell of another one too; maths as it prints."""
+    """Read the tables of an HTML page, also nested ones; mathematics becomes the text that it prints."""
     from lxml import etree
 
-    lines = _BOGUS.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
+    lines = _BOGUS.sub(lambda match: "\n" * match[0].count("\n"), text).split("\n")
     text = "\n".join(
         _CELL.sub(rf"\g<0> {_LINE_ATTRIBUTE}={n}", line) for n, line in enumerate(lines, first_line)
     )
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     page = etree.HTML(text.encode(), parser)
-    if limit := next((each for each in parser.error_log if each.type_name == "ERR_RESOURCE_LIMIT"), None):
+    limits = (error for error in parser.error_log if error.type_name == "ERR_RESOURCE_LIMIT")
+    if limit := next(limits, None):
         raise InputError(f"the HTML cannot be read ({limit.message})", where=f"line {limit.line}")
     tables: dict[Any, Grid] = {}
     for element in page.iter("table", "tr", "td", "th") if page is not None else ():
@@ -59,7 +60,7 @@ def html_tables(text: str, first_line: int = 1) -> list[Grid]:
 
 
 def _add_to(rows: Grid, element: Any) -> None:
-    """Add a row to a table, or a cell to its last row; the first one may lack its tag."""
+    """Add a row to a table, or a cell to its last row; the tag of the first row may be missing."""
     if element.tag == "tr" or not rows:
         rows.append([])
     if element.tag != "tr":
@@ -69,7 +70,7 @@ def _add_to(rows: Grid, element: Any) -> None:
 
 
 def _html_text(cell: Any) -> str:
-    """Return what a cell shows, raised and lowered text in braces."""
+    """Extract the visible text of a cell, with superscripts and subscripts in braces."""
     from lxml import etree
 
     parts: list[str] = []
@@ -92,11 +93,11 @@ def _html_text(cell: Any) -> str:
 
 
 def markdown_tables(text: str) -> list[Grid]:
-    """Return the tables of a Markdown document: they are read as the HTML that they stand for."""
+    """Read the tables of a Markdown document, by rendering them as HTML."""
     from markdown_it import MarkdownIt
 
     markdown = MarkdownIt("commonmark").enable("table")
-    found: list[Grid] = []
+    tables: list[Grid] = []
     tokens = markdown.parse(text)
     start = line = 0
     for number, token in enumerate(tokens):
@@ -106,10 +107,10 @@ def markdown_tables(text: str) -> list[Grid]:
         elif token.type in ("th_open", "td_open"):
             token.attrSet(_LINE_ATTRIBUTE, str(line))
         elif token.type == "table_close":
-            found += html_tables(markdown.renderer.render(tokens[start : number + 1], markdown.options, {}))
+            tables += html_tables(markdown.renderer.render(tokens[start : number + 1], markdown.options, {}))
         elif token.type == "html_block":
-            found += html_tables(token.content, line)
-    return found
+            tables += html_tables(token.content, line)
+    return tables
 
 
 # --- CSV -------------------------------------------------------------------------------------------
@@ -118,12 +119,12 @@ _DELIMITERS = ",;\t|:^~!#&"
 
 
 def delimited_tables(text: str, where: str) -> list[Grid]:
-    """Return the table of a CSV file; blank lines are left out.
+    """Read the table of a CSV file; blank lines are skipped.
 
     Raises
     ------
     InputError
-        For a row with more or fewer cells than the first one, and a quotation without its end.
+        If a row has more or fewer cells than the first one, or a quotation does not end.
     """
     delimiter = _delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -142,14 +143,17 @@ def delimited_tables(text: str, where: str) -> list[Grid]:
 
 
 def _delimiter_of(text: str) -> str:
-    """Return the delimiter that makes the most cells of the first line, if one can be with as many in all."""
+    """Find the delimiter that is most frequent in the first line.
+
+    Delimiters that split all rows into the same number of cells are preferred.
+    """
     first = next((line for line in text.splitlines() if line.strip()), "")
-    even = [each for each in _DELIMITERS if each in first and _is_even(text, each)]
+    even = [delimiter for delimiter in _DELIMITERS if delimiter in first and _is_even(text, delimiter)]
     return max(even or _DELIMITERS, key=first.count)
 
 
 def _is_even(text: str, delimiter: str) -> bool:
-    """Return whether a delimiter makes as many cells of each row."""
+    """Check whether a delimiter splits all rows into the same number of cells."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         return len({len(row) for row in rows if row}) == 1
@@ -157,7 +161,7 @@ def _is_even(text: str, delimiter: str) -> bool:
         return False
 
 
-# --- columns that blanks separate ------------------------------------------------------------------
+# --- columns separated by blanks -------------------------------------------------------------------
 
 _RULE = re.compile(r"[-=_+ \u2500-\u257f]+")
 """A line between rows."""
@@ -167,16 +171,16 @@ _NO_NUMBER = ("-", "\N{EN DASH}", "\N{EM DASH}")
 
 
 def aligned_tables(text: str, where: str) -> list[Grid]:
-    """Return the table of a text as it is pasted from a PDF: the first line has the headings.
+    """Read the table of a text that was pasted from a PDF; the first line has the headings.
 
-    Columns are what at least two blanks separate in each line; else words, if each line has as many and
-    numbers stand below numbers; else the words of the first line, and of each row the numbers at its end and
-    the name before them.
+    Three layouts are tried. Columns may be separated by at least two blanks in each line. Each word may be a
+    cell, if all lines have the same number of words and numbers are below numbers. Or the words of the first
+    line are headings, and each row is a name with numbers at its end.
 
     Raises
     ------
     InputError
-        Where neither is so in each line; the message names the line.
+        If no layout fits all lines; the message names the line.
     """
     lines = [(number, line.rstrip()) for number, line in enumerate(text.expandtabs().splitlines(), 1)]
     lines = [(n, line) for n, line in lines if not (_RULE.fullmatch(line) or _CAPTION.match(line.strip()))]
@@ -185,17 +189,17 @@ def aligned_tables(text: str, where: str) -> list[Grid]:
         raise InputError("there is no table below a line of headings", where=where)
     first, heading = lines[0]
     if number := next(filter(_is_decimal, _words(heading)), None):
-        problem = f"the first line has the headings of columns, which blanks separate (found {number!r})"
-        hint = "Write them above, such as: run MAP@10 P@1"
+        problem = f"the first line must have headings, separated by blanks (found {number!r})"
+        hint = "Write a line of headings above, such as: run MAP@10 P@1"
         raise InputError(problem, where=f"{where}:{first}", hint=hint)
-    found = _between_gaps([line for _, line in lines]) or _before_numbers(lines, where)
-    return [[[TableCell(text, n) for text in row] for (n, _), row in zip(lines, found, strict=True)]]
+    rows = _between_gaps([line for _, line in lines]) or _before_numbers(lines, where)
+    return [[[TableCell(text, n) for text in row] for (n, _), row in zip(lines, rows, strict=True)]]
 
 
 def _between_gaps(lines: list[str]) -> list[list[str]] | None:
-    """Return the cells between the gaps that all lines have; None if numbers do not stand alone in them."""
+    """Split lines at the gaps that they have in common; None if numbers do not have cells of their own."""
     width = max(map(len, lines))
-    used = "".join("x" if any(line[at : at + 1].strip() for line in lines) else " " for at in range(width))
+    used = "".join("x" if any(line[i : i + 1].strip() for line in lines) else " " for i in range(width))
     ends = [0, *(gap.end() for gap in _BLANK_GAP.finditer(used.rstrip()) if gap.start()), width]
     rows = [[line[start:end].strip() for start, end in pairwise(ends)] for line in lines]
     cells = [_words(cell) for row in rows[1:] for cell in row[1:]]
@@ -204,9 +208,9 @@ def _between_gaps(lines: list[str]) -> list[list[str]] | None:
 
 
 def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]:
-    """Return the words of the heading, and of each row its name and the numbers at its end.
+    """Split the heading into words, and each row into its name and the numbers at its end.
 
-    Whole numbers count only where rows are not clear without them: names may end in one.
+    Whole numbers count only if the rows are not clear without them, because names may end in a number.
     """
     (first, heading), *others = lines
     words, problems = heading.split(), []
@@ -226,7 +230,7 @@ def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]
             return [words if len(words) == len(rows[-1]) else rows[0], *rows[1:]]
     number, n = problems[0]
     problem = (
-        f"the columns, which blanks separate, are not clear: the line has {pluralize(n, 'number')} at "
+        f"the columns separated by blanks are not clear: the line has {pluralize(n, 'number')} at "
         f"its end, and the heading (line {first}) has {pluralize(len(words), 'word')}"
     )
     hint = "Put two blanks between columns in every line, or write the table in Markdown or CSV"
@@ -234,12 +238,12 @@ def _before_numbers(lines: list[tuple[int, str]], where: str) -> list[list[str]]
 
 
 def _is_of_one_kind(column: Sequence[str]) -> bool:
-    """Return whether the words of a column are all numbers, or none is."""
+    """Check whether the words of a column are all numbers, or none is."""
     return len({_is_printed(word, may_be_whole=True) for word in column}) == 1
 
 
 def _is_printed(text: str, may_be_whole: bool = False) -> bool:
-    """Return whether a word is a number as papers print it, or stands for none."""
+    """Check whether a word is a number as papers print it, or a dash for a missing one."""
     return _is_decimal(text) or (may_be_whole and text.isdecimal()) or text in _NO_NUMBER
 
 
@@ -248,41 +252,41 @@ def _is_decimal(text: str) -> bool:
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a line; a deviation stands in one word with its number.
+    """Split a line into words; a deviation and its number are one word.
 
     >>> _words("BM25 (2009) .453 ± .02 0.33 (0.01)")
     ['BM25', '(2009)', '.453 ± .02', '0.33 (0.01)']
     """
-    found: list[str] = []
+    words: list[str] = []
     for word in line.split():
-        before = found[-1] if found else ""
+        before = words[-1] if words else ""
         is_spread = (
             word[0] in "±(" and _is_decimal(before) and (word == "±" or _is_decimal(f"{before} {word}"))
         )
         if is_spread or before.endswith("±"):
-            found[-1] += f" {word}"
+            words[-1] += f" {word}"
         else:
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def _has_blanks_only(text: str) -> bool:
-    """Return whether blanks separate the columns of a text: lines end in numbers, without a comma or tab."""
+    """Check whether blanks separate the columns of a text: lines end in numbers, without a comma or tab."""
     lines = [line for line in text.splitlines() if line.strip()]
     several = sum("\t" not in line and _n_at_end(line) > 1 for line in lines)
-    plain = lines and "\t" not in text and not any(each in lines[0] for each in _DELIMITERS)
+    plain = lines and "\t" not in text and not any(delimiter in lines[0] for delimiter in _DELIMITERS)
     return several > 1 or bool(
         plain and len(lines[0].split()) > 1 and any(_n_at_end(line, may_be_whole=True) for line in lines[1:])
     )
 
 
 def _n_at_end(line: str, may_be_whole: bool = False) -> int:
-    """Return how many numbers as papers print them stand at the end of a line, behind a name."""
+    """Count the numbers at the end of a line, after its name."""
     name, *others = _words(line) or [""]
     if name.isdecimal():
         return 0
-    n_before = (n for n, each in enumerate(reversed(others)) if not _is_printed(each, may_be_whole))
-    return next(n_before, len(others))
+    n_after = (n for n, word in enumerate(reversed(others)) if not _is_printed(word, may_be_whole))
+    return next(n_after, len(others))
 
 
 # --- files -----------------------------------------------------------------------------------------
@@ -309,12 +313,12 @@ _PACKED = (".gz", ".zst")
 
 
 def read_tables(path: Path) -> list[PrintedTable]:
-    """Read the tables of a file; its format is told by its name, else by its content.
+    """Read the tables of a file; its format follows from its name, else from its content.
 
     Raises
     ------
     InputError
-        If the file is no text in UTF-8.
+        If the file is not text in UTF-8.
     """
     try:
         data = Source(path).read()
@@ -322,12 +326,12 @@ def read_tables(path: Path) -> list[PrintedTable]:
     except UnicodeDecodeError as error:
         raise InputError(f"cannot be read as text in UTF-8 ({error})", where=str(path)) from None
     name = path.with_suffix("") if path.suffix in _PACKED else path
-    form = _SUFFIXES.get(name.suffix.lower()) or _form_of(text)
-    if form == "CSV":
+    table_format = _SUFFIXES.get(name.suffix.lower()) or _guess_format(text)
+    if table_format == "CSV":
         read = aligned_tables if _has_blanks_only(text) else delimited_tables
         return list(tables_of(read(text, str(path))))
-    return list(tables_of(_READERS[form](text)))
+    return list(tables_of(_READERS[table_format](text)))
 
 
-def _form_of(text: str) -> str:
-    return next((form for form, pattern in _CONTENT.items() if pattern.search(text)), "CSV")
+def _guess_format(text: str) -> str:
+    return next((name for name, pattern in _CONTENT.items() if pattern.search(text)), "CSV")

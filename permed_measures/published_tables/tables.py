@@ -1,4 +1,4 @@
-"""Claims as a paper prints them in a file, or as one types them: of which measure and run each number is."""
+"""Read claims from the tables of a file or from the command line: each number with its measure and row."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from permed_measures.published_tables.layout import oriented
 from permed_measures.published_tables.read import read_tables
 
 _OF_TREC_EVAL = "all"
-"""What trec_eval writes in the place of a query, beside a mean."""
+"""The word that trec_eval writes instead of a query id, for a mean."""
 SHOWN = 10
-"""How many names a message has."""
+"""Maximum number of names in a message."""
 _LONGEST = 80
-"""How much of a title or cell a message has."""
+"""Maximum length of a title or cell in a message."""
 _WITH_UNIT = re.compile(r"\W*[0-9].*")
-"""A number that is more than that, such as ``110M``, and several numbers."""
-_NAME_ROWS_HINT = 'Write them with letters, such as "run 40", or write run above the column of their names'
+"""A number with more text, such as ``110M``, or several numbers."""
+_NAME_ROWS_HINT = 'Write names with letters, such as "run 40", or the title run above the column of names'
 
 
 class Change(NamedTuple):
@@ -36,11 +36,11 @@ class Change(NamedTuple):
     Attributes
     ----------
     title : str
-        What heads it.
+        Its heading.
     name : str
-        The measure that it is about.
-    number : Number
-        As printed.
+        The measure that changes.
+    number : CellNumber
+        The number as printed.
     """
 
     title: str
@@ -50,23 +50,23 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A row of a printed table, or the part of it below one heading such as a data set.
+    """A row of a printed table, or its part below one heading such as a data set.
 
     Attributes
     ----------
     labels : list of str
-        What the row may be called, the whole of it last.
+        The possible names of the row, the complete one last.
     where : str
         File and line.
     part : str
-        The table and the heading, where there are several.
+        The table and the heading, if there are several.
     claims : dict of str to Claim
-        The numbers by the name of the measure.
+        The numbers, by the name of the measure.
     changes : list of Change
     section : str
-        What stands above the row and those below it, such as a data set.
+        The section heading above the row, such as a data set.
     topics : int or None
-        Over how many queries the means are, if the table says so.
+        The number of queries that the means are over, if the table says it.
     """
 
     labels: list[str]
@@ -84,13 +84,13 @@ class ClaimRow:
 
     @property
     def names(self) -> list[str]:
-        """What the row may be chosen by: its part, what stands above it, and its own names."""
+        """The names that can select the row: its part, its section heading, and its own names."""
         return [self.part, self.section, *self.labels]
 
 
 @dataclass(frozen=True)
 class PrintedClaims:
-    """The claims of a file: its rows, and what was left out, each in a line."""
+    """The claims of a file: its rows, and notes on what was left out."""
 
     path: str
     rows: list[ClaimRow]
@@ -106,7 +106,7 @@ def read_claims(
     if path is not None:
         return read_claims_file(path, columns)
     if columns is not None:
-        raise InputError("--columns chooses those of --claims FILE (found --claim)")
+        raise InputError("--columns chooses columns of --claims FILE (found --claim)")
     if len(runs) > 1:
         raise InputError(
             f"--claim is for one run, but there are {len(runs)}",
@@ -122,54 +122,56 @@ def read_claims_file(path: str | os.PathLike[str], columns: str | None = None) -
     ----------
     path : path
     columns : str, optional
-        What stands above the columns that are meant, such as a data set, or the name of a table.
+        The heading above the columns to read, such as a data set, or the name of a table.
 
     Raises
     ------
     MeasureError
         If no column of any table is a measure.
     InputError
-        If there is no table or no such column, or a number is beyond what its measure can be.
+        If there is no table or no such column, or a number is outside of the range of its measure.
     """
     path = os.fspath(path)
     readers = [_RowReader(table, path, columns is not None) for table in read_tables(Path(path))]
     rows = [row for reader in readers for row in reader.rows]
     if columns is not None and rows:
-        rows = _chosen(rows, columns, path)
+        rows = _select(rows, columns, path)
     notes = [note for reader in readers for note in reader.notes()]
     if not rows:
-        raise _why_none(readers, path, notes)
+        raise _no_rows_error(readers, path, notes)
     return PrintedClaims(path, rows, notes)
 
 
-def _why_none(readers: list[_RowReader], path: str, notes: list[str]) -> InputError | MeasureError:
-    """Return the error that says why no row of a file is read."""
+def _no_rows_error(readers: list[_RowReader], path: str, notes: list[str]) -> InputError | MeasureError:
+    """Make the error for a file without a row of claims."""
     if not readers:
-        what = "there is no table whose header names the runs and then the measures, with a row below"
-        return InputError(what, where=path)
+        problem = "there is no table whose header names the runs and then the measures, with a row below"
+        return InputError(problem, where=path)
     if not any(reader.measures for reader in readers):
-        why = next((each.why for each in readers[0].left_out if each.why), "the headings name no measure")
+        whys = (heading.why for heading in readers[0].left_out if heading.why)
+        why = next(whys, "the headings name no measure")
         return MeasureError(why, where=f"{path}:{readers[0].table.line}")
-    nameless = next((each.table for each in readers if each.measures and not each.has_names), None)
+    nameless = next((reader.table for reader in readers if reader.measures and not reader.has_names), None)
     if nameless is None:
         return InputError("; ".join(["no row has a claim", *notes]), where=path)
     first = join_names((row.cells[0].text for row in nameless.rows), SHOWN)
-    problem = f"no text names the rows, and numbers and cutoffs are no names (found {first})"
+    problem = f"no text names the rows; numbers and cutoffs are not names (found {first})"
     return InputError(problem, where=f"{path}:{nameless.line}", hint=_NAME_ROWS_HINT)
 
 
 def claims_of(
     claims: Mapping[str, Any] | str | os.PathLike[str] | PrintedClaims, columns: str | None = None
 ) -> Mapping[str, Any] | PrintedClaims:
-    """Return claims, those of a file if they are its path; `columns` chooses some of them."""
+    """Read claims if they are the path of a file, and select `columns`; return others as they are."""
     if isinstance(claims, (str, os.PathLike)):
         return read_claims_file(claims, columns)
     if columns is not None:
-        raise InputError(f"columns chooses those of a file (found {type(claims).__name__} for claims)")
+        raise InputError(f"columns chooses columns of a file (found {type(claims).__name__} for claims)")
     return claims
 
 
 def _one_by_one(texts: list[str]) -> dict[str, str]:
+    """Split texts such as ``P@1=0.5`` into names and values."""
     claims: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.rpartition("=")
@@ -179,29 +181,29 @@ def _one_by_one(texts: list[str]) -> dict[str, str]:
     return claims
 
 
-def _chosen(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
-    """Return the rows below or beside a heading; those that have it as a part of theirs if none has it."""
+def _select(rows: list[ClaimRow], columns: str, path: str) -> list[ClaimRow]:
+    """Select the rows with a heading equal to `columns`, or else with one that contains it."""
     wanted = letters_and_digits(columns)
     for parts_only in (True, False):
         headings = [
             [
-                letters_and_digits(each)
-                for each in ([row.part, *row.part.split(", ")] if parts_only else row.names)
+                letters_and_digits(name)
+                for name in ([row.part, *row.part.split(", ")] if parts_only else row.names)
             ]
             for row in rows
         ]
         same = [row for row, names in zip(rows, headings, strict=True) if wanted in names]
-        within = (any(wanted in each for each in names) for names in headings)
-        chosen = same or [row for row, is_within in zip(rows, within, strict=True) if is_within]
-        if wanted and chosen:
-            return chosen
-    found = join_names(dict.fromkeys(filter(None, (each.part or each.section for each in rows))), SHOWN)
-    above = found or "nothing above the measures"
+        within = (any(wanted in name for name in names) for names in headings)
+        selected = same or [row for row, is_within in zip(rows, within, strict=True) if is_within]
+        if wanted and selected:
+            return selected
+    parts = join_names(dict.fromkeys(filter(None, (row.part or row.section for row in rows))), SHOWN)
+    above = parts or "nothing above the measures"
     raise InputError(f"no columns are below {columns!r} (found {above})", where=path)
 
 
 class _RowReader:
-    """Reads the rows of a table; what it leaves out is kept by what it is."""
+    """Reads the rows of a table, and collects what it leaves out."""
 
     def __init__(self, table: PrintedTable, path: str, with_groups: bool) -> None:
         self.table, self.path = oriented(table), path
@@ -216,7 +218,7 @@ class _RowReader:
             for cell in sorted(cells, key=lambda cell: cell.column)
             if not cell.heading.name and (cell.entry.number or _WITH_UNIT.fullmatch(cell.entry.text))
         ]
-        groups = {each.group for each in self.measures if not each.is_change}
+        groups = {heading.group for heading in self.measures if not heading.is_change}
         self.has_groups = with_groups or len(groups) > 1
         last: dict[tuple[str, ...], ClaimRow] = {}
         for cell in cells if self.has_names else ():
@@ -224,7 +226,7 @@ class _RowReader:
                 self._add(cell, last)
 
     def _add(self, cell: HeadedNumber, last: dict[tuple[str, ...], ClaimRow]) -> None:
-        """Add a number to the row of its name; that of a measure it has already begins another one."""
+        """Add a number to the row of its name; start a new row if that row has the measure already."""
         labels, heading, (text, printed) = cell.labels, cell.heading, cell.entry
         group = heading.group if self.has_groups else ""
         part = ", ".join(filter(None, [self.table.name, group]))
@@ -235,16 +237,16 @@ class _RowReader:
         if printed is None or not printed.number or (is_claim and is_change):
             self.texts.append(f"{text} ({labels[0]}, {name if is_claim else heading.title})")
             return
-        found = last.get((part, *labels))
-        if found is None or (is_claim and (name in found.claims or found.topics != cell.topics)):
+        row = last.get((part, *labels))
+        if row is None or (is_claim and (name in row.claims or row.topics != cell.topics)):
             where = f"{self.path}:{cell.line}"
-            found = ClaimRow(labels, where, part, section=cell.section, topics=cell.topics)
-            last[part, *labels] = found
-            self.rows.append(found)
+            row = ClaimRow(labels, where, part, section=cell.section, topics=cell.topics)
+            last[part, *labels] = row
+            self.rows.append(row)
         if is_claim:
-            found.claims[name] = _claim(name, printed, found.where)
+            row.claims[name] = _claim(name, printed, row.where)
         else:
-            found.changes.append(Change(heading.title, name, printed))
+            row.changes.append(Change(heading.title, name, printed))
 
     @property
     def why(self) -> str:
@@ -254,23 +256,23 @@ class _RowReader:
         return "" if self.has_names else "no text names its rows"
 
     def notes(self) -> Iterator[str]:
-        """Yield what is to be said of what was left out."""
+        """Yield a sentence for each kind of thing that was left out."""
         start = f"{self.table.name}: " if self.table.name else ""
         if self.why:
             yield f"{self.table.name} is left out: {self.why}"
             return
-        if titles := list(dict.fromkeys(each.title or "(no title)" for each in self.left_out)):
+        if titles := list(dict.fromkeys(heading.title or "(no title)" for heading in self.left_out)):
             n = len(titles)
-            what = "a column that is no measure" if n == 1 else f"{n} columns that are no measures"
-            yield f"{start}{what} left out: {_first(titles)}"
-        asked = dict.fromkeys(each.why for each in self.left_out if has_percent_cutoff(each.title))
-        yield from (f"{start}{why}" for why in asked)
+            what = "1 column left out, not a measure" if n == 1 else f"{n} columns left out, not measures"
+            yield f"{start}{what}: {_first(titles)}"
+        unclear = dict.fromkeys(heading.why for heading in self.left_out if has_percent_cutoff(heading.title))
+        yield from (f"{start}{why}" for why in unclear)
         if self.texts:
-            yield f"{start}no value, left out: {_first(self.texts)}"
+            yield f"{start}cells left out, not values: {_first(self.texts)}"
 
 
 def _first(texts: list[str]) -> str:
-    """Return the first of some texts, each cut where it is long."""
+    """Join the first texts, and shorten long ones."""
     more = ["..."] if len(texts) > SHOWN else []
     return ", ".join(
         [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts[:SHOWN]] + more

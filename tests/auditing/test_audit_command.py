@@ -63,7 +63,7 @@ def test_claims_are_given_in_a_file(files, start, end):
         ("run,P@1\n", "there is no table whose header names the runs and then the measures"),
         (
             "run,P@1\nthree,0.123\nfour,\n",
-            "no row is about one of the runs one and two (found three). Name the",
+            "no row is named like a run (runs: one and two; rows: three). Name the",
         ),
         ("run,P@1\none,\ntwo,-\n", "claims.csv: no row has a claim"),
         ("run,P@1\none,0.3333,0.5\n", "claims.csv:2: the row has 3 cells, but the header has 2"),
@@ -88,8 +88,8 @@ def test_what_is_wrong_with_a_file_of_claims_is_said(files, text, message):
         ("run;P@1\none;0,3333\ntwo;0,6667\n", []),
         ("run\tP@1\none\t33.33%\ntwo\t0.6667\n", []),
         ("run,P@1\none,0.3333\nthree,0.51\n", ["1 row without a run left out: three", "1 run without a row"]),
-        ("run,P@1,RR\none,0.3333,0.3333\ntwo,OOM,0.6667\n", ["no value, left out: OOM (two, P@1)"]),
-        ("run,P@1,SDCG@1,kB\none,0.3333,0.5,1\ntwo,0.6667,,2\n", ["2 columns that are no measures left out"]),
+        ("run,P@1,RR\none,0.3333,0.3333\ntwo,OOM,0.6667\n", ["cells left out, not values: OOM (two, P@1)"]),
+        ("run,P@1,SDCG@1,kB\none,0.3333,0.5,1\ntwo,0.6667,,2\n", ["2 columns left out, not measures"]),
     ],
 )
 def test_what_is_no_claim_is_said_in_a_line_and_left_out(files, text, notes):

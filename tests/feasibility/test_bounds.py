@@ -288,7 +288,12 @@ def test_an_end_that_matters_is_found_to_a_fiftieth_of_a_digit():
 def test_every_end_of_a_range_takes_an_equal_part_of_the_effort(monkeypatch):
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
     rankings = Example(GRADES, convention_of(claims), claims).rankings
-    intervals, ends, most, end = [Interval(0.3, 0.7)] * 3, [], AttainableMeans._most, AttainableMeans._end
+    intervals, ends, most, end = (
+        [Interval(0.3, 0.7)] * 3,
+        [],
+        AttainableMeans._upper_bounds,
+        AttainableMeans._end,
+    )
 
     def counted(search, *arguments):
         ends.append(0)
@@ -299,7 +304,7 @@ def test_every_end_of_a_range_takes_an_equal_part_of_the_effort(monkeypatch):
         return most(search, weights)
 
     monkeypatch.setattr(AttainableMeans, "_end", counted)
-    monkeypatch.setattr(AttainableMeans, "_most", also_counted)
+    monkeypatch.setattr(AttainableMeans, "_upper_bounds", also_counted)
     wide, exact = (
         AttainableMeans(rankings, intervals).ranges([1e-9] * 3, effort)
         for effort in (6 * rankings.n_steps, np.inf)

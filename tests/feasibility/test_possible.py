@@ -14,7 +14,7 @@ from permed_measures.conventions.ranking_variants import label_policies
 from permed_measures.engine.judgments import Judgments
 from permed_measures.feasibility.bounds import Interval
 from permed_measures.feasibility.candidates import candidate_conventions, usual_conventions
-from permed_measures.feasibility.reports import _shown, _some
+from permed_measures.feasibility.reports import _join_first, _range_text
 from permed_measures.feasibility.rows import ClaimRange, Conventions, RowBudget, _parts
 from permed_measures.published_tables.claims import parse_claims
 
@@ -94,7 +94,7 @@ def test_ends_of_ranges_are_rounded_outwards_and_have_no_sign_at_0():
         (-2e-11, 0.4501, "0.00 to 0.46"),
         (0.459, 0.46, "0.45 to 0.46"),
     ):
-        assert _shown(told, Interval(low, high)) == said
+        assert _range_text(told, Interval(low, high)) == said
 
 
 def test_a_number_that_is_no_count_is_refuted_and_said_so():
@@ -131,7 +131,7 @@ def test_ranges_are_those_that_follow_by_hand():
     assert "MAP@10 GradedAP@10 0.30" in text
     assert "MAP@10 AP@10" not in text  # a range of what is refuted is in words
     both = "permed-measures medcorpus; PerMed standard"
-    assert re.search(rf"Not refuted with a name \([0-9]+ refuted\): {both}\.", text)
+    assert re.search(rf"Named conventions not refuted \([0-9]+ refuted\): {both}\.", text)
     assert {"permed-measures medcorpus", "ir_measures"} == {
         *result.rows[0].named(False)[:1],
         *result.rows[0].named(True)[:1],
@@ -151,9 +151,9 @@ def test_ranges_are_those_that_follow_by_hand():
 def test_names_of_what_no_row_refutes_are_said_once():
     result = pm.possible(QRELS, {"a": {"P@1": "0.9", "MAP@10": "0.7"}, "b": {"P@1": "0.8", "MAP@10": "0.3"}})
     both = [name for name in result.rows[0].named(False) if name in result.rows[1].named(False)]
-    said = f" Not refuted with a name, in any row: {_some(both, 6)}. "
+    said = f" Named conventions not refuted in any row: {_join_first(both, 6)}. "
     assert said in " ".join(str(result).split())
-    assert [_some([*"abc"], most) for most in (1, 2, 3)] == ["a; 2 more", "a; b; 1 more", "a; b; c"]
+    assert [_join_first([*"abc"], most) for most in (1, 2, 3)] == ["a; 2 more", "a; b; 1 more", "a; b; c"]
 
 
 def test_what_is_not_refuted_is_not_said_to_be():
@@ -192,7 +192,7 @@ def test_what_takes_too_much_is_not_checked(monkeypatch):
     limits, text = first_of(QRELS, {"MRR@10": "0.5"})
     assert limits.refuted is None
     assert "RR@10: not checked." in text
-    assert "What was not checked has more lists than can be looked at in some seconds." in text
+    assert "Not checked: there are too many rankings to search in some seconds." in text
 
 
 @pytest.mark.parametrize(("p", "ap"), [("90%", "95"), ("90 %", "95.0"), ("0.9", "0.95")])
@@ -202,7 +202,7 @@ def test_numbers_in_percent_are_read_so(p, ap):
 
 @pytest.mark.parametrize(("p", "read"), [("1.2", True), ("1.2%", False), ("0.9", False)])
 def test_a_number_above_1_is_said_to_be_read_as_percent(p, read):
-    assert ("Read as percent, being above 1: P@1 1.2." in first_of(QRELS, {"P@1": p})[1]) is read
+    assert ("Above 1, so read as percent: P@1 1.2." in first_of(QRELS, {"P@1": p})[1]) is read
 
 
 @pytest.mark.thorough
@@ -236,7 +236,7 @@ def test_queries_without_a_relevant_document_may_be_left_out():
     assert {each.shared["queries"] for each in grades if not each.lacks_queries} == {
         *("with_relevant", "both_with_relevant", "with_relevant_and_list")
     }
-    said = "Not refuted either: nDCG(dcg='exp-log2')@10, queries with at least one relevant document; "
+    said = "Also not refuted: nDCG(dcg='exp-log2')@10, queries with at least one relevant document; "
     assert said in " ".join(str(result).split())
 
 
@@ -262,7 +262,7 @@ GRADES, TEN = ({"q": {f"d{i}": 1 + i / 99 for i in range(n)}} for n in (11, 10))
         (QRELS, [0.3], "claims must be a mapping"),
         (QRELS, {"P@1": "x"}, "a claim must be a number"),
         (GRADES, {"P@1": "0.3"}, "11 relevant grades, more than 10"),
-        ({"q": {"a": 0}}, {"P@1": "0.3"}, "of the qrels is relevant: AP, .* and Success are 0 anyhow"),
+        ({"q": {"a": 0}}, {"P@1": "0.3"}, "of the qrels is relevant: AP, .* and Success are 0 for every run"),
         ({"q": {"a": 0.5}}, {"P@1": "0.3"}, r"no document .* a grade of 1 or more \(the highest is 0.5\)"),
     ],
 )
@@ -342,7 +342,7 @@ def test_the_command_prints_what_the_function_does():
     assert not {*bm25.named(False)} & {*ours.named(False)}
     assert "in any row" not in text
     assert re.search(r"\n *bm25 +MAP@10 cannot be \S+ given the others ", stdout)
-    assert re.search(rf"\n *ours .* {len(ours.said(False))} of {len(ours.conventions)}\n", stdout)
+    assert re.search(rf"\n *ours .* {len(ours.with_status(False))} of {len(ours.conventions)}\n", stdout)
     assert re.search(r"\n *ours .*\(as GradedAP@10\).* AP@10; as ", stdout)
     stdout, _ = run_cli("possible", "qrels", "--claim", "P@1=0.84", status=1)
     assert "\nRefuted for " in stdout
@@ -351,7 +351,7 @@ def test_the_command_prints_what_the_function_does():
 @pytest.mark.usefixtures("table")
 def test_a_page_says_each_thing_once():
     page, _ = run_cli("possible", "qrels", "--claims", "table.md", "--format", "html")
-    assert page.count("What is refuted is proved") == 1
+    assert page.count("Refuted means proved") == 1
 
 
 @pytest.mark.usefixtures("table")
@@ -369,7 +369,7 @@ def test_other_programs_get_every_convention():
     assert pm.possible("qrels", "table.md").to_polars().to_dicts() == content["claims"]
     lines, told = run_cli("possible", "qrels", "--claims", "table.md", "--format", "csv")
     assert lines.startswith("row,convention,claim,published,")
-    assert "note: a column that is no measure left out: tokens" in told
+    assert "note: 1 column left out, not a measure: tokens" in told
 
 
 # --- names that fix everything ---

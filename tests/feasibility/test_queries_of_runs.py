@@ -81,7 +81,7 @@ def test_the_best_means_of_some_queries_are_those_of_the_best_queries():
     directions = np.random.default_rng(0).normal(size=(20, 3))
     sums = np.sort([each.best(directions)[0] for each in of_each], axis=0)[::-1]
     for n in range(1, 6):
-        found, means = rankings.of_at_least(n / 5).best(directions)
+        found, means = rankings.with_share(n / 5).best(directions)
         assert found == pytest.approx(sums[:n].mean(axis=0), abs=1e-12)
         assert (means * directions).sum(axis=1) == pytest.approx(found, abs=1e-12)
 
@@ -111,9 +111,10 @@ def test_status_headline_json_and_csv_agree(p, status, said, lacking):
     text, _ = run_cli("possible", "ten", "--claim", f"P@1={p}", status=status)
     text = " ".join(text.split())
     assert said in text
-    assert (f"Not refuted with a name, {ONLY} (" in text) is lacking
+    assert (f"Named conventions not refuted, {ONLY} (" in text) is lacking
     assert (ONLY in text) is lacking
-    assert ("What is not refuted only if the run lacks queries is refuted for every run" in text) is lacking
+    refuted = "A convention that is not refuted only if the run lacks queries is refuted for every run with"
+    assert (refuted in text) is lacking
     content = json.loads(
         run_cli("possible", "ten", "--claim", f"P@1={p}", "--format", "json", status=status)[0]
     )
@@ -137,7 +138,7 @@ def test_of_several_conventions_it_is_said_of_how_many():
     )
     assert 0 < n_lacking < n < of
     anyhow, lacking = re.findall(
-        r"Not refuted with a name(?:, only[a-z ]*)?(?: \(\d+ refuted\))?: (.*?)\. ", text
+        r"Named conventions not refuted(?:, only[a-z ]*)?(?: \(\d+ refuted\))?: (.*?)\. ", text
     )
     assert "PerMed standard" in anyhow
     assert lacking.startswith(OF_RUN)
@@ -155,7 +156,7 @@ def test_a_table_says_it_of_each_row():
     assert re.search(r"\n *c .*not a multiple of 1/10 +— +0 of 2\n", text)
     assert "in any row" not in text
     text = " ".join(str(pm.possible("ten", {"a": {"P@1": "0.3333"}, "b": {"P@1": "0.3"}})).split())
-    assert f"Not refuted with a name, in any row, in some {ONLY}: {OF_RUN}; trec_eval 10; BEIR; " in text
+    assert f"Named conventions not refuted in any row, in some {ONLY}: {OF_RUN}; trec_eval 10; BEIR; " in text
     assert "in any row:" not in text
 
 
@@ -212,8 +213,8 @@ def test_named_conventions_that_are_not_tested_are_named():
     qrels = {"q1": {"a": 1}, "q2": dict.fromkeys("abcde", 1)}
     assert said_of("implicit", qrels, {"P@5": "0.1667"}) == ["left out"]
     text = " ".join(str(pm.possible(qrels, {"P@5": "0.1667"})).split())
-    assert re.search(r"further conventions; JSON says why\. Left out with a name: .*OpenSearch;", text)
-    assert "Left out with a name" not in str(pm.possible(qrels, {"GradedAP@5": "0.5"}))
+    assert re.search(r"further conventions; JSON says why\. Named conventions left out: .*OpenSearch;", text)
+    assert "Named conventions left out" not in str(pm.possible(qrels, {"GradedAP@5": "0.5"}))
 
 
 # --- counts ---

@@ -118,8 +118,11 @@ def test_what_was_not_checked_is_neither_refuted_nor_possible(monkeypatch):
     result = pm.possible(qrels, rows)
     text = " ".join(str(result).split())
     assert [row.ok for row in result.rows] == [True, False]
-    assert "0 of 2 rows not refuted for some convention; 1 not refuted, as not all was checked." in text
-    n_open = len(result.rows[0].said(None))
+    assert (
+        "0 of 2 rows not refuted for some convention; 1 not refuted, as not all conventions were checked."
+        in text
+    )
+    n_open = len(result.rows[0].with_status(None))
     assert n_open == len(result.rows[0].conventions)
     assert f" a — — 0 of {n_open}, {n_open} not checked b P@1 0.5 is not a multiple of 1/1 — 0 of " in text
     assert pm.possible(qrels, rows["a"]).ok
@@ -129,4 +132,4 @@ def test_a_row_with_a_sum_above_1_is_read_as_it_stands():
     """The sum of precisions is 3 where three relevant documents are first: no percentage, as P@1 is none."""
     qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(4)}
     [row] = pm.possible(qrels, {"P@1": "1.0000", "MAP@10": "3.0000"}).rows
-    assert {each.convention["AP"]["denominator"] for each in row.said(False)} == {"none"}
+    assert {each.convention["AP"]["denominator"] for each in row.with_status(False)} == {"none"}

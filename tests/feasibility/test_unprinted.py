@@ -47,9 +47,9 @@ def ends_of(claim):
     """Return the least and the most that prints as a claim; of P and Rprec a whole number of hits."""
     kind, _, k = claim.name.partition("@")
     if kind not in ("P", "Rprec"):
-        return claim.anyhow.ends
+        return claim.rounding_or_truncation.ends
     total = len(NUMBERS) * int(k or 6)
-    hits = [n / total for n in range(total + 1) if n / total in claim.anyhow]
+    hits = [n / total for n in range(total + 1) if n / total in claim.rounding_or_truncation]
     return hits[0], hits[-1]
 
 
@@ -204,7 +204,7 @@ def test_a_run_of_few_documents_limits_what_goes_on_below():
 def test_a_depth_is_a_number_of_documents(depth):
     with pytest.raises(pm.InputError, match="depth must be a whole number of at least 1"):
         pm.possible(QRELS, {"P@1": "0.5"}, bound="R@2", depth=depth)
-    with pytest.raises(pm.InputError, match="the depth of runs is that of bounds"):
+    with pytest.raises(pm.InputError, match="the depth of runs is only for bounds"):
         pm.possible(QRELS, {"P@1": "0.5"}, depth=10)
 
 
@@ -237,7 +237,7 @@ def test_a_row_that_is_not_computed_as_usual_is_named_as_it_is():
     assert pm.possible(qrels, row).ok
     found = bound_of(row, "RR(rel=2)@3", qrels)
     assert found.low is None
-    assert found.why.endswith("name measures as they are, such as AP(rel=2)@10")
+    assert found.why.endswith("name measures as they were computed, such as AP(rel=2)@10")
     named = bound_of({"P@3": "1.0000", "AP(rel=2)@3": "0.3333"}, "RR(rel=2)@3", qrels)
     assert (named.low, named.high) == pytest.approx((1 / 3, 1 / 3), abs=2e-4)
 
@@ -253,10 +253,10 @@ def test_too_many_lists_make_bounds_wider_or_none(monkeypatch):
         assert wide.low <= narrow.low + 1e-4
         assert wide.high >= narrow.high - 1e-4
         assert wide.high - wide.low > narrow.high - narrow.low
-        assert "1 bound may be wider than need be, never too narrow" in said(row, bound=hidden)
+        assert "1 bound may be wider than necessary, but never too narrow" in said(row, bound=hidden)
     qrels = {query: {**docs, "n": -1} for query, docs in QRELS.items()}
     found = bound_of(row, "VariantNDCG(negative='keep')@4", qrels)
-    assert found.why == "there are more lists than can be looked at in some seconds"
+    assert found.why == "there are too many rankings to search in some seconds"
 
 
 def test_without_effort_bounds_are_wider(monkeypatch):
@@ -266,7 +266,7 @@ def test_without_effort_bounds_are_wider(monkeypatch):
     wide = bound_of(row, "AP@4")
     assert wide.low <= narrow.low <= narrow.high <= wide.high
     assert wide != narrow
-    assert "1 bound may be wider than need be" in said(row, bound="AP@4")
+    assert "1 bound may be wider than necessary" in said(row, bound="AP@4")
 
 
 def test_a_claim_that_takes_too_many_lists_is_left_out(monkeypatch):
@@ -276,7 +276,7 @@ def test_a_claim_that_takes_too_many_lists_is_left_out(monkeypatch):
     row = {"P(rel=1)@1": "0.50", "VariantNDCG(negative='keep')@9": "0.40"}
     found = bound_of(row, "Success@1", qrels)
     assert (found.low, found.high) == pytest.approx((0.5, 0.5), abs=1e-4)
-    assert "1 bound may be wider than need be" in said(row, qrels, bound="Success@1")
+    assert "1 bound may be wider than necessary" in said(row, qrels, bound="Success@1")
 
 
 @pytest.mark.parametrize(

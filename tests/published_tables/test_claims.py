@@ -48,7 +48,12 @@ LOOSE = [
 @pytest.mark.parametrize(("name", "measure", "cutoffs"), LOOSE)
 def test_loose_names_are_read(name, measure, cutoffs):
     [[claim]] = parse_claims([{name: "0.5"}])
-    assert (claim.name, claim.measure, claim.cutoffs, claim.is_fixed) == (name, measure, cutoffs, False)
+    assert (claim.name, claim.measure, claim.cutoffs, claim.is_fully_specified) == (
+        name,
+        measure,
+        cutoffs,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
     text = f"{value:.0f}" if typed.startswith("Num") else f"{value:.4f}"
     result = pm.audit(qrels, run, {name: text})
     [trial] = result.trials
-    assert trial.claim.is_fixed
+    assert trial.claim.is_fully_specified
     assert result.answers[0].changes == []
     assert trial.value(result.answers[0].convention) == pytest.approx(value, abs=1e-12)
     assert trial.typed(result.answers[0].convention) == str(measure)

@@ -29,18 +29,18 @@ def in_markdown(*lines):
 OF_GPT_4 = {("GPT-4", ""): {"P@1": "0.96", "MAP@5": "0.94"}, ("Ours", ""): {"P@1": "0.95", "MAP@5": "0.92"}}
 TURNED = {
     "text in a column of changes": (["Metric,GPT-4,Ours,Change", "P@1,0.96,0.95,up", "MAP@5,0.94,0.92,up"],
-        "no value, left out: up (Change, P@1), up (Change, MAP@5)"),
+        "cells left out, not values: up (Change, P@1), up (Change, MAP@5)"),
     "text before the numbers": (["Metric,Note,GPT-4,Ours", "P@1,main,0.96,0.95", "MAP@5,too,0.94,0.92"],
-        "no value, left out: main (Note, P@1), too (Note, MAP@5)"),
+        "cells left out, not values: main (Note, P@1), too (Note, MAP@5)"),
     "text between the numbers": (["Metric,GPT-4,Better,Ours", "P@1,0.96,yes,0.95", "MAP@5,0.94,yes,0.92"],
-        "no value, left out: yes (Better, P@1), yes (Better, MAP@5)"),
+        "cells left out, not values: yes (Better, P@1), yes (Better, MAP@5)"),
     "the measures at the right": (["GPT-4,Ours,Metric", "0.96,0.95,P@1", "0.94,0.92,MAP@5"], None),
     "the measures in the middle": (["GPT-4,Metric,Ours", "0.96,P@1,0.95", "0.94,MAP@5,0.92"], None),
     "marks": ([" ,**GPT-4**,Ours†", "P@1,**0.96**†,0.95*", "MAP@5,0.94,0.92 ± 0.1"], None),
     "differences": (["Metric,GPT-4,Ours,Δ", "P@1,0.96,0.95,-1%", "MAP@5,0.94,0.92,-2%"],
-        "no value, left out: -1% (Δ, P@1), -2% (Δ, MAP@5)"),
+        "cells left out, not values: -1% (Δ, P@1), -2% (Δ, MAP@5)"),
     "other rows": (["Metric,GPT-4,Ours", "P@1,0.96,0.95", "Latency,12 ms,9", "MAP@5,0.94,0.92"],
-        "a column that is no measure left out: Latency"),
+        "1 column left out, not a measure: Latency"),
     "two columns of measures": ([" , ,GPT-4,Ours", "P,@1,0.96,0.95", "MAP,@5,0.94,0.92"], None),
 }  # fmt: skip
 
@@ -71,7 +71,7 @@ ANYWHERE = {
 
 @pytest.mark.parametrize(("text", "left_out"), ANYWHERE.values(), ids=ANYWHERE)
 def test_the_column_of_runs_may_stand_anywhere(tmp_path, text, left_out):
-    note = [f"a column that is no measure left out: {left_out}"] if left_out else []
+    note = [f"1 column left out, not a measure: {left_out}"] if left_out else []
     assert read(tmp_path, text) == (OF_BM25, note)
 
 
@@ -94,8 +94,8 @@ def test_numbers_and_cutoffs_are_no_names(tmp_path, text, said):
     with pytest.raises(pm.InputError) as caught:
         read(tmp_path, text)
     assert str(caught.value) == (
-        f"{tmp_path / 'paper.csv'}:1: no text names the rows, and numbers and cutoffs are no names (found "
-        f'{said}). Write them with letters, such as "run 40", or write run above the column of their names'
+        f"{tmp_path / 'paper.csv'}:1: no text names the rows; numbers and cutoffs are not names (found "
+        f'{said}). Write names with letters, such as "run 40", or the title run above the column of names'
     )
 
 
@@ -221,7 +221,7 @@ def test_what_is_no_count_of_queries_is_left_out_and_said(tmp_path, cell):
     path.write_text(f"Model;Queries;P@1\nbm25;{cell};0.5\n")
     read = read_claims_file(path)
     assert [(row.labels, row.topics) for row in read.rows] == [(["bm25"], None)]
-    assert read.notes == ["a column that is no measure left out: Queries"]
+    assert read.notes == ["1 column left out, not a measure: Queries"]
 
 
 def test_means_over_other_queries_are_tested_over_as_many(tmp_path):
@@ -233,7 +233,7 @@ def test_means_over_other_queries_are_tested_over_as_many(tmp_path):
         assert result.ok is ok
         text = str(result.report())
         assert ("or any as many as the table says" in text) is (n < 48)
-        note = f"here: over {n} of the 48 queries, as the table says; any of them may be those"
+        note = f"here: means over {n} of the 48 queries, as the table says; these may be any of them"
         assert result.notes == ([note] if n < 48 else [])
     assert "P@1 0.3333 is not a multiple of 1/10" in text
 

@@ -227,7 +227,7 @@ def meaning(part, name, number):
     cutoff = claim.cutoffs[0]
     if isinstance(cutoff, tuple):
         cutoff = "/".join(map(str, dict.fromkeys(cutoff)))
-    measure = claim.measure if claim.is_fixed or cutoff is None else f"{claim.measure}@{cutoff}"
+    measure = claim.measure if claim.is_fully_specified or cutoff is None else f"{claim.measure}@{cutoff}"
     return f"{part}:{measure}" if part else measure
 
 
@@ -384,7 +384,7 @@ def test_why_no_column_is_read_is_said(tmp_path):
         read(tmp_path, "paper.md", "| run | P@1 |\n|---|---|\n")
     with pytest.raises(pm.InputError, match="no row has a claim"):
         read(tmp_path, "paper.csv", "run,P@1\na,-\n")
-    with pytest.raises(pm.MeasureError, match="what nDCG has to do with k≤5 is not understood"):
+    with pytest.raises(pm.MeasureError, match="the cutoff of nDCG is not clear from k≤5"):
         read(tmp_path, "paper.csv", "run,nDCG\n,k≤5\na,0.1\n")
     with pytest.raises(pm.MeasureError, match="ERR divided by the ERR of the ideal list is not computed"):
         pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"nERR@10": "0.5"})
@@ -394,7 +394,7 @@ def test_why_no_column_is_read_is_said(tmp_path):
 def test_percent_behind_a_cutoff_is_asked_for(tmp_path, name):
     question = "may be a number in percent, or the measure within a share of the list"
     _, [left_out, asked] = read(tmp_path, "paper.csv", f"run,{name},MAP@5\na,0.2,0.3\n")
-    assert left_out.endswith(f"left out: {name}")
+    assert left_out == f"1 column left out, not a measure: {name}"
     hint = "Write NDCG@10 (%) for values in percent; a share of the list cannot be a cutoff"
     assert asked == f"{name!r} {question}. {hint}"
     with pytest.raises(pm.MeasureError, match=question):

@@ -30,8 +30,8 @@ def counted(path, known):
         for row in claims.rows
         for name, number in texts_in(row).items()
     }
-    columns = " ".join(note for note in claims.notes if "no measure" in note)
-    cells = " ".join(note for note in claims.notes if "no value" in note)
+    columns = " ".join(note for note in claims.notes if "left out, not" in note and "column" in note)
+    cells = " ".join(note for note in claims.notes if "not values" in note)
     count = Counter("right" if expected.get(key) == number else "wrong" for key, number in read.items())
     for run, _, name in (key for key in known if (*key[:2], measure_of(key[2])) not in read):
         count["refused" if name in columns or f"({run}, {name})" in cells else "silent"] += 1
@@ -62,12 +62,12 @@ CUT = {
     "another number of them": (
         "Model;MAP@1/3/5\na;0.5 / 0.4\nb;0.1/0.2/0.3\n",
         {"b": {"MAP@1": "0.1", "MAP@3": "0.2", "MAP@5": "0.3"}},
-        "no value, left out: 0.5 / 0.4 (a, MAP@1), 0.5 / 0.4 (a, MAP@3), 0.5 / 0.4 (a, MAP@5)",
+        "cells left out, not values: 0.5 / 0.4 (a, MAP@1), 0.5 / 0.4 (a, MAP@3), 0.5 / 0.4 (a, MAP@5)",
     ),
     "one number": (
         "Model;P@1/5\na;0.5\nb;0.1/0.2\n",
         {"b": {"P@1": "0.1", "P@5": "0.2"}},
-        "no value, left out: 0.5 (a, P@1), 0.5 (a, P@5)",
+        "cells left out, not values: 0.5 (a, P@1), 0.5 (a, P@5)",
     ),
     "one missing": ("Model;P@{1,5}\na;0.5 / -\nb;\n", {"a": {"P@1": "0.5"}}, None),
     "measures": ("Model;P@1/R@5 (%)\na;50 / 40\n", {"a": {"P@1 (%)": "50", "R@5 (%)": "40"}}, None),
@@ -126,7 +126,7 @@ def test_what_is_left_out_of_blocks_is_said_once(tmp_path):
     (tmp_path / "paper.csv").write_text("Rank,Team,Run,MAP\n1,A,a,.1\n2,A,b,.2\n3,B,a,.3\n")
     claims = read_claims_file(tmp_path / "paper.csv")
     assert [(row.label, row.part) for row in claims.rows] == [("a", "A"), ("b", "A"), ("a", "B")]
-    assert claims.notes == ["a column that is no measure left out: Rank"]
+    assert claims.notes == ["1 column left out, not a measure: Rank"]
 
 
 @pytest.mark.parametrize("cell", ["0,41 (±0,02)", "0,41 ± 0,02", "0,41 (+0,02)", "0,41 (0,02)"])
@@ -144,7 +144,7 @@ def test_what_is_beside_a_measure_is_not_read_as_it(tmp_path, title):
     (tmp_path / "paper.csv").write_text(f"run,MAP@5,{title}\na,0.1,0.2\n")
     claims = read_claims_file(tmp_path / "paper.csv")
     assert [texts_in(row) for row in claims.rows] == [{"MAP@5": "0.1"}]
-    assert claims.notes == [f"a column that is no measure left out: {title}"]
+    assert claims.notes == [f"1 column left out, not a measure: {title}"]
 
 
 def test_a_year_is_no_cutoff(tmp_path):
@@ -161,7 +161,7 @@ def test_of_many_or_long_titles_that_are_left_out_the_first_are_shown(tmp_path):
     (tmp_path / "paper.csv").write_text(f"run,P@1,{','.join(titles)}\na,0.5{',7' * 20}\n")
     [note] = read_claims_file(tmp_path / "paper.csv").notes
     shown = ["x" * 79 + "…", *titles[1:10], "..."]
-    assert note == f"20 columns that are no measures left out: {', '.join(shown)}"
+    assert note == f"20 columns left out, not measures: {', '.join(shown)}"
 
 
 NEIGHBOURS = {

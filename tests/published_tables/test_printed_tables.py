@@ -82,13 +82,13 @@ def test_columns_below_one_heading_are_chosen(paper):
             pm.InputError, match=r"no columns are below '.*' \(found DL19 and DL21 \(passage\)\)"
         ):
             read_claims_file(path, columns)
-    with pytest.raises(pm.InputError, match="columns chooses those of a file"):
+    with pytest.raises(pm.InputError, match="columns chooses columns of a file"):
         pm.possible(SAMPLE.qrels, {"P@1": 0.5}, columns="DL19")
     [row] = pm.possible(SAMPLE.qrels, path, columns="DL21").rows
     assert [claim.text for claim in row.claims] == ["43.75"]
     text, _ = run_cli("possible", "permed-sample", "--claims", str(path), "--columns", "DL21")
     assert "P@1 43.75" in text
-    with pytest.raises(pm.InputError, match="--columns chooses those of --claims FILE"):
+    with pytest.raises(pm.InputError, match="--columns chooses columns of --claims FILE"):
         run_cli("possible", "permed-sample", "--claim", "P@1=0.5", "--columns", "DL19")
 
 
@@ -104,7 +104,7 @@ def test_what_columns_of_hits_tell_is_of_those_below_one_heading(paper):
     note = "rows of several parts of the file (DL19 and DL20) are all tested on these qrels; choose some by "
     assert [each.startswith(note) for each in both.notes] == [True]
     assert (first.counts, first.notes) == (both.counts[:1], [])
-    assert "all 7 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75" in first.counts[0]
+    assert "all 7 rows are multiples of 1/750, as P@15 over 50 topics or P@10 over 75" in first.counts[0]
     named = paper(path.read_text().replace("sys0", "ours").replace(",0.1884", ","), "named.csv")
     assert pm.audit(qrels, {"ours": run}, named).counts == first.counts
     explained = paper(named.read_text().replace("0.3067", "0.1000"), "explained.csv")
@@ -181,7 +181,7 @@ def test_columns_of_pasted_text_that_are_not_clear_are_refused_with_the_line(pap
 
 @pytest.mark.parametrize("lines", [["P@1 64.58", "MAP@10 46.65"], ["BM25  0.45  0.33", "DPR   0.50  0.40"]])
 def test_pasted_numbers_without_headings_are_refused(paper, lines):
-    with pytest.raises(pm.InputError, match=r"paper.txt:1: the first line has the headings of .*found '"):
+    with pytest.raises(pm.InputError, match=r"paper.txt:1: the first line must have headings.*found '"):
         read_claims_file(paper("\n".join(lines), "paper.txt"))
     of_runs = "BM25" in lines[0]
     heading = "System  P@1  MAP@10" if of_runs else "measure BM25"
@@ -202,7 +202,7 @@ def test_other_delimiters_than_blanks_are_seen_first(paper):
 
 def test_a_row_is_about_the_run_with_its_name_only(paper):
     path = paper("run,NDCG@10\nours,0.679\n", "paper.csv")
-    with pytest.raises(pm.InputError, match=r"no row is about one of the runs bm25 \(found ours\)"):
+    with pytest.raises(pm.InputError, match=r"no row is named like a run \(runs: bm25; rows: ours\)"):
         pm.audit(SAMPLE.qrels, {"bm25": RUNS["bm25"]}, path)
     assert pm.audit(SAMPLE.qrels, {"ours": RUNS["bm25"]}, path).ok
 
@@ -248,7 +248,7 @@ def test_a_change_may_be_rounded_half_up_or_half_down(paper):
 
 def test_a_text_in_a_column_of_changes_is_left_out_and_said(paper):
     read = read_claims_file(paper(TABLE.format("Δ", "-", "n.s.", "-0.1458")))
-    assert read.notes == ["no value, left out: n.s. (tfidf, Δ)"]
+    assert read.notes == ["cells left out, not values: n.s. (tfidf, Δ)"]
     assert list(changes_in(read.rows)) == ["Δ (1 number): points of P@1 against bm25"]
 
 
@@ -256,7 +256,7 @@ def test_changes_beside_numbers_do_not_matter_and_rows_of_changes_are_no_claims(
     text = "run,NDCG@10,MAP@10\ntfidf,0.6135,0.3790\nbm25,0.6788 (+10.6%),0.4665 ↑23.1%\nΔ,+0.0653,0.0875\n"
     read = read_claims_file(paper(text, "paper.csv"))
     assert [row.claims["MAP@10"].text for row in read.rows] == ["0.3790", "0.4665"]
-    assert read.notes == ["no value, left out: +0.0653 (Δ, NDCG@10), 0.0875 (Δ, MAP@10)"]
+    assert read.notes == ["cells left out, not values: +0.0653 (Δ, NDCG@10), 0.0875 (Δ, MAP@10)"]
     assert list(changes_in(read.rows)) == []
 
 
@@ -286,7 +286,7 @@ def test_intervals_and_p_values_are_no_measures(paper):
     text = 'run,NDCG@10,95% CI,p\nlsa,"0.6060 [0.51, 0.72]","[0.51, 0.72]",0.01\nbm25,0.6788,-,< 0.05\n'
     result = pm.audit(SAMPLE.qrels, RUNS, paper(text, "paper.csv"))
     assert result.ok
-    assert result.notes == ["2 columns that are no measures left out: 95% CI, p"]
+    assert result.notes == ["2 columns left out, not measures: 95% CI, p"]
     below = "<table><tr><th rowspan=2>run<th colspan=3>NDCG@10<tr><th>mean<th>CI<th>p-value"
     below += "<tr><td>bm25<td>0.6788<td>0.56<td>0.01</table>"
     assert [texts_in(row) for row in read_claims_file(paper(below, "below.html")).rows] == [
@@ -298,7 +298,7 @@ def test_intervals_and_p_values_are_no_measures(paper):
 def test_cells_without_a_number_are_named_up_to_ten(paper, n, end):
     path = paper("run,P@1,P@2\n" + "".join(f"{row},x,0.5\n" for row in range(n)), "paper.csv")
     [note] = read_claims_file(path).notes
-    assert note.startswith("no value, left out: x (0, P@1), ")
+    assert note.startswith("cells left out, not values: x (0, P@1), ")
     assert note.endswith(end)
 
 

@@ -60,6 +60,6 @@ def test_a_published_table_is_explained(data, tmp_path):
     result = pm.audit(data / "litsearch" / "query_to_texts.jsonl", runs, path)
     assert result.ok
     assert result.best[0].changes == ["cutoff of F1: 10 for precision, 20 for recall (not: 10)"]
-    assert result.notes == ["a column that is no measure left out: tokens"]
+    assert result.notes == ["1 column left out, not a measure: tokens"]
     found = {name: tuple(each.claim.text for each in result.trials if each.row == name) for name in table}
     assert found == table

@@ -23,12 +23,12 @@ def counts(rng, n, total):
 @pytest.mark.parametrize(
     ("name", "total", "said"),
     [
-        ("P@10", 450, "all 20 rows are whole numbers of 450, as P@9 over 50 topics or P@10 over 45 topics"),
-        ("P@10 (%)", 750, "20 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics"),
-        ("P@10", 250, "all 20 rows are whole numbers of 250, as P@5 over 50 topics or P@10 over 25 topics"),
-        ("Success@5", 43, "all 20 rows are whole numbers of 43, as Success over 43 topics"),
-        ("P@1", 45, "no whole number of 50: all 20 rows are whole numbers of 45, as P@1 over 45 topics"),
-        ("Coverage@10", 50, "Coverage@10: all 20 rows are whole numbers of 50, as Coverage over 50 topics"),
+        ("P@10", 450, "all 20 rows are multiples of 1/450, as P@9 over 50 topics or P@10 over 45 topics"),
+        ("P@10 (%)", 750, "20 rows are multiples of 1/750, as P@15 over 50 topics or P@10 over 75 topics"),
+        ("P@10", 250, "all 20 rows are multiples of 1/250, as P@5 over 50 topics or P@10 over 25 topics"),
+        ("Success@5", 43, "all 20 rows are multiples of 1/43, as Success over 43 topics"),
+        ("P@1", 45, "not a multiple of 1/50: all 20 rows are multiples of 1/45, as P@1 over 45 topics"),
+        ("Coverage@10", 50, "Coverage@10: all 20 rows are multiples of 1/50, as Coverage over 50 topics"),
     ],
 )  # fmt: skip
 def test_a_column_tells_its_cutoff_and_topics(name, total, said):
@@ -55,13 +55,14 @@ def test_numbers_that_can_be_shares_are_those_that_shares_print_as(total, digits
     numbers = [n / Decimal(10**digits) for n in range(10**digits + 1)]
     texts = [f"{100 * n:.{digits - 2}f}%" if percent else f"{n:.{digits}f}" for n in numbers]
     claims = parse_claims([{"P@1": text} for text in texts])
-    assert {claim.text for [claim] in claims if claim.anyhow.counts(total)} == printed
+    assert {claim.text for [claim] in claims if claim.rounding_or_truncation.counts(total)} == printed
 
 
 @pytest.mark.parametrize(("total", "digits", "n"), [(500, 3, 501), (597, 4, 926), (250, 4, 251), (50, 2, 51)])
 def test_so_many_numbers_can_be_shares(total, digits, n):
     numbers = [
-        RoundingInterval.anyhow(Decimal(each).scaleb(-digits), digits) for each in range(10**digits + 1)
+        RoundingInterval.rounding_or_truncation(Decimal(each).scaleb(-digits), digits)
+        for each in range(10**digits + 1)
     ]
     assert sum(len(each.counts(total)) > 0 for each in numbers) == n
 
@@ -71,7 +72,7 @@ def test_so_many_numbers_can_be_shares(total, digits, n):
 )
 def test_a_share_is_cut_off_to_no_number_that_is_smaller_by_a_whole_digit(text, counts):
     [[claim]] = parse_claims([{"P@10": text}])
-    assert list(claim.anyhow.counts(500)) == counts
+    assert list(claim.rounding_or_truncation.counts(500)) == counts
 
 
 @pytest.mark.parametrize(
@@ -147,9 +148,9 @@ def test_rows_that_say_their_topics_are_counted_over_these():
     rng = np.random.default_rng(11)
     rows = column("P@10", counts(rng, 20, 750))
     [told] = wholes_by_part((("", None, row) for row in rows), 60)
-    assert (told.said, told.total, told.is_as_said) == (600, 750, False)
+    assert (told.heading_total, told.total, told.matches_heading) == (600, 750, False)
     [as_said] = wholes_by_part((("", 75, row) for row in rows), 60)
-    assert (as_said.said, as_said.total, as_said.is_as_said) == (750, 750, True)
+    assert (as_said.heading_total, as_said.total, as_said.matches_heading) == (750, 750, True)
 
 
 @pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
@@ -161,19 +162,19 @@ def test_numbers_that_were_cut_are_over_the_topics_of_the_heading(cutoff, topics
         for noise in (0, 1e-9):  # 0.29 * 100 is cut to 28
             cut = np.floor(values * 10**digits * (1 - noise)) / 10**digits
             wholes = list(wholes_in(column(f"P@{cutoff}", cut, digits), topics))
-            assert all(whole.is_as_said for whole in wholes)
+            assert all(whole.matches_heading for whole in wholes)
 
 
 def test_a_column_that_was_cut_tells_its_topics_too():
     values = np.floor(1e4 * counts(np.random.default_rng(0), 40, 430)) / 1e4
     [whole] = wholes_in(column("P@10", values), 50)
     assert (whole.total, whole.topics, whole.is_cut) == (430, (43,), True)
-    assert "all 40 rows are whole numbers of 430 if they were cut and not rounded, as P@10 over 43" in str(
+    assert "all 40 rows are multiples of 1/430 if they were cut and not rounded, as P@10 over 43" in str(
         whole
     )
     noisy = [f"{value:.4f}" for value in values] + ["0.4999"]  # 215 of 430, and a little less by the sum
     [whole] = wholes_in(parse_claims([{"P@10": text} for text in noisy]), 50)
-    assert "all 41 rows are whole numbers of 430 if they were cut" in str(whole)
+    assert "all 41 rows are multiples of 1/430 if they were cut" in str(whole)
     [whole] = wholes_in(column("P@10", counts(np.random.default_rng(0), 40, 430)), 50)
     assert (whole.total, "cut" in str(whole)) == (430, False)
 
@@ -183,7 +184,7 @@ def test_a_mistyped_number_does_not_hide_the_others():
     [whole] = wholes_in(rows, 50)
     assert (whole.total, str(whole)) == (
         500,
-        "P@10: 30 of 31 rows are whole numbers of 500 (not 0.3067), as P@10 over 50 topics",
+        "P@10: 30 of 31 rows are multiples of 1/500 (not 0.3067), as P@10 over 50 topics",
     )
 
 
@@ -193,7 +194,7 @@ def test_a_mistyped_number_does_not_hide_the_others():
 def test_numbers_that_are_no_whole_numbers_are_named_up_to_three(n, said):
     others = [0.3067, 0.1467, 0.4533, 0.7733, 0.9467][:n]
     [whole] = wholes_in(column("P@10", [*counts(np.random.default_rng(2), 60, 500), *others]), 50)
-    assert f" of {60 + n} rows are whole numbers of 500 (not {said}), as P@10" in str(whole)
+    assert f" of {60 + n} rows are multiples of 1/500 (not {said}), as P@10" in str(whole)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
         assert list(wholes_in(column(f"P@{k}", rng.random(rows), digits), n)) == []
         assert list(wholes_in(column(f"P@{k}", low + rng.random(rows) / 10, digits), n)) == []
         assert all(
-            each.is_as_said for each in wholes_in(column(f"P@{k}", counts(rng, rows, k * n), digits), n)
+            each.matches_heading for each in wholes_in(column(f"P@{k}", counts(rng, rows, k * n), digits), n)
         )
 
 
@@ -240,7 +241,7 @@ def test_the_audit_says_so_of_a_column_that_nothing_explains():
         table = {name: {"P@10": f"{value:.4f}"} for name, value in zip(runs, column, strict=True)}
         said.append(pm.audit(qrels, runs, table).counts)
     [[line], nothing] = said
-    assert "all 9 rows are whole numbers of 750, as P@15 over 50 topics or P@10 over 75 topics" in line
+    assert "all 9 rows are multiples of 1/750, as P@15 over 50 topics or P@10 over 75 topics" in line
     assert nothing == []
 
 
