@@ -51,7 +51,7 @@ _CUTOFF = re.compile(
 _TWO_CUTOFFS = re.compile(r"(?P<word>.*?)[ _@(]*(?P<p>[0-9]{1,9}) *[/,] *(?P<r>[0-9]{1,9})\)?")
 _LONGEST_HEADING = 60
 """Maximum length of a title that names a measure."""
-_AMBIGUOUS = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
+_NEEDS_AT = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
 """Letters that name a measure only before an @: S1 may be a system or a step, and Q1 a query."""
 ABOVE_1 = ("AP", "nDCG")
 """The measures that can be above 1 under some options, for example without a denominator; others cannot."""
@@ -120,7 +120,7 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
         raise MeasureError(problem, hint=unsupported_hint(name))
     name = drop_candidate_count(name)
     word, cutoff = split(name)
-    if _AMBIGUOUS.fullmatch(name):
+    if _NEEDS_AT.fullmatch(name):
         raise MeasureError(f"no measure is known by the name {name!r}", hint=f"Write {name[0]}@10")
     measure = _MEANING.get(word)
     two = _TWO_CUTOFFS.fullmatch(name) if measure is None and len(name) <= _LONGEST_HEADING else None

@@ -1,4 +1,4 @@
-"""Bounds against all rankings of a few documents: every mean that can be reached."""
+"""Compare bounds with all rankings of a few documents: every mean that can be reached."""
 
 import random
 from functools import cache
@@ -32,7 +32,7 @@ def qrels_of(grades):
 
 
 def rankings_of(n_documents, deepest):
-    """Yield each way to place some documents on the first ranks."""
+    """Yield each placement of some documents on the first ranks."""
     for n in range(n_documents + 1):
         for documents in permutations(range(n_documents), n):
             for ranks in product(range(1, deepest + 1), repeat=n):
@@ -42,7 +42,7 @@ def rankings_of(n_documents, deepest):
 
 @cache
 def all_rankings(grades, policy, deepest):
-    """Return the labels of a policy, all rankings of each query, and the query of each."""
+    """Make the labels of a policy, all rankings of each query, and the query of each ranking."""
     qrels, run = {}, {}
     for q, of_query in enumerate(grades):
         for i, ranks in enumerate(rankings_of(len(of_query), deepest)):
@@ -57,7 +57,7 @@ def all_rankings(grades, policy, deepest):
 
 
 def reachable(grades, convention, claims, deepest):
-    """Return the values of all rankings of each query: an array for each, with a row for each ranking."""
+    """Compute the values of all rankings: for each query an array with a row for each ranking."""
     labels, rankings, query = all_rankings(tuple(grades), shared_by_all(convention)["labels"], deepest)
     columns = []
     for claim in claims:
@@ -104,7 +104,7 @@ def row_of(names):
 
 
 def every_convention(names):
-    """Return the claims of a row, and the conventions with bounds that count all queries."""
+    """Make the claims of a row, and the conventions with bounds that count all queries."""
     claims = row_of(names)
     policies = label_policies(Judgments.of(qrels_of(GRADES)))
     found = [
@@ -117,7 +117,7 @@ def every_convention(names):
 
 
 def deeper_than_exact(convention, claims):
-    """Return whether several measures go on below all ranks that are looked at: bounds are wider then."""
+    """Check whether several measures go on below all searched ranks; then bounds are wider."""
     return [convention[claim.measure][CUTOFF_OF + claim.name] for claim in claims].count(None) > 1
 
 
@@ -188,7 +188,7 @@ def test_what_no_mixture_reaches_is_called_impossible_close_to_the_edge(monkeypa
 
 @pytest.mark.parametrize("levels", [(1,), (1, 2)], ids=str)
 def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
-    """With three documents of grades 1 and 2 each, only how many relevant ones stand above a rank counts."""
+    """With three documents each of grades 1 and 2, only the number of relevant ones above a rank counts."""
     grades = [(2, 2, 2, 1, 1, 1), (2, 1), (2, 2, 1, 1)]
     claims = row_of(("P@1", "MAP@2", "nDCG@2"))
     weights = "binary" if len(levels) > 1 else "half"
@@ -202,7 +202,7 @@ def test_grades_that_fill_all_ranks_may_be_counted_together(levels):
 
 @pytest.mark.parametrize("most", [0, 40, 100, 10_000])
 def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
-    """What stands below them is bounded apart, so the sums may be too high, never too low."""
+    """The ranks below are bounded separately, so the sums may be too high, never too low."""
     monkeypatch.setattr("permed_measures.feasibility.bounds.MOST_STEPS", most)
     claims = row_of(("P@1", "MAP@3", "nDCG@3"))
     losing = Example(GRADES, convention_of(claims, {"negative": "keep"}), claims).rankings
@@ -220,7 +220,7 @@ def test_with_too_many_states_fewer_ranks_are_looked_at(monkeypatch, most):
 
 
 def test_deep_lists_are_bounded_by_what_may_stand_below():
-    """Of AP without a cutoff, only what follows below the other cutoffs is not looked at rank by rank."""
+    """Only the ranks of AP below all other cutoffs are not searched one by one."""
     claims = row_of(["MAP", "P@10"])
     policies = label_policies(Judgments.of(qrels_of([[1] * 300] * 3)))
     rankings = Conventions(policies).group(convention_of(claims), claims).rankings
@@ -239,7 +239,7 @@ def test_deep_lists_are_bounded_by_what_may_stand_below():
     ],
 )
 def test_so_many_ranks_are_looked_at_one_by_one(names, depth):
-    """One measure may go on below, unless documents lose; where more have no end, 20 ranks are enough."""
+    """One measure may go on below, without negative weights; if more have no end, 20 ranks are searched."""
     claims = row_of(names)
     group = Conventions(label_policies(Judgments.of(qrels_of(GRADES)))).group(convention_of(claims), claims)
     assert len(group.rankings.values) == depth
@@ -255,7 +255,7 @@ def test_intervals_meet_where_they_have_a_number_in_common():
 
 
 def test_means_that_are_counts_are_told_by_what_they_are_parts_of():
-    """With 2 and 3 relevant documents recall goes in sixths; with 1 to 12, in too many steps to help."""
+    """With 2 and 3 relevant documents recall has steps of 1/6; with 1 to 12 it has too many steps."""
 
     def total(name, grades, **options):
         claims = row_of([name])

@@ -1,4 +1,4 @@
-"""Which printed differences are surely significant: against adversarial runs; what is said of the rest."""
+"""Test surely significant differences against adversarial runs, and the reasons for all others."""
 
 import csv
 import io
@@ -24,11 +24,11 @@ from permed_measures.engine.groups import factorized
 from permed_measures.feasibility.differences import Units, _rounded_up, least_t
 
 CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
-"""The values of two runs for a query: by mixtures of these D² is as large as it can be."""
+"""The values of two runs for a query: mixtures of these make D² as large as possible."""
 
 
 def adversary(higher, lower, n):
-    """Return the t of the mixture of values that makes the mean of D² as large as the means allow."""
+    """Compute t for the mixture of values with the largest mean of D² that the means allow."""
     inside = np.array([[x, y] for x in np.linspace(0, 1, 6) for y in np.linspace(0, 1, 6)])
     values = np.vstack([CORNERS, inside])
     squares = (values[:, 0] - values[:, 1]) ** 2
@@ -47,7 +47,7 @@ def test_no_mixture_of_values_has_a_smaller_t_and_one_has_it(n):
 
 
 def of_counts(both, first, second, neither):
-    """Return the values of two runs, 0 or 1, of so many queries each."""
+    """Make the values of two runs, 0 or 1, from the number of queries of each kind."""
     return np.repeat(CORNERS[[3, 2, 1, 0]], [both, first, second, neither], axis=0).T
 
 
@@ -64,7 +64,7 @@ def test_the_bound_by_clusters_is_reached_where_turns_of_a_conversation_are_alik
 
 
 def random_pair(rng, n):
-    """Return the values of two runs: of hits, of any values, near each other or not."""
+    """Draw the values of two runs: hits or any values, near each other or not."""
     kind, lift = rng.integers(4), rng.uniform(-0.5, 0.5)
     x = rng.beta(*rng.uniform(0.1, 3, 2), n)
     y = np.clip(x + lift + rng.normal(0, 0.1, n), 0, 1) if kind % 2 else rng.beta(*rng.uniform(0.1, 3, 2), n)
@@ -95,7 +95,7 @@ def test_without_difference_variance_or_a_second_unit():
 
 
 def adversary_below(ceilings, higher, lower):
-    """Return the largest mean of D² of mixtures, in each query, of the corners below its ceiling."""
+    """Compute the largest mean of D² over mixtures, in each query, of the corners below its ceiling."""
     n, corners = len(ceilings), np.array([corner * c for c in ceilings for corner in CORNERS])
     of_query = np.kron(np.eye(n), np.ones(4))
     found = linprog(
@@ -223,13 +223,13 @@ def test_what_a_reason_advises_is_decided(measure, numbers, grade):
 
 
 def test_the_least_favourable_reading_counts():
-    """Of 0.9 beside 53.57 nobody knows whether it is in percent."""
+    """0.9 beside 53.57 may be in percent or not."""
     [pair] = pairs_of({"r0": {"P@1": "0.9"}, "r1": {"P@1": "53.57"}}).values()
     assert (pair.verdict, pair.why) == ("not decided", "the means may be the same")
 
 
 def test_a_measure_that_is_named_whole_has_its_ceilings():
-    """P@10 of one relevant document is at most 0.1 if it is divided by 10: a loose name does not say so."""
+    """With one relevant document P@10 is at most 0.1 if it is divided by 10; a loose name may not be."""
     [loose] = pairs_of(rows("0.0700", "0.0500", measure="P@10")).values()
     assert loose.verdict == "not decided"
     [whole] = pairs_of(rows("0.0700", "0.0500", measure="P(rel=1)@10")).values()
@@ -359,7 +359,7 @@ def test_clusters_are_those_of_differences():
 
 
 def test_the_guide_says_how_far_rows_are_apart():
-    """Its commands are run with those of the other pages."""
+    """Another test runs its commands, with those of the other pages."""
     path = Path(__file__).parents[2] / "notebooks" / "guide" / "what-tables-tell.md"
     page = " ".join(path.read_text(encoding="utf-8").split())
     said = re.search(

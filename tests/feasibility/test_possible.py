@@ -1,4 +1,4 @@
-"""What is said of published rows without any run: known outcomes, counts, readings, errors, reports."""
+"""Test `possible`: known outcomes, counts, readings of numbers, errors, and reports."""
 
 import json
 import re
@@ -119,7 +119,7 @@ def test_a_count_may_be_cut_off(text, counts):
 
 
 def test_ranges_are_those_that_follow_by_hand():
-    """With 9 of 10 first documents relevant, and one more of each query, AP is half of that at least."""
+    """Nine of ten queries have a relevant first document, and one more each: AP is at least half of 0.9."""
     result = pm.possible(QRELS, {"P@1": "0.90", "MAP@10": "0.30", "hit@10": "0.90"})
     assert result.ranges["row"]["MAP@10"] == pytest.approx((0.45, 0.9), abs=0.041)
     assert result.possible[0].measures[1] == "GradedAP@10"
@@ -179,7 +179,7 @@ def test_a_number_alone_has_the_range_of_any_run(claims, high):
 
 
 def test_numbers_that_are_not_possible_together_are_said_to_be_so():
-    """What is first is among the first two, and what is among the first three is among the first five."""
+    """A first document is among the first two, and one among the first three is among the first five."""
     limits, text = first_of(QRELS, {"P@1": "0.90", "hit@2": "0.10", "hit@3": "0.90", "hit@5": "0.10"})
     assert all(each.given.is_empty for each in limits.ranges)
     assert "these numbers are not possible together. Refuted for 3 of 3 conventions." in text
@@ -244,7 +244,7 @@ def test_queries_without_a_relevant_document_may_be_left_out():
 
 
 def test_measures_without_bounds_are_left_out_and_said_so():
-    """What divides by documents that the run has, and other lists, are in no formula."""
+    """Denominators that depend on the run, and other lists, have no formula."""
     unknown = ["ERR@10", "F1@3", "GradedAP(norm='num_rel_ret')@3", "nDCG(judged_only=True)@3", "P(rel=0)@1"]
     result = pm.possible(QRELS, {"P@1": "0.9", **dict.fromkeys(unknown, "0.3")})
     assert result.skipped == unknown
@@ -384,7 +384,7 @@ def test_a_measure_of_ours_as_it_prints_fixes_every_convention(measure):
 
 
 def test_another_measure_may_have_what_a_measure_of_ours_cannot():
-    """Half of AP has a ceiling of 0.5; AP@10 is no name of ours and may be anything."""
+    """Half of AP has a ceiling of 0.5; AP@10 is a loose name and may be any variant."""
     assert not pm.possible(QRELS, {"GradedAP@10": "0.6"}).ok
     assert pm.possible(QRELS, {"GradedAP(max_rel=1)@10": "0.6"}).ok
     assert pm.possible(QRELS, {"AP@10": "0.6"}).ok
@@ -410,7 +410,7 @@ def test_every_convention_is_in_one_group_or_without_bounds():
 
 
 def test_parts_of_a_row_do_not_grow_with_its_subsets():
-    """Of 14 numbers 16,382 parts could be refuted by themselves."""
+    """14 numbers have 16,382 parts that could be refuted by themselves."""
     assert {part for part in _parts(14) if len(part) == 2} == {*combinations(range(14), 2)}
     assert max(len(_parts(n)) for n in range(2, 51)) <= 1023
 

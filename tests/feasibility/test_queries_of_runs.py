@@ -26,7 +26,7 @@ ONLY = "only if the run lacks queries"
 
 
 def said_of(name, qrels, claims, conventions=None):
-    """Return what the JSON says of a convention with a name."""
+    """Return the JSON status of a named convention."""
     [row] = json.loads(pm.possible(qrels, claims, conventions=conventions).to("json"))["rows"]
     kinds = [kind for kind, names in row["named"].items() if name in names]
     kinds += ["lacks"] * (name in row["named_only_if_the_run_lacks_queries"])
@@ -50,7 +50,7 @@ def said_of(name, qrels, claims, conventions=None):
 def test_a_mean_over_the_queries_of_a_run_is_refuted_only_if_no_queries_have_it(
     qrels, claims, of_all, of_run
 ):
-    """Of four queries, three of them with a hit first, AP is (1/4 + 1 + 1) / 4 = 0.5625 at least."""
+    """With four queries, three of them with a hit at rank 1, AP is at least (1/4 + 1 + 1) / 4 = 0.5625."""
     assert said_of(ALL, qrels, claims) == of_all
     assert said_of(OF_RUN, qrels, claims) == of_run
 
@@ -131,7 +131,7 @@ def test_status_headline_json_and_csv_agree(p, status, said, lacking):
 
 
 def test_of_several_conventions_it_is_said_of_how_many():
-    """Of all queries half of AP can be, and AP cannot; of the large one and another, AP can be too."""
+    """Over all queries half of AP is possible and AP is not; over the large query and another, AP is too."""
     text = " ".join(str(pm.possible(ONE_LARGE, {"P@1": "0.50", "MAP@10": "0.22"})).split())
     n, of, n_lacking = map(
         int, re.search(rf"Not refuted for (\d+) of (\d+) conventions, (\d+) of them {ONLY}\.", text).groups()
@@ -192,7 +192,7 @@ GRADED = {f"q{i}": {"a": 2 if i else 1, "b": 1} for i in range(4)}
     ],
 )  # fmt: skip
 def test_a_measure_has_its_own_options(tmp_path, own, qrels, claims, said):
-    """What sees other queries, documents, orders or labels than the rest of a row is no row of one run."""
+    """Measures that use different queries, documents, orders or labels are not bounded together."""
     path = tmp_path / "own.toml"
     path.write_text(f"[[convention]]\nname = 'mine'\nsource = 'nobody'\noptions = {{}}\n{own}\n")
     [row] = parse_claims([claims])
@@ -221,7 +221,7 @@ def test_named_conventions_that_are_not_tested_are_named():
 
 
 def test_printed_counts_are_those_whose_shares_print_so():
-    """What a report says that a number is of a total, and nothing else, is printed as the number."""
+    """Only the counts that a report names print as the number."""
     rows = [*printed_counts(random.Random(5), effort(25, 150))]
     assert [wanted for wanted, is_right in rows if not is_right] == []
     assert sum(bool(wanted) and "not a multiple" not in wanted for wanted, _ in rows) > 5

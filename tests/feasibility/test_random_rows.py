@@ -28,7 +28,7 @@ def test_a_row_that_a_run_has_is_never_refuted_by_the_convention_it_was_made_by(
 
 
 def counted(rows):
-    """Count what is said of true rows; that a run must lack queries is said of those that do."""
+    """Count the results for true rows; only rows of runs that lack queries need a run that lacks queries."""
     counts = Counter()
     for row in rows:
         assert not row.refuted, row
@@ -39,13 +39,13 @@ def counted(rows):
 
 
 def test_no_convention_with_a_name_is_refuted_that_printed_the_row():
-    """Runs may lack queries, and some rows tell that they do."""
+    """Runs may lack queries, and some rows show it."""
     counts = counted(true_rows_by(random.Random(1), NAMED, effort(80, 250)))
     assert counts[True] > 0.02 * counts.total()
 
 
 def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
-    """Each has some options for all measures, and one measure some more; half are of a run's queries."""
+    """Each convention has some options for all measures, and more for one; half use the queries of a run."""
     rng, lines = random.Random(2), []
     for number in range(100):
         measure = rng.choice(CONVENTION_MEASURES[:-1])
@@ -62,7 +62,7 @@ def test_no_convention_of_ones_own_is_refuted_that_printed_the_row(tmp_path):
 
 
 def values_for(option, measure):
-    """Return the values that an option can have in a file; of query sets mostly those of a run."""
+    """List the values of an option in a file; query sets are mostly those of a run."""
     if option == "level":
         return ["1.0", "2.0"]
     measures = CONVENTION_MEASURES if measure == "options" else (measure,)
@@ -85,7 +85,7 @@ FURTHER = {"MAP": "0.31", "R@100": "0.45", "nDCG": "0.5", "P@20": "0.4", "MRR": 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(2))
 def test_further_numbers_keep_a_row_refuted(seed):
-    """Also where all of them together have more lists than can be looked at."""
+    """Also if all of them together have too many rankings to search."""
     rng = random.Random(seed)
     qrels = {
         f"q{i}": {f"d{j}": rng.choice((0, 0, 1, 1, 2, 3)) for j in range(rng.choice((3, 40, 150)))}
@@ -111,7 +111,7 @@ def test_further_numbers_keep_a_row_refuted(seed):
 
 
 def test_what_was_not_checked_is_neither_refuted_nor_possible(monkeypatch):
-    """With no effort at all nothing is checked: that is said in the headline, the table and the status."""
+    """Without any effort nothing is checked: the headline, the table and the exit status show it."""
     monkeypatch.setattr("permed_measures.feasibility.rows.MOST_EFFORT", 0)
     qrels = {"q": {"a": 1, "b": 1, "c": 2}}
     rows = {"a": {"nDCG@10": "0.981", "MAP@10": "0.2"}, "b": {"P@1": "0.5"}}

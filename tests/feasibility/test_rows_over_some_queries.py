@@ -1,4 +1,4 @@
-"""Rows that say over how many queries they are: any as many of the qrels' may be those, and no others."""
+"""Rows with a stated number of queries: they may be any subset of this size, and no other."""
 
 import random
 
@@ -17,7 +17,7 @@ MEASURES = ["P@1", "AP@5", "nDCG@5", "R@5"]
 
 
 def limits_of(qrels, claims, topics):
-    """Return what is known of a row."""
+    """Return the limits of a row."""
     [row] = parse_claims([claims])
     conventions = Conventions(label_policies(Judgments.of(qrels)))
     [limits] = conventions.limits({"row": row}, {"row": topics})
@@ -36,7 +36,7 @@ def limits_of(qrels, claims, topics):
     ],
 )
 def test_a_row_is_refuted_if_no_such_number_of_queries_has_it(qrels, claims, refuted, not_refuted):
-    """One hit at rank 1 of three queries is a third of 3, 6 and 9 queries; without a number any may be."""
+    """0.3333 is a third of 3, 6 or 9 queries; without a stated number any of these is possible."""
     for topics in refuted + not_refuted:
         limits = limits_of(qrels, claims, topics)
         assert ("trec_eval, pytrec_eval" in limits.named(False)) is (topics in not_refuted), topics

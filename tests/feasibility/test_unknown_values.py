@@ -1,4 +1,4 @@
-"""Values of options that `possible` has no formula for: they are left out, and said so; never refuted."""
+"""Option values without a formula: `possible` leaves them out with a note, and never refutes them."""
 
 from dataclasses import replace
 
@@ -32,11 +32,11 @@ NEEDS_RUN = {
     **{each: {"compute": Over(ALL_FOUND, one)} for each in ("precision", "recall", "success")},
     "ranks": {"compute": Over(RECIPROCAL_OF_FIRST, lambda of: of.returned)},
 }
-"""A value by which no number is known without a run, for each option of a measure that can have one."""
+"""For each option of a measure, a value that needs a run, if the option can have one."""
 
 
 def with_new_values(monkeypatch):
-    """Give each option a value, and each of these a convention with a name."""
+    """Give each option a value, and each value a named convention."""
     named = []
     for name, option in OPTIONS.items():
         if option.values and option.measures != ("F1",):  # which no claim is of: it has no bounds

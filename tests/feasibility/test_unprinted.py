@@ -1,4 +1,4 @@
-"""Bounds of measures that rows do not print: against all rankings of few documents, and random runs."""
+"""Compare bounds of unprinted measures with all rankings of few documents, and with random runs."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ from permed_measures.feasibility.unprinted import _rounded
 from permed_measures.published_tables.claims import parse_claims
 
 NUMBERS = [1, 1, 2, 3, 3, 3, 2, 1]
-"""How many relevant documents each query has."""
+"""The number of relevant documents of each query."""
 QRELS = {f"q{i}": {f"d{j}": 1 for j in range(n)} for i, n in enumerate(NUMBERS)}
 
 
@@ -44,7 +44,7 @@ def by_hand(name, ranks, n_relevant):
 
 
 def ends_of(claim):
-    """Return the least and the most that prints as a claim; of P and Rprec a whole number of hits."""
+    """Find the minimum and maximum that print as a claim; for P and Rprec they are counts of hits."""
     kind, _, k = claim.name.partition("@")
     if kind not in ("P", "Rprec"):
         return claim.rounding_or_truncation.ends
@@ -54,7 +54,7 @@ def ends_of(claim):
 
 
 def by_all_rankings(row, hidden, deepest):
-    """Return the least and the most of a measure, of all mixtures of rankings that have a row."""
+    """Find the minimum and maximum of a measure over all mixtures of rankings that have a row."""
     [claims] = parse_claims([row])
     columns, query = [], []
     for i, n_relevant in enumerate(NUMBERS):
@@ -124,7 +124,7 @@ def test_rows_of_random_runs_lie_within_their_bounds():
 
 
 def test_r_precision_of_a_paper_may_be_of_strict_labels():
-    """Of three documents of grade 2, and four relevant ones, one or two stand within the first R."""
+    """Of three documents of grade 2 and four relevant ones, one or two are within the first R ranks."""
     qrels = {"q": {"a": 2, "b": 2, "c": 2, "d": 1}}
     for text, ok in (("0.3333", True), ("0.2500", True), ("0.5000", True), ("0.2000", False)):
         assert pm.possible(qrels, {"P@1": "1.0000", "R-Prec": text}).ok == ok
@@ -141,13 +141,13 @@ def test_few_digits_say_less():
 
 
 def test_counts_make_bounds_narrower():
-    """P@1 of eight queries goes in eighths: 0.6 to 0.7 is 5 of 8."""
+    """P@1 over eight queries has steps of 1/8: 0.6 to 0.7 is 5/8."""
     found = bound_of({"P@1": "0.63"}, "Success@1")
     assert (found.low, found.high) == pytest.approx((5 / 8, 5 / 8), abs=1e-9)
 
 
 def test_a_measure_that_is_printed_lies_where_it_is_printed():
-    """Also without a cutoff, where what stands below all ranks is bounded by itself."""
+    """Also without a cutoff, if the ranks below all searched ones are bounded separately."""
     found = bound_of({"MAP": "0.4000", "nDCG": "0.5000"}, "AP(rel=1)")
     assert 0.3998 < found.low < found.high < 0.4002
     assert bound_of({"nDCG": "0.5000"}, "AP").high > 0.45
@@ -177,7 +177,7 @@ def test_negative_grades_of_a_measure_that_uses_them():
 
 
 def test_percent_is_read_both_ways_where_nobody_knows():
-    """Of 0.9 beside 53.57 it is not known whether it is in percent."""
+    """0.9 beside 53.57 may be in percent or not."""
     rows = {"one": {"RR@1": "0.9"}, "other": {"RR@1": "53.57"}}
     one, other = pm.possible(QRELS, rows, bound="RR@1").bounds.found
     assert one.low < 0.01
@@ -270,7 +270,7 @@ def test_without_effort_bounds_are_wider(monkeypatch):
 
 
 def test_a_claim_that_takes_too_many_lists_is_left_out(monkeypatch):
-    """A measure that negative grades lower must be looked at down to its cutoff."""
+    """A measure that negative grades can lower must be searched down to its cutoff."""
     monkeypatch.setattr("permed_measures.feasibility.bounds.MOST_STEPS", 60)
     qrels = {query: {**docs, "n": -1} for query, docs in QRELS.items()}
     row = {"P(rel=1)@1": "0.50", "VariantNDCG(negative='keep')@9": "0.40"}

@@ -1,4 +1,4 @@
-"""Claims: loose names, measures that are written out, digits, percent, and what is no claim."""
+"""Claims: loose names, full names, digits, percent, and texts that are not claims."""
 
 import math
 from collections import Counter
@@ -89,7 +89,7 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
 
 
 def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
-    """2.00 is AP that nothing divides, and in percent AP at grade 2: one query of 50 has such a document."""
+    """2.00 is AP without a denominator, or 2 % as AP at grade 2: one query of 50 has such a document."""
     qrels = {f"q{i}": {"a": 1 + (i == 0), "b": 1} for i in range(50)}
     run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     [trial] = pm.audit(qrels, run, {"MAP@10": "2.00"}).trials

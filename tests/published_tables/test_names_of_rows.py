@@ -1,4 +1,4 @@
-"""What names the rows of a printed table: never a column or a row of numbers; counts of queries are used."""
+"""Names of rows in printed tables: never a column or row of numbers; counts of queries are used."""
 
 import pytest
 from commands import run_cli
@@ -14,7 +14,7 @@ RUNS = {name: pm.read_run(SAMPLES[0].runs[name]) for name in ("bm25", "lsa")}
 
 
 def read(tmp_path, text, name="paper.csv"):
-    """Return the claims by label and part, and the notes."""
+    """Read the claims by label and part, and the notes."""
     path = tmp_path / name
     path.write_text(text)
     claims = read_claims_file(path)

@@ -12,11 +12,11 @@ from permed_measures.published_tables.tables import read_claims
 ENOUGH, LONGEST = 0.004, 100_000
 """An input is doubled until it takes so many seconds of the processor, or has so many characters."""
 LINEAR = 64
-"""An input 16 times as long takes 16 times as long; 256 times if the time is quadratic."""
+"""A 16 times longer input takes 16 times longer in linear time, and 256 times longer in quadratic time."""
 
 
 def seconds(call, size):
-    """Return the least time of three calls; an error of ours is an answer too."""
+    """Measure the shortest of three calls; an error of the package is a valid answer."""
     times = []
     for _ in range(3):
         start = time.process_time()
@@ -27,7 +27,7 @@ def seconds(call, size):
 
 
 def growth(call):
-    """Return how much longer an input takes that is 16 times as long."""
+    """Measure how many times longer a 16 times longer input takes."""
     size = 25
     while seconds(call, size) < ENOUGH and size < LONGEST:
         size *= 2

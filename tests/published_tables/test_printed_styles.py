@@ -1,4 +1,4 @@
-"""Tables in the styles of papers give each number under its run, data set and measure, or say why not."""
+"""Tables in the styles of papers: each number is read under its run and measure, or a note says why not."""
 
 import random
 from collections import Counter
@@ -49,7 +49,7 @@ def test_each_cell_is_read(tmp_path, style, form):
 
 
 def test_the_count_of_cells_sees_each_kind(tmp_path):
-    """Two numbers are swapped, one is no number, one is not there, and a run has no row."""
+    """Two numbers are swapped, one is not a number, one is missing, and a run has no row."""
     path = tmp_path / "paper.csv"
     path.write_text("run,P@1,R@5,MAP@5\na,0.2,0.1,0.3\nb,0.4,n.s.,\n")
     measures = {"P@1": "0.1", "R@5": "0.2", "MAP@5": "0.3"}

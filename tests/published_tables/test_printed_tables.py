@@ -25,7 +25,7 @@ TABLE = """
 
 @pytest.fixture
 def paper(tmp_path):
-    """Return what writes a text to a file, and the path of that."""
+    """Return a function that writes a text to a file and returns its path."""
 
     def written(text, name="paper.md"):
         (tmp_path / name).write_text(text)
@@ -93,7 +93,7 @@ def test_columns_below_one_heading_are_chosen(paper):
 
 
 def test_what_columns_of_hits_tell_is_of_those_below_one_heading(paper):
-    """Those of DL19 are of 750, of DL20 of 430; only the first are about a run. The qrels have 50 queries."""
+    """DL19 has multiples of 1/750, DL20 of 1/430; only DL19 has a run. The qrels have 50 queries."""
     hits = [(230, 81), (81, 307), (307, 44), (44, 190), (190, 413), (413, 52), (52, 230)]
     lines = [f"sys{n},{a / 750:.4f},{b / 430:.4f}" for n, (a, b) in enumerate(hits)]
     path = paper("\n".join(["run,DL19,DL20", ",P@10,P@10", *lines]), "paper.csv")
@@ -303,7 +303,7 @@ def test_cells_without_a_number_are_named_up_to_ten(paper, n, end):
 
 
 def test_the_ending_of_a_packed_file_says_its_format(tmp_path):
-    """What is CSV by its ending has a header and a line of dashes, as Markdown would."""
+    """A file that ends in .csv has a header and a line of dashes, as in Markdown."""
     text = "run;note;P@1\n-|-;x;0.5\nbm25;| - | - |;0.25\n"
     for name in ("table.csv", "table.csv.gz"):
         path = tmp_path / name

@@ -23,7 +23,7 @@ def claims_of(table):
 @pytest.mark.parametrize("ending", ["the format's", ".txt"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_table_gives_the_same_claims_in_each_format(tmp_path, form, ending):
-    """Where the name does not tell the format, the content does; text beside the names is part of these."""
+    """If the file name does not show the format, the content does; text beside names is part of them."""
     path = tmp_path / f"paper{ending if ending == '.txt' else '.' + form}"
     for seed in range(effort(6, 12) if ending == ".txt" else effort(25, 120)):
         table = known_table(random.Random(seed))

@@ -1,4 +1,4 @@
-"""Columns of whole numbers of hits tell the cutoff and the topics, and other columns tell nothing."""
+"""Columns of counts show the cutoff and the topics; other columns show nothing."""
 
 from decimal import Decimal
 
@@ -50,7 +50,7 @@ def test_a_value_that_prints_so_may_be_off_by_what_a_sum_may_be():
 @pytest.mark.parametrize("digits", [2, 3, pytest.param(4, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("total", [50, 250, 500, 597, pytest.param(3440, marks=pytest.mark.thorough)])
 def test_numbers_that_can_be_shares_are_those_that_shares_print_as(total, digits, percent):
-    """Half of all numbers with three digits are shares of 500: 0.302 is, and 0.301 is not."""
+    """Half of all numbers with three digits are multiples of 1/500: 0.302 is, and 0.301 is not."""
     printed = {text for hits in range(total + 1) for text in texts_of(hits, total, digits, percent)}
     numbers = [n / Decimal(10**digits) for n in range(10**digits + 1)]
     texts = [f"{100 * n:.{digits - 2}f}%" if percent else f"{n:.{digits}f}" for n in numbers]
@@ -106,13 +106,13 @@ def test_a_column_that_is_as_its_heading_says_need_not_be_likelier_than_that():
 
 @pytest.mark.parametrize(("topics", "told"), [(44, [44]), (45, [])])
 def test_numbers_must_be_a_thousand_times_likelier_by_a_whole(topics, told):
-    """Three numbers of four digits, each as likely as 9,900 to 45 or 46, among 9,999 wholes."""
+    """Three numbers with four digits; each has the odds 9,900 to 45 or 46, among 9,999 totals."""
     values = [7 / topics, 17 / topics, 31 / topics]
     assert [whole.total for whole in wholes_in(column("Success@5", values), 50)] == told
 
 
 def test_numbers_in_the_middle_may_print_as_two():
-    """Of 8 hits 2 and 6 print as one number in two digits, 1, 3, 5 and 7 as two."""
+    """With two digits, 2 and 6 of 8 hits print as one number; 1, 3, 5 and 7 may print as two."""
     totals = np.arange(1, 41)
     printed = [RoundingInterval.rounded(Decimal(n) / 100, 2) for n in range(101)]
     n_printed = np.array([sum(len(each.counts(total)) > 0 for each in printed) for total in totals])
@@ -132,7 +132,7 @@ def test_columns_of_one_table_are_over_the_same_topics():
 
 
 def test_columns_below_different_headings_are_told_apart():
-    """Together they would be said to be over 150 topics, as all are whole numbers of 1,500."""
+    """Together they would seem to be over 150 topics, because all are multiples of 1/1,500."""
     rng = np.random.default_rng(7)
     parts = {"A": column("P@10", counts(rng, 20, 500)), "B": column("P@10", counts(rng, 20, 750))}
     rows = [(part, row) for part, of_part in parts.items() for row in of_part]
@@ -144,7 +144,7 @@ def test_columns_below_different_headings_are_told_apart():
 
 
 def test_rows_that_say_their_topics_are_counted_over_these():
-    """The qrels have 60; without what the table says, it would be said to be over 50 or 75 topics."""
+    """The qrels have 60 topics; without the number in the table, 50 or 75 topics would be reported."""
     rng = np.random.default_rng(11)
     rows = column("P@10", counts(rng, 20, 750))
     [told] = wholes_by_part((("", None, row) for row in rows), 60)
@@ -155,7 +155,7 @@ def test_rows_that_say_their_topics_are_counted_over_these():
 
 @pytest.mark.parametrize(("cutoff", "topics", "digits"), [(10, 43, 4), (5, 50, 4), (10, 93, 4), (1, 61, 3)])
 def test_numbers_that_were_cut_are_over_the_topics_of_the_heading(cutoff, topics, digits):
-    """By rounded numbers the likeliest total was another one, of thousands of topics."""
+    """If the numbers were rounded, the best total would be another one, with thousands of topics."""
     for seed in range(effort(5, 25)):
         total = cutoff * topics
         values = counts(np.random.default_rng(seed), 60, total)
@@ -225,7 +225,7 @@ def test_arbitrary_columns_have_no_total_and_true_ones_no_other():
 
 @pytest.mark.thorough
 def test_the_audit_says_so_of_a_column_that_nothing_explains():
-    """The column is P@15 and headed P@10; of P@10 itself it says nothing."""
+    """The column is P@15 under the heading P@10; a real P@10 is not reported."""
     rng = np.random.default_rng(5)
     qrels = {f"q{n}": {f"d{doc}": 1 for doc in rng.choice(60, 20, replace=False)} for n in range(50)}
     runs = {
