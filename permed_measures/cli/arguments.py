@@ -37,15 +37,15 @@ CLAIMS = (
 )
 
 CLUSTERS = option(STATISTICS, "--clusters FIELD|REGEX|none", "Queries to resample together: conversations.")
-HUMAN = option(STATISTICS, "--human QRELS", "People's labels of a random sample: correct by them.")
+HUMAN = option(STATISTICS, "--human QRELS", "Human labels of a random sample, to correct means.")
 RESAMPLES_OPTION = option(ADVANCED, "--resamples N", "Number of random sign patterns: 50000.", default=50_000)
 SEED_OPTION = option(ADVANCED, "--seed N", "Random seed: 0.", default=0)
 LEVEL_OPTION = option(ADVANCED, "--level P", "Confidence level of intervals and ranks: 0.95.", default=0.95)
 
 FORMAT = option(OUTPUT, "--format FORMAT", f"{', '.join(FORMATS)}.", choices=FORMATS)
 _LATEX_OPTIONS = (
-    option(OUTPUT, "--label LABEL", "The label of a LaTeX table: main is tab:main.", default=""),
-    option(OUTPUT, "--caption TEXT", "Its caption: text, or LaTeX if \\ or $ is in it.", default=""),
+    option(OUTPUT, "--label LABEL", "Label of a LaTeX table: main becomes tab:main.", default=""),
+    option(OUTPUT, "--caption TEXT", "Its caption: text, or LaTeX if it has \\ or $.", default=""),
 )
 METHODS = option(
     OUTPUT,
@@ -73,7 +73,7 @@ TABLES = (
     option(OUTPUT, "--no-judged", "Leave out Judged@k."),
     DIGITS_OPTION,
 )
-"""What is shown in the tables of means."""
+"""Options for tables of means."""
 CONVENTIONS = option(ADVANCED, "--conventions FILE", "Try the conventions of a TOML file too.")
 
 ORDER = option(ADVANCED, "--order score|list", "Rank lists by scores, or as listed.", default="score")
@@ -89,16 +89,16 @@ CLEANING = (
     option(
         ADVANCED,
         f"--duplicates {'|'.join(DUPLICATES)}",
-        "Of rows listed twice, keep the first or the best.",
+        "If a document is listed twice, keep this row.",
         default=DUPLICATES[0],
     ),
     option(
         ADVANCED,
         "--max-passage TEXT",
-        "Keep the best passage of what stands before TEXT.",
+        "Passage ids are DOC+TEXT+PASSAGE: keep the best.",
         default="",
     ),
-    option(ADVANCED, "--ignore-self", "Leave out a document whose id is that of the query."),
+    option(ADVANCED, "--ignore-self", "Leave out a document that has the id of its query."),
     option(ADVANCED, "--subset NAME", "The subset of a file of MTEB.", default=""),
 )
-"""What is made of runs while they are read."""
+"""Options that change runs while they are read."""

@@ -1,4 +1,4 @@
-"""Several collections in one table, for the command evaluate: a file names the qrels and runs of each."""
+"""Evaluate runs on several collections, whose qrels and runs a TOML file names."""
 
 from __future__ import annotations
 
@@ -18,51 +18,54 @@ from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.results.table import Style
 
 PLACE = "{collection}"
-"""What stands in the path of a run for the name of the collection."""
+"""The part of a run's path that stands for the name of the collection."""
 
 COLLECTION_EXAMPLE = f'qrels = {{ scifact = "scifact.tsv" }} and runs = {{ bm25 = "bm25/{PLACE}.trec" }}'
-"""What a file of collections may say."""
+"""An example of a file of collections."""
 
 
 def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
-    """Read the qrels and the files of the runs of each collection; paths are relative to the file.
+    """Read the qrels and run files of each collection; paths are relative to the file.
 
     Raises
     ------
     InputError
-        If it is no TOML, or not of the form of `COLLECTION_EXAMPLE`; the message names file and key.
+        If the file is not TOML, or not of the form of `COLLECTION_EXAMPLE`; the message names file and key.
     """
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"this is no TOML file ({error})", where=str(path)) from None
+        raise InputError(f"this is not a TOML file ({error})", where=str(path)) from None
     qrels, runs = (_texts(content, key, path) for key in ("qrels", "runs"))
     if unknown := sorted(set(content) - {"qrels", "runs"}):
-        raise InputError(f"there can be [qrels] and [runs] (found {unknown[0]!r})", where=str(path))
+        raise InputError(f"only [qrels] and [runs] are allowed (found {unknown[0]!r})", where=str(path))
     for name in HEADINGS:
         if name in qrels:
-            raise InputError(f"a collection cannot be named {name!r}, as a column is", where=str(path))
+            problem = f"a collection cannot be named {name!r}, because a column has this name"
+            raise InputError(problem, where=str(path))
     for name, pattern in runs.items():
         if PLACE not in pattern:
-            problem = f"runs.{name} must have {PLACE} where the name of the collection stands"
+            problem = f"runs.{name} must have {PLACE} in place of the collection's name"
             raise InputError(f"{problem} (found {pattern!r})", where=str(path))
-    found = {}
+    collections = {}
     for name, file in qrels.items():
         paths = {run: _beside(path, pattern.replace(PLACE, name)) for run, pattern in runs.items()}
-        found[name] = (_beside(path, file), find_runs([f"{run}={each}" for run, each in paths.items()]))
-    return found
+        files = find_runs([f"{run}={each}" for run, each in paths.items()])
+        collections[name] = (_beside(path, file), files)
+    return collections
 
 
 def _texts(content: Mapping[str, Any], key: str, path: Path) -> dict[str, str]:
-    found = content.get(key)
-    if not isinstance(found, dict) or not found or not all(isinstance(each, str) for each in found.values()):
+    """Read a table of the file whose values must all be texts."""
+    table = content.get(key)
+    if not isinstance(table, dict) or not table or not all(isinstance(each, str) for each in table.values()):
         problem = f"{key} must have a text for each name, such as {COLLECTION_EXAMPLE}"
         raise InputError(problem, where=str(path))
-    return found
+    return table
 
 
 def _beside(path: Path, file: str) -> str:
-    """Return the path of a file that stands beside another, or the text as it is: the id of a data set."""
+    """Resolve a file relative to another's folder; keep the text if there is none: a data set id."""
     return str(path.parent / file) if (path.parent / file).exists() else file
 
 
@@ -74,28 +77,28 @@ def run(args: Namespace) -> None:
     read = {f"{name} qrels": Path(qrels) for name, (qrels, _) in collections.items()}
     read |= {f"{name} {run}": file for name, (_, files) in collections.items() for run, file in files.items()}
     form = format_of(args, read.values())
-    said: set[str] = set()
-    found = {name: _evaluated(args, *each, said) for name, each in collections.items()}
+    printed_notes: set[str] = set()
+    evaluations = {name: _evaluated(args, *each, printed_notes) for name, each in collections.items()}
     origin = origin_of(args, {}, read)
-    result = CollectionMeans(found, Style.of(args.digits, args.percent), origin)
+    result = CollectionMeans(evaluations, Style.of(args.digits, args.percent), origin)
     write_report(result.report(), form, args, pluralize(len(collections), "collection"))
 
 
-def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], said: set[str]) -> Evaluations:
-    """Evaluate the runs of a collection; what was `said` of the measures is not said again."""
+def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], printed_notes: set[str]) -> Evaluations:
+    """Evaluate the runs of a collection; do not print a note again."""
     with reading(args, files, qrels) as inputs:
         measures = chosen_measures(args, inputs)
         if not measures:
-            raise InputError("no measure was named", hint="Name those of all collections: -m nDCG@10")
+            raise InputError("no measure was named", hint="Name measures for all collections: -m nDCG@10")
         evaluator = PermedEvaluator(measures, inputs.judgments)
-        inputs.notes[:] = [note for note in [*inputs.notes, *evaluator.notes()] if note not in said]
-        said.update(inputs.notes)
+        inputs.notes[:] = [note for note in [*inputs.notes, *evaluator.notes()] if note not in printed_notes]
+        printed_notes.update(inputs.notes)
         evaluations, notes = evaluate_all(evaluator, inputs.runs)
     return Evaluations(measures, evaluations, notes=notes)
 
 
 def _check_together(args: Namespace) -> None:
-    """Refuse the options that go with one collection only."""
+    """Refuse options that need a single collection."""
     for name in ("by", "by_query", "macro", "record", "methods"):
         if getattr(args, name):
             problem = f"--{name.replace('_', '-')} goes with one collection (found a file of several)"

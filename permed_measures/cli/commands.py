@@ -1,4 +1,4 @@
-"""The command line: results go to stdout, everything else to stderr."""
+"""Run the command line: results go to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ COMMANDS = {
     "values.",
     "crosscheck": "Compare our values with pytrec_eval's, query by query; exit status 1 if any differs.",
     "audit": "Find the conventions that give published numbers; exit status 1 if none explains all of them.",
-    "identify": "Say which measure your script computes, by asking it; exit status 1 if no convention does.",
-    "possible": "Say which conventions cannot have given a published row, whatever the run; exit status 1 if "
+    "identify": "Find which measure your script computes, by calling it; exit status 1 if none fits.",
+    "possible": "Find conventions that cannot have given a published row, whatever the run; exit status 1 if "
     "none can.",
     "compare": "Compare runs: differences, intervals and tests, as a table, a page or a figure.",
     "reranking": "Show what a reranking changed: ranks of relevant documents, pairs of documents, queries.",
-    "uncertainty": "Show how sure each mean is: other topics, ties, unjudged documents, wrong labels.",
-    "verify": "Compute the numbers of a record again, and say what differs; exit status 1 if anything does.",
+    "uncertainty": "Show the uncertainty of each mean: other topics, ties, unjudged documents, wrong labels.",
+    "verify": "Compute the numbers of a record again; exit status 1 if anything differs.",
     "gate": "Check floors, and drops below a baseline; exit status 1 if a rule is broken.",
     "leaderboard": "Order runs by the first measure, and test which are below the first.",
     "convert": "Write a run or qrels in another format.",
     "inspect": "Describe files: format, counts, ids, grades, duplicates, ranks against scores.",
     "measures": "List the measures, or explain some: formula, range, source, example, parameters, ceiling.",
 }
-"""The commands in the order of the help, each with its first sentence.
+"""The commands in the order of the help, each with the first sentence of its help.
 
-Each is a module with the `Command`, which is imported when it runs.
+Each command is a module with a `Command`. It is imported when the command runs.
 """
 
 
 def run(words: Sequence[str]) -> int:
-    """Run a command, and return its exit status; whatever goes wrong is an exception."""
+    """Run a command, and return its exit status; raise an exception for any error."""
     name, *rest = words or ["--help"]
     if name in ("-h", "--help"):
         print(_overview())
@@ -64,19 +64,19 @@ def run(words: Sequence[str]) -> int:
 
 
 def command_of(name: str) -> Command:
-    """Return a command by its name."""
+    """Import a command by its name."""
     command: Command = importlib.import_module(f"permed_measures.cli.{name}").COMMAND
     return command
 
 
 def _overview() -> str:
-    """Return the help of the program."""
+    """Write the help of the program."""
     width = help_width()
     lines = [
         f"usage: {PROGRAM} [-h] [--version] COMMAND ...",
         "",
         "Graded MAP, Coverage and exact nDCG for MedCorpus and LitSearch.",
-        f"What a command takes: {PROGRAM} COMMAND -h",
+        f"Help for a command: {PROGRAM} COMMAND -h",
         "",
         "Commands:",
     ]
@@ -86,24 +86,24 @@ def _overview() -> str:
 
 
 def main() -> NoReturn:
-    """Run the command line; whatever goes wrong is one message and exit status 2."""
-    if hasattr(signal, "SIGPIPE"):  # end as other programs do when nobody reads on
+    """Run the command line; an error prints one message and gives exit status 2."""
+    if hasattr(signal, "SIGPIPE"):  # end silently, as other programs do, if the reader of a pipe has ended
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signals = Signals()
     try:
         status = _status_of_run(signals)
-    except KeyboardInterrupt:  # as shells have it
+    except KeyboardInterrupt:  # 130 is the shells' status after Ctrl-C
         status = signals.status or 130
     signals.end()
-    exec("")  # Python forgets a Ctrl-C in code made from text, after which -m would end by the signal
+    exec("")  # clears the interrupt that Python remembers, so that `python -m` ends with our status
     sys.exit(status)
 
 
 def _status_of_run(signals: Signals) -> int | str | None:
-    """Run the command, and return the exit status; print what goes wrong."""
+    """Run the command, and return the exit status; print an error as one message."""
     _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what the terminal cannot show is escaped
+        if isinstance(stream, io.TextIOWrapper):  # escape characters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
         return _run()
@@ -111,8 +111,8 @@ def _status_of_run(signals: Signals) -> int | str | None:
         return signals.status or end.code
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # panics of polars too, which are not an Exception
-        if signals.status:  # an interrupt that came as another error
+    except BaseException as error:  # a panic of polars is not an Exception
+        if signals.status:  # other code turned the interrupt into another error
             return signals.status
         if sys.flags.dev_mode:
             raise
@@ -121,7 +121,7 @@ def _status_of_run(signals: Signals) -> int | str | None:
 
 
 def _replace_closed_streams() -> None:
-    """Let messages go nowhere if stderr is closed, and printing fail as for other programs if stdout is."""
+    """Discard messages if stderr is closed; let printing fail, as in other programs, if stdout is closed."""
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
@@ -134,6 +134,6 @@ def _run() -> int:
     finally:
         try:
             sys.stdout.flush()
-        except OSError:  # Python would try again when it ends, and print a traceback
+        except OSError:  # redirect, or Python flushes again at its end and prints a traceback
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise

@@ -42,7 +42,7 @@ def run(args: Namespace) -> None:
     if args.figure and form != FIGURE:
         raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
     if args.rbo_p != PERSISTENCE and form != "html":
-        raise InputError("--rbo-p is of a page only", hint="Such as --output page.html")
+        raise InputError("--rbo-p needs a page", hint="Such as --output page.html")
     if args.figure == "queries":
         check_baseline(args.baseline, len(files))
     names = ["baseline", "clusters", *(each.name for each in fields(TestOptions))]
@@ -95,7 +95,7 @@ COMMAND = Command(
         METHODS,
         option(OUTPUT, "--figure NAME", "The figure: forest (by default) or queries.", choices=_PLOTS),
         option(ADVANCED, "--equivalence-margin D", "Also test whether a difference is within ± D."),
-        option(ADVANCED, "--detect D", "Say how many queries a difference of D needs."),
+        option(ADVANCED, "--detect D", "Queries needed to detect a difference of D."),
         option(ADVANCED, "--rbo-p P", "The p of a page's rank-biased overlap: 0.9.", default=PERSISTENCE),
         *(RESAMPLES_OPTION, SEED_OPTION, LEVEL_OPTION),
         *(*TABLES, *READING, *CLEANING),

@@ -25,7 +25,7 @@ from permed_measures.records.metadata import (
     Metadata,
     as_yaml,
     check_no_loss,
-    fields_of_evaluation,
+    complete_metadata,
     head_of,
     ir_metadata,
 )
@@ -39,19 +39,19 @@ def run(args: Namespace) -> None:
     is_yaml = args.to is None and target.suffix.lower() in (".yml", ".yaml")
     kept: dict[str, Any] = {}
     with warnings_as_notes():
-        found = resolve(args.source, [args.kind] if args.kind else ["qrels", "run"])
-        if isinstance(found, Path):
-            kind, table, kept = _read(found, target, args)
+        source = resolve(args.source, [args.kind] if args.kind else ["qrels", "run"])
+        if isinstance(source, Path):
+            kind, table, kept = _read(source, target, args)
         else:
-            kind, table = "qrels", found
+            kind, table = "qrels", source
         if kind == "qrels" and (args.tag or args.order == "list" or cleaning_of(args)):
-            problem = "--tag, --order list, --duplicates, --max-passage and --ignore-self are about runs"
+            problem = "--tag, --order list, --duplicates, --max-passage and --ignore-self need a run"
             hint = "Leave them out, or add --as run"
-            raise InputError(f"{problem}, and this is read as qrels", where=args.source, hint=hint)
+            raise InputError(f"{problem}, and this file is read as qrels", where=args.source, hint=hint)
         if args.tag:
             kept["tag"] = args.tag
         if args.record or is_yaml:
-            metadata = _metadata(found, kind, kept, args)
+            metadata = _metadata(source, kind, kept, args)
             kept["comments"] = head_of(kept["comments"], metadata)
             if is_yaml:
                 check_no_loss(target, metadata)
@@ -65,14 +65,14 @@ def run(args: Namespace) -> None:
 
 
 def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str, Any]]:
-    """Return what a file is read as, what it holds, and what is kept of its text: tag and comment lines."""
+    """Read a file; return its kind, its rows, and the tag and comment lines to keep."""
     if target.is_file() and path.is_file() and target.samefile(path):
         raise InputError("OUT is the same file as IN", where=str(target), hint="Name another file for OUT")
     source, cleaning = Source(path), cleaning_of(args)
     kind: Kind | None = args.kind or kind_of(source, cleaning.subset)
     if kind is None:
         raise InputError(
-            "this file can be read as qrels and as a run", where=str(path), hint="Say which by --as"
+            "this file can be qrels or a run", where=str(path), hint="Choose by --as qrels or --as run"
         )
     rows = read_file(source, kind, order=args.order, cleaning=cleaning)
     comments, tag = ([], "") if source.is_parquet else recognised(source, subset=cleaning.subset).head()
@@ -80,19 +80,19 @@ def _read(path: Path, target: Path, args: Namespace) -> tuple[str, Any, dict[str
 
 
 def _metadata(path: Any, kind: str, kept: Mapping[str, Any], args: Namespace) -> Metadata:
-    """Return the metadata of a run: those at its head, filled by the record that it is in."""
+    """Read the metadata at the head of a run, and add those of the record that has the run."""
     if args.record is None:
-        problem = f"a {Path(args.target).suffix} file is of metadata, which a record fills"
+        problem = f"a {Path(args.target).suffix} file has metadata, which come from a record"
         raise InputError(problem, where=args.target, hint="Name one by --record FILE")
     if kind != "run" or not isinstance(path, Path):
-        raise InputError("--record is about runs, and this is read as qrels", where=args.source)
+        raise InputError("--record needs a run, and this file is read as qrels", where=args.source)
     record, digest = read_record(args.record), stored(path)["sha256"]
     if digest is None or digest not in {each["sha256"] for each in record["runs"].values()}:
         problem = f"the record has no run of this file (it has {join_names(map(repr, record['runs']))})"
         hint = "Make one by evaluate QRELS RUN --record FILE, and convert the same RUN"
         raise InputError(problem, where=str(args.record), hint=hint)
     comments, tag = kept["comments"], kept.get("tag") or path.name.partition(".")[0]
-    metadata = fields_of_evaluation(comments, ir_metadata(record, tag), str(path))
+    metadata = complete_metadata(comments, ir_metadata(record, tag), str(path))
     return metadata | ({"tag": args.tag} if args.tag else {})
 
 
@@ -105,16 +105,16 @@ COMMAND = Command(
         option(
             OUTPUT,
             "--to FORMAT",
-            f"Whatever the ending: {', '.join(OUTPUT_FORMATS)}.",
+            f"Output format, by default from OUT's ending: {', '.join(OUTPUT_FORMATS)}.",
             choices=OUTPUT_FORMATS,
         ),
-        option(OUTPUT, "--tag NAME", "The tag of a TREC run; else that of IN."),
-        option(OUTPUT, "--record FILE", "Describe the run in ir_metadata, by a record that has it."),
+        option(OUTPUT, "--tag NAME", "The tag of a TREC run; by default the tag of IN."),
+        option(OUTPUT, "--record FILE", "Add ir_metadata from a record that has this run."),
         ORDER,
         *CLEANING,
     ],
     examples=["permed-sample/runs/bm25 bm25.trec", "permed-sample qrels.tsv"],
     details="OUT ends in .trec, .jsonl (PerMed results; for qrels PerMed ground truth), "
-    ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's), and perhaps .gz. With --record it may be "
+    ".json (BEIR and MTEB), .csv or .tsv (for qrels BEIR's); .gz may follow. With --record it may be "
     "ir-metadata.yml.",
 )

@@ -31,9 +31,9 @@ def run(args: Namespace) -> int:
 
 
 def _left_out(judgments: Judgments) -> Iterator[str]:
-    """Say which measures of the default cannot have these grades."""
-    taken = default_measures(judgments)
-    left_out = [str(each) for each in DEFAULT_MEASURES if each not in taken]
+    """Note the default measures that cannot be computed for these grades."""
+    chosen = default_measures(judgments)
+    left_out = [str(each) for each in DEFAULT_MEASURES if each not in chosen]
     if left_out:
         yield (
             f"no measure was named; left out for grades up to {judgments.grade.max():g}: "
@@ -45,6 +45,6 @@ COMMAND = Command(
     run,
     [QRELS, RUNS, *ASKED_MEASURES, *WRITING, *READING],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs nDCG@10 AP@10"],
-    details="By default, the measures of the presets and others that papers often report are compared, as "
-    "far as pytrec_eval has them.",
+    details="By default, it compares the measures of the presets and others that papers often report, if "
+    "pytrec_eval has them.",
 )

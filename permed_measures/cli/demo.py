@@ -13,7 +13,7 @@ def run(_: Namespace) -> None:
     words = ["permed-sample", "permed-sample/runs"]
     print(f"$ {PROGRAM} evaluate {' '.join(words)}", flush=True)
     evaluate.run(parse("evaluate", "", evaluate.COMMAND, words))
-    print("\nIs bm25 surely better? Type compare for evaluate, and --baseline bm25 behind.")
+    print(f"\nIs bm25 significantly better? Try: {PROGRAM} compare {' '.join(words)} --baseline bm25")
 
 
 COMMAND = Command(run, [], examples=[""])

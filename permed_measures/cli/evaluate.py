@@ -74,9 +74,9 @@ def run(args: Namespace) -> None:
 
 
 def _write_means(result: Evaluations, inputs: Inputs, output: Path, about: str) -> None:
-    """Write the plot of the means to a file; a data set knows which queries belong together."""
+    """Plot the means to a file; the clusters of the intervals are those of the data set."""
     name, cluster, _ = clusters_of(inputs.judgments.query_ids, None, inputs.dataset)
-    n = len(result.measures)  # what was asked for comes first
+    n = len(result.measures)  # further values, such as Judged@k, come after the measures asked for
     values = {run: found.values[:n] for run, found in result.evaluations.items()}
     write_figure(lambda: draw_means(result.measures, values, cluster, name), output, about)
     for note in result.all_notes():
@@ -95,8 +95,8 @@ def _check_together(args: Namespace, form: str) -> None:
         (by_groups and args.by_query, "--by and --by-query exclude each other", "Leave out one of them"),
         (
             args.record is not None and cleaning_of(args),
-            "a record is of runs as they stand in their files",
-            "Write the run as it is to be with convert, and record that",
+            "a record needs runs as they are in their files",
+            "Change the run with convert, and record the new file",
         ),
         (args.macro and not by_groups, "--macro needs --by", "Name the groups, such as --by conversation_id"),
     ):

@@ -41,17 +41,17 @@ def run(args: Namespace) -> int:
     form = format_of(args, files)
     how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
     with reading(args, {}) as inputs:
-        found = gate(inputs.qrels, file, floors, before, drops, **how)
+        result = gate(inputs.qrels, file, floors, before, drops, **how)
     others = {"baseline": files[1]} if args.baseline else {}
-    found = replace(found, origin=origin_of(args, {name: file}, others))
-    write_report(found.report(), form, args, pluralize(len(found.rules), "rule"), found.notes)
-    return int(not found.ok)
+    result = replace(result, origin=origin_of(args, {name: file}, others))
+    write_report(result.report(), form, args, pluralize(len(result.rules), "rule"), result.notes)
+    return int(not result.ok)
 
 
-def _limits(given: Iterable[str]) -> list[tuple[str, float]]:
-    """Return measures and their limits; the last = is before the number."""
+def _limits(rules: Iterable[str]) -> list[tuple[str, float]]:
+    """Parse rules into measures and limits; the last = comes before the number."""
     limits = []
-    for text in given:
+    for text in rules:
         measure, _, number = text.rpartition("=")
         try:
             limits.append((measure.strip(), float(number)))
@@ -66,17 +66,18 @@ COMMAND = Command(
     run,
     [
         *(QRELS, argument("run", "RUN", "A run file.")),
-        option(INPUT, "--baseline RUN", "What it may not fall below: a run, or a record of one."),
-        repeatable(MEASURES_GROUP, "--min MEASURE=X", "The least mean of a measure. Can be repeated."),
-        repeatable(MEASURES_GROUP, "--max-drop MEASURE=X", "How far a mean may fall. Can be repeated."),
-        option(STATISTICS, "--significant", "Fail only where it is shown that a limit is broken."),
-        option(STATISTICS, "--non-inferior", "Pass only where it is shown that no limit is broken."),
+        option(INPUT, "--baseline RUN", "The run to compare with, or a record of it."),
+        repeatable(MEASURES_GROUP, "--min MEASURE=X", "The smallest allowed mean. Can be repeated."),
+        repeatable(MEASURES_GROUP, "--max-drop MEASURE=X", "The largest allowed drop. Can be repeated."),
+        option(STATISTICS, "--significant", "Fail only if the whole interval is beyond a limit."),
+        option(STATISTICS, "--non-inferior", "Pass only if each whole interval is within its limit."),
         *(CLUSTERS, *WRITING, *READING),
     ],
     examples=[
         "permed-sample permed-sample/runs/bm25 --min P@1=0.6",
         "medcorpus b.trec --baseline a.trec --max-drop P@1=0.1",
     ],
-    details="Exit status 1 if a rule is broken. With --significant intervals decide: what is shown neither "
-    "to be broken nor to hold is inconclusive, with exit status 0; with --non-inferior that fails too.",
+    details="Exit status 1 if a rule is broken. With --significant, confidence intervals decide: if one "
+    "spans its limit or is missing, the rule is inconclusive, with exit status 0; with --non-inferior it "
+    "fails too.",
 )

@@ -34,32 +34,32 @@ def run(args: Namespace) -> int:
     if args.write_cases is not None:
         return _write(args, measures)
     if not measures:
-        raise InputError("no measure is named", hint="Say what it is to compute: -m MAP@10")
+        raise InputError("no measure is named", hint="Name the measure that it should compute: -m MAP@10")
     if args.function is None and args.program is None:
         raise InputError("no function is named", hint="Write FILE.py:FUNCTION, or --command PROGRAM")
     _check_together(args)
-    place, colon, name = (args.function or "").rpartition(":")
-    path = Path(place)
-    if place == _PACKAGED_SCRIPT and not path.exists():
+    file, colon, name = (args.function or "").rpartition(":")
+    path = Path(file)
+    if file == _PACKAGED_SCRIPT and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
     form, warned = format_of(args, [path]), list[str]()
     if args.program is None:
         with closing(Script(f"{path}:{name}" if colon else args.function)) as script:
-            found = [_asked(args, script, measure) for measure in measures]
+            results = [_identified(args, script, measure) for measure in measures]
             warned = script.warned
     else:
-        printed: dict[str, str | Exception] = {}  # by the program, for all measures
-        found = [_asked(args, _program(args, measure, printed), measure) for measure in measures]
+        printed: dict[str, str | Exception] = {}  # the program runs once for all measures
+        results = [_identified(args, _program(args, measure, printed), measure) for measure in measures]
     others = {"script": path} if args.program is None else {}
     origin = origin_of(args, {}, others)
     notes = [*_warnings(warned)]
-    found = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in found]
-    write_report(report_of(found), form, args, args.function or args.program)
-    return int(not all(each.ok for each in found))
+    results = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in results]
+    write_report(report_of(results), form, args, args.function or args.program)
+    return int(not all(each.ok for each in results))
 
 
 def _warnings(warned: Iterable[str]) -> Iterator[str]:
-    """Say of what the script warns: the first of each kind, and how many others there are."""
+    """Note the script's warnings: the first of each kind, and the number of others."""
     kinds: dict[str, list[str]] = {}
     for text in dict.fromkeys(warned):
         kinds.setdefault(text.partition(":")[0], []).append(text)
@@ -69,16 +69,16 @@ def _warnings(warned: Iterable[str]) -> Iterator[str]:
 
 
 def _write(args: Namespace, measures: Sequence[str]) -> int:
-    """Write the cases of measures into a folder, and say so."""
+    """Write the cases of measures into a folder, and report the files."""
     names = ("program", "files", "read", "numeric_ids", "form", "format", "output", "label", "caption")
-    if given := [each for each in names if getattr(args, each)]:
-        option = "command" if given[0] == "program" else given[0].replace("_", "-")
-        problem = f"--{option} does not go with --write-cases, which asks nobody"
+    if excluded := [each for each in names if getattr(args, each)]:
+        option = "command" if excluded[0] == "program" else excluded[0].replace("_", "-")
+        problem = f"--{option} does not go with --write-cases, which calls no function"
         raise InputError(problem, hint="Leave it out")
     *files, index = write_cases(args.write_cases, measures, args.conventions)
     for path in files:
         print_message(f"{path}: cases")
-    print_message(f"{index}: what they hold")
+    print_message(f"{index}: description of the files")
     return 0
 
 
@@ -87,21 +87,22 @@ def _program(args: Namespace, measure: str, printed: dict[str, str | Exception])
 
 
 def _check_together(args: Namespace) -> None:
-    """Refuse options of a program without one, and the form of a function with one."""
+    """Refuse a program's options without --command, and a function's form with it."""
     if args.program is None:
-        given = {
+        options = {
             "--files": args.files is not None,
             "--read": args.read is not None,
             "--numeric-ids": args.numeric_ids,
         }
-        for option, is_given in given.items():
-            if is_given:
-                raise InputError(f"{option} goes with --command", hint="Name the program: --command PROGRAM")
+        for option, is_set in options.items():
+            if is_set:
+                raise InputError(f"{option} needs --command", hint="Name the program: --command PROGRAM")
     elif args.form is not None:
-        raise InputError("--form does not go with --command", hint="--files says what a program takes")
+        hint = "Leave it out; --files chooses the files of a program"
+        raise InputError("--form does not go with --command", hint=hint)
 
 
-def _asked(args: Namespace, function: Function | Script, measure: str) -> Identified:
+def _identified(args: Namespace, function: Function | Script, measure: str) -> Identified:
     return identified(function, measure, args.form, args.conventions)
 
 
@@ -111,38 +112,38 @@ COMMAND = Command(
         argument(
             "function",
             "FILE.py:FUNCTION",
-            "A function of your own script, or CLASS.METHOD, which is run as it is.",
+            "A function or CLASS.METHOD of your own script, which runs as it is.",
             nargs="?",
         ),
         repeatable(
             MEASURES_GROUP,
             "-m, --measure MEASURE",
-            "What it is said to compute: MAP@10, nDCG@10, mrr. Can be repeated.",
+            "The measure that it should compute: MAP@10, nDCG@10, mrr. Can be repeated.",
             dest="measures",
         ),
         option(
             INPUT,
             f"--form {'|'.join(SIGNATURES)}",
-            "What the function takes, if that is not found by trial: dicts of qrels and run; of one query "
-            "the judgments, or the relevant documents, and the ranked ones; lists of grades; ...",
+            "The function's arguments, if trial does not find them: dicts of qrels and run; the judgments, "
+            "or the relevant documents, and the ranked documents of one query; lists of grades; ...",
         ),
         option(
             INPUT,
             "--command PROGRAM",
-            "Ask a program instead: 'python3 eval.py {qrels} {run}'; {k} is the cutoff.",
+            "Run a program instead: 'python3 eval.py {qrels} {run}'; {k} is the cutoff.",
             dest="program",
         ),
         option(
             INPUT,
             f"--files {'|'.join(PROGRAM_FILES)}",
-            "The files that it takes, trec by default; beir: qrels as TSV, a run as JSON.",
+            "The program's input files, trec by default; beir: qrels as TSV, a run as JSON.",
         ),
-        option(INPUT, "--numeric-ids", "Ids of queries and documents in them are numbers, as gdeval takes."),
-        option(INPUT, "--read REGEX", "What finds its number, in one group: 'MAP = ([0-9.]+)'."),
+        option(INPUT, "--numeric-ids", "Use numbers as ids of queries and documents, as gdeval needs."),
+        option(INPUT, "--read REGEX", "Read its number by one group: 'MAP = ([0-9.]+)'."),
         option(
             OUTPUT,
             "--write-cases FOLDER",
-            "Ask nobody, but write the cases as JSON, with the value by each convention.",
+            "Only write the cases as JSON, with the value by each convention.",
         ),
         *WRITING,
         CONVENTIONS,
@@ -152,7 +153,7 @@ COMMAND = Command(
         "--command 'python3 eval.py {qrels} {run}' MAP@10",
         "--write-cases cases MAP@10",
     ],
-    details="The function is called on small collections, and every convention that gives other numbers is "
-    "ruled out. It may take qrels and run as dicts, lists, sets, arrays or frames, of all queries or of one, "
-    "and returns the mean or the values of the queries.",
+    details="The command calls the function on small collections, and rules out every convention that gives "
+    "other numbers. The function may take qrels and run as dicts, lists, sets, arrays or frames, of all "
+    "queries or of one. It returns the mean or the values of the queries.",
 )

@@ -1,4 +1,4 @@
-"""What several commands read: qrels that are files or data sets, runs that are files or folders, measures."""
+"""Read the inputs of commands: qrels from files or data sets, runs from files or folders, and measures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from permed_measures.provenance import Origin
 
 
 def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
-    """Return the measures that were named; None if there are none."""
+    """Parse the measures that were named; None if there are none."""
     chosen = deduplicate(understood_measures(args.measures, args.rel, inputs))
     if args.rel is not None:
         inputs.notes.extend(_unchanged_by_rel(chosen, args.rel))
@@ -36,19 +36,19 @@ def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
 
 
 def _unchanged_by_rel(measures: list[Measure], rel: float) -> Iterator[str]:
-    """Say that --rel changes none of the measures, and that NumRet counts all without a level of its own."""
+    """Note if --rel changes none of the measures, and that it does not change NumRet."""
     counts_all = [each for each in measures if each.NAME == "NumRet" and "rel" not in each.params]
     without = [each for each in measures if "rel" not in each.SUPPORTED_PARAMS]
     if without and len(without) + len(counts_all) == len(measures):
         takes = "takes" if len(without) == 1 else "take"
         yield f"--rel changes nothing: {', '.join(map(str, without))} {takes} no rel"
     if counts_all:
-        of_level = f"NumRet(rel={rel:g}) counts those of grade {rel:g} or more"
+        of_level = f"NumRet(rel={rel:g}) counts documents with grade {rel:g} or more"
         yield f"--rel does not change NumRet, which counts all documents retrieved; {of_level}"
 
 
 def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> list[Measure]:
-    """Return the measures that were named; notes say how ambiguous names are taken."""
+    """Parse the measures that were named; add notes on how ambiguous names are understood."""
     named = [(text, measure) for text in texts for measure in parse_measure_args(text)]
     asked = [(text, with_rel(measure, rel)) for text, measure in named]
     measures = [measure for _, measure in asked]
@@ -58,7 +58,7 @@ def understood_measures(texts: list[str], rel: float | None, inputs: Inputs) -> 
 
 
 def measures_asked(args: Namespace, inputs: Inputs) -> list[Measure]:
-    """Return the measures that were named, or those that the labels choose, with a note that says why."""
+    """Parse the measures that were named; if there are none, choose by the labels and add a note."""
     if chosen := chosen_measures(args, inputs):
         return chosen
     names, why = measures_by_labels(inputs)
@@ -67,21 +67,21 @@ def measures_asked(args: Namespace, inputs: Inputs) -> list[Measure]:
 
 
 def measures_by_labels(inputs: Inputs) -> tuple[list[str], str]:
-    """Return the names of the measures for labels such as these, and why; of one preset its name.
+    """Choose measures by the labels; return their names, or the name of a preset, and the reason.
 
-    Grades up to 2 are those of MedCorpus, binary ones those of LitSearch. Others get what TREC reports, with
-    recall at a depth that all runs have.
+    Binary labels get the preset of LitSearch, grades up to 2 that of MedCorpus. Others get the measures that
+    TREC reports, with recall at a depth that all runs have.
     """
     grades = inputs.judgments.grade
     if (fractions := grades[grades % 1 != 0]).size:
-        why = f"some grades are no whole numbers, such as {fractions[0]:g}"
+        why = f"some grades are not whole numbers, such as {fractions[0]:g}"
     elif not _is_graded(inputs):
         return ["litsearch"], "the labels are binary"
     elif grades.max() <= 2:
         return ["medcorpus"], "the grades go up to 2"
     else:
         why = f"the grades go up to {grades.max():g}"
-    with warnings_about(None):  # they are shown when the runs are evaluated
+    with warnings_about(None):  # the evaluation shows these warnings
         depths = [
             int(JudgedRankings.of(inputs.judgments, inputs.runs[name], depth=1).retrieved.max(initial=0))
             for name in inputs.runs
@@ -91,7 +91,7 @@ def measures_by_labels(inputs: Inputs) -> tuple[list[str], str]:
 
 
 _DEPTHS = (100, 20, 10)
-"""The ranks at which recall is reported, of the first of them that all runs have."""
+"""The cutoffs for recall; the first one that all runs reach is used."""
 
 
 def _is_graded(inputs: Inputs) -> bool:
@@ -102,20 +102,20 @@ NOT_OPTIONS = {
     *("command", "line", "qrels", "runs", "run", "before", "after", "measures", "measure", "function"),
     *("format", "output", "label", "caption", "record", "methods", "quiet"),
 }
-"""What a provenance says in other words than as options, and where the result was written."""
+"""Arguments that the provenance records elsewhere, and output options."""
 
 
 _OTHER_FILES = {"claims": "claims", "conventions": "conventions", "human": "human qrels"}
-"""The arguments that name a file besides qrels and runs, and its role."""
+"""The arguments that name a file other than qrels and runs, with the file's role."""
 
 
 def _others_of(args: Namespace) -> dict[str, Path]:
-    given = vars(args)
-    return {role: Path(given[name]) for name, role in _OTHER_FILES.items() if given.get(name)}
+    values = vars(args)
+    return {role: Path(values[name]) for name, role in _OTHER_FILES.items() if values.get(name)}
 
 
 def files_read(args: Namespace, runs: Iterable[Path]) -> list[Path]:
-    """Return the files that a command reads, and so must not write."""
+    """List the files that a command reads, and so must not overwrite."""
     qrels = [Path(args.qrels)] if vars(args).get("qrels") else []
     return [*qrels, *runs, *_others_of(args).values()]
 
@@ -135,10 +135,10 @@ def origin_of(args: Namespace, runs: Mapping[str, Path], others: Mapping[str, Pa
 
 
 def find_runs(arguments: list[str]) -> dict[str, Path]:
-    """Return the run files by name: what stands before the =, or the name of the file; of a folder all."""
+    """Find the run files by name: NAME of NAME=FILE, or the name of the file; of a folder, all its files."""
     files: dict[str, Path] = {}
-    found = [(given or name, file) for given, each in map(_files, arguments) for name, file in each]
-    for name, file in found:
+    named = [(prefix or name, file) for prefix, each in map(_files, arguments) for name, file in each]
+    for name, file in named:
         if name in files:
             raise InputError(
                 f"two runs are named {name!r} ({files[name]} and {file})",
@@ -149,31 +149,29 @@ def find_runs(arguments: list[str]) -> dict[str, Path]:
 
 
 def named_run(argument: str, name: str) -> tuple[str, Path]:
-    """Return the name and the file of one run: what stands before the =, or `name`."""
-    given, files = _files(argument)
+    """Find the file of one run, and its name: NAME of NAME=FILE, or `name`."""
+    prefix, files = _files(argument)
     if len(files) != 1:
         raise InputError(f"{name} must be one run (found {len(files)})", where=argument)
-    return given or name, files[0][1]
+    return prefix or name, files[0][1]
 
 
 def _files(argument: str) -> tuple[str, list[tuple[str, Path]]]:
-    """Return what stands before the =, if anything does, and the files by their own names."""
-    given, equals, place = argument.partition("=")
+    """Split NAME=FILE; return NAME, empty if there is none, and the files with their own names."""
+    prefix, equals, path = argument.partition("=")
     if argument and (not equals or Path(argument).exists()):
-        given, place = "", argument
-    elif not given or not place:
+        prefix, path = "", argument
+    elif not prefix or not path:
         raise InputError(f"a run is FILE or NAME=FILE (found {argument!r})")
-    if packaged := packaged_runs(place):
-        return given, list(packaged.items())
-    if Path(place).is_dir() and not parquet_parts(Path(place)):
-        files = files_in(Path(place))
-    else:
-        files = [resolve(place)]
-    return given, [(run_name(path), path) for path in files]
+    if packaged := packaged_runs(path):
+        return prefix, list(packaged.items())
+    is_folder = Path(path).is_dir() and not parquet_parts(Path(path))
+    files = files_in(Path(path)) if is_folder else [resolve(path)]
+    return prefix, [(run_name(file), file) for file in files]
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder by name; a note says what is ignored."""
+    """List the files of a folder in order of name; print a note on ignored folders."""
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     files = [path for path in inside if path.is_file() or (path.is_dir() and parquet_parts(path))]
     if not files:
@@ -188,7 +186,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 class Inputs(NamedTuple):
-    """The qrels, which know their data set if there is one, the runs, and notes for the end."""
+    """The qrels, the runs, and notes to print at the end."""
 
     qrels: Any
     judgments: Judgments
@@ -197,31 +195,31 @@ class Inputs(NamedTuple):
 
     @property
     def dataset(self) -> Any:
-        """The data set, which knows groups and conversations; None if the qrels are of a file."""
+        """The data set of the qrels, with groups and conversations; None if the qrels are from a file."""
         return dataset_of(self.qrels)
 
 
 def cleaning_of(args: Namespace) -> RunOptions:
-    """Return what is made of runs while they are read, by the options of a command that has them."""
+    """Collect the options that change runs while they are read."""
     return RunOptions(**{name: value for name, value in vars(args).items() if name in RunOptions._fields})
 
 
 @contextmanager
 def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iterator[Inputs]:
-    """Read qrels, by default those of the arguments; the runs are read in the block, as the options say.
+    """Read qrels, by default those of the arguments; runs are read when the block uses them.
 
-    Warnings are shown as notes.
+    Warnings are printed as notes.
     """
-    qrels, given = qrels or args.qrels, vars(args)
+    qrels, options = qrels or args.qrels, vars(args)
     with warnings_as_notes():
         rows = _read_qrels(qrels)
         judgments = Judgments.of(rows)
-        how = {"order": given.get("order", "score"), "cleaning": cleaning_of(args)}
+        how = {"order": options.get("order", "score"), "cleaning": cleaning_of(args)}
 
         def read_run(file: Path) -> Any:
             path = resolve(file)
             labels = rows if file_of(rows) and qrels != "-" and path.samefile(qrels) else None
-            return read(path, "score", given.get("query_ids"), judgments, labels=labels, **how)
+            return read(path, "score", options.get("query_ids"), judgments, labels=labels, **how)
 
         inputs = Inputs(rows, judgments, LazyRuns(files, read_run), [])
         try:
@@ -229,9 +227,9 @@ def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iter
         except PermedError as error:
             if not error.where.startswith("query "):
                 raise
-            where = f"{qrels}: {error.where}"  # errors about runs name their files already
+            where = f"{qrels}: {error.where}"  # errors in runs already name their file
             raise type(error)(error.problem, where=where, hint=error.hint) from None
-    for note in inputs.notes:  # an error stands alone
+    for note in inputs.notes:  # not after an error, which stands alone
         print_message(f"note: {note}")
 
 
@@ -244,5 +242,5 @@ def _read_qrels(argument: str) -> Any:
 
 
 def _is_no_failure(record: logging.LogRecord) -> bool:
-    """Return whether ir_datasets logs anything but a failed download, which our error says."""
+    """Check that a log record of ir_datasets is not a failed download, which our own error reports."""
     return not record.getMessage().startswith(("Download failed", "download error"))

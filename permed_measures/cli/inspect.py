@@ -15,27 +15,27 @@ from permed_measures.inputs.sources import parquet_parts
 
 
 def run(args: Namespace) -> int:
-    """Describe files and data sets; of several, one that cannot be read is said, and the next is read."""
+    """Describe files and data sets; if one of several cannot be read, print the error and go on."""
     names = [name for path in args.paths for name in _names(path)]
     status = 0
     for number, name in enumerate(names, start=1):
         try:
-            found = resolve(name, ["qrels", "run"])
-            said = inspect_file(found) if isinstance(found, Path) else inspect_qrels(name, found)
+            source = resolve(name, ["qrels", "run"])
+            text = inspect_file(source) if isinstance(source, Path) else inspect_qrels(name, source)
         except (PermedError, OSError) as error:
             if len(names) == 1:
                 raise
             print_message(f"error: {error}")
             status = 2
         else:
-            print(said, end="\n\n" if number < len(names) else "\n")
+            print(text, end="\n\n" if number < len(names) else "\n")
     return status
 
 
 def _names(path: str) -> list[str]:
-    """Return the files that a path or the name of packaged runs stands for, or else the name.
+    """Expand a folder or the name of packaged runs to its files; keep any other name.
 
-    A folder of BEIR is none of runs: an error says which file in it has the qrels.
+    A folder of BEIR is not expanded: its error names the file with the qrels.
     """
     folder = Path(path)
     if packaged := packaged_runs(path):

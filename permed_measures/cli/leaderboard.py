@@ -31,14 +31,14 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         how = {name: getattr(args, name) for name in ("clusters", "resamples", "seed", "level")}
         board = leaderboard(inputs.qrels, inputs.runs, chosen, **how)
-    found = replace(board.evaluations, shows_judged=not args.no_judged)
-    board = replace(board, origin=origin_of(args, files), evaluations=found)
+    evaluations = replace(board.evaluations, shows_judged=not args.no_judged)
+    board = replace(board, origin=origin_of(args, files), evaluations=evaluations)
     report = board.report(args.digits, args.percent)
     write_report(report, form, args, pluralize(len(board.entries), "run"))
 
 
 _RESAMPLES_OPTION = option(
-    ADVANCED, "--resamples N", "Number of random sign patterns: 50000, fewer of more than 200 runs."
+    ADVANCED, "--resamples N", "Number of random sign patterns: 50000, fewer for more than 200 runs."
 )
 COMMAND = Command(
     run,

@@ -1,4 +1,4 @@
-"""The command measures: what one can ask for."""
+"""The command measures: list and explain the measures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(args: Namespace) -> None:
             raise MeasureError(f"permed-measures does not compute {measure.NAME}")
     if not asked and args.qrels:
         hint = "Name one: permed-measures measures GradedAP@10 --qrels QRELS"
-        raise InputError("a ceiling is that of a measure", hint=hint)
+        raise InputError("a ceiling needs a measure", hint=hint)
     if args.format:
         _write_formulas(asked, args)
         return
@@ -44,7 +44,7 @@ def run(args: Namespace) -> None:
     if not asked:
         for name in KERNELS:
             print(f"{name:11}  {description_of(parse_measure(name))}")
-        print("\nParameters of one: permed-measures measures GradedAP")
+        print("\nExplain one: permed-measures measures GradedAP")
     for number, measure in enumerate(asked):
         if number:
             print()
@@ -54,27 +54,27 @@ def run(args: Namespace) -> None:
 
 
 def _write_formulas(measures: list[Measure], args: Namespace) -> None:
-    """Print the formulas of measures as a paper has them."""
+    """Print the formulas of measures for a paper."""
     if not measures or args.qrels:
         found = "with --qrels" if args.qrels else "without a measure"
         hint = "Name measures alone: permed-measures measures GradedAP@10 --format latex"
-        raise InputError(f"--format writes the formula of a measure (found {found})", hint=hint)
+        raise InputError(f"--format writes the formulas of measures alone (found {found})", hint=hint)
     print(measure_methods([*map(supported, measures)]).to(args.format), end="")
 
 
 def _ceilings(measures: list[Measure], qrels: str) -> dict[Measure, float]:
-    """Return the highest value of each measure that a run can have."""
+    """Compute the highest value that a run can have, for each measure."""
     table = read(qrels, "relevance")
     return {measure: ceiling(measure, table) for measure in measures}
 
 
 def _explain(measure: Measure) -> None:
-    """Print what a measure is, an example worked out, its parameters, and the values that these can have."""
+    """Print the definition of a measure, an example worked by hand, and its parameters with their values."""
     print(section(f"{measure.NAME}: {description_of(measure)}", []), end="")
     for text in _explained(measure):
         _print(text)
     for parameter in measure.SUPPORTED_PARAMS:
-        _print(_described(measure, parameter))
+        _print(_parameter_text(measure, parameter))
         for value, text in _meanings(measure, parameter).items():
             _print(f"{value}: {text}", indent=4)
     for text in _more(measure):
@@ -83,17 +83,17 @@ def _explain(measure: Measure) -> None:
 
 @cache
 def explanations() -> dict[str, Any]:
-    """Read what is said of each measure."""
+    """Read the explanations of all measures."""
     path = files("permed_measures.measures").joinpath("explanations.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _explained(measure: Measure) -> Iterator[str]:
-    """Yield the formula of a measure, its range, what it is not, its source, and the example."""
+    """Yield the formula of a measure, its range, differences from others, its source, and an example."""
     known, (low, high) = explanations()[str(measure.NAME)], range_of(measure)
     yield f"For a query: {known['formula'].replace('`', '')}"
-    least = "any number below 1" if low == -inf else f"at least {low:g}"
-    yield f"Range: {f'from {low:g} to {high:g}' if high < inf else least}"
+    half_open = "any number below 1" if low == -inf else f"at least {low:g}"
+    yield f"Range: {f'from {low:g} to {high:g}' if high < inf else half_open}"
     yield known["unlike"]
     yield f"Source: {known['source']}"
     [value] = calc_aggregate([known["measure"]], *EXAMPLE).values()
@@ -113,32 +113,32 @@ def _print(text: str, indent: int = 2) -> None:
 _PARAMETERS = {
     ("RBP", "rel"): "minimum relevance score to be considered relevant (inclusive), which must be given"
 }
-"""What is said of parameters that ir_measures has otherwise."""
+"""Descriptions of parameters that replace those of ir_measures."""
 
 
-def _described(measure: Measure, name: str) -> str:
-    """Describe a parameter, what it may be, and its default."""
+def _parameter_text(measure: Measure, name: str) -> str:
+    """Describe a parameter, its allowed values, and its default."""
     param, default = measure.SUPPORTED_PARAMS[name], values_of(measure)[name]
     about = _PARAMETERS.get((str(measure.NAME), name), str(param.desc).replace("NOT_PROVIDED", "left out"))
     return f"{name}: {about}; {allowed(param)}" + ("" if default is None else f"; by default {default!r}")
 
 
 def _meanings(measure: Measure, name: str) -> dict[str, str]:
-    """Return what each value of a parameter means, if it is one of some strings."""
+    """Return the meaning of each value of a parameter, if its values are strings."""
     return getattr(measure.SUPPORTED_PARAMS[name], "meanings", {})
 
 
 def _more(measure: Measure) -> Iterator[str]:
-    """Yield other names of a measure, an example with a parameter, and where more is said."""
+    """Yield other names of a measure, an example with a parameter, and how to get its help in Python."""
     name = str(measure.NAME)
     if name in ALIASES:
         yield f"Also: {', '.join(ALIASES[name].split())}"
     choices = ((each, list(_meanings(measure, each))) for each in measure.SUPPORTED_PARAMS)
-    given = next((f"({each}={values[1]})" for each, values in choices if values), "")
-    given = given or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")
-    at = {"cutoff": "@10", "recall": "@0.5"}[measure.AT_PARAM]
-    at = at if measure.AT_PARAM in measure.SUPPORTED_PARAMS else ""
-    yield f"Example: permed-measures evaluate QRELS RUN -m '{name}{given}{at}'"
+    parameter = next((f"({each}={values[1]})" for each, values in choices if values), "")
+    parameter = parameter or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")
+    cutoff = {"cutoff": "@10", "recall": "@0.5"}[measure.AT_PARAM]
+    cutoff = cutoff if measure.AT_PARAM in measure.SUPPORTED_PARAMS else ""
+    yield f"Example: permed-measures evaluate QRELS RUN -m '{name}{parameter}{cutoff}'"
     module = "permed_measures" if isinstance(measure, CheckedMeasure) else "ir_measures"
     yield f"More: help({module}.{name}) in Python"
 
@@ -146,8 +146,8 @@ def _more(measure: Measure) -> Iterator[str]:
 COMMAND = Command(
     run,
     [
-        argument("names", "MEASURE", "Explain these, such as GradedAP.", nargs="*"),
-        option(INPUT, "--qrels QRELS", "Show the highest value that a run can have on this data."),
+        argument("names", "MEASURE", "The measures to explain, such as GradedAP.", nargs="*"),
+        option(INPUT, "--qrels QRELS", "Show the highest value that a run can have on these labels."),
         option(
             OUTPUT,
             "--format FORMAT",

@@ -1,4 +1,4 @@
-"""Lines on stderr: notes, warnings and errors."""
+"""Print notes, warnings and errors to stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from permed_measures.progress import hidden
 
 
 def print_message(text: str) -> None:
-    """Print a message to stderr; names of files and runs in it cannot control the terminal."""
+    """Print a message to stderr; escape control characters in names of files and runs."""
     if not sys.stderr.isatty():
         print(one_line(text), file=sys.stderr)
         return
@@ -31,7 +31,7 @@ def print_message(text: str) -> None:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Show each warning once, as a note; a run that shares no query with the qrels is an error."""
+    """Print each warning once, as a note; make it an error if a run shares no query with the qrels."""
     shown: set[str] = set()
 
     def show(warning: PermedWarning) -> None:
@@ -45,23 +45,23 @@ def warnings_as_notes() -> Iterator[None]:
         with warnings_shown_by(show):
             yield
     except NoSharedQueryWarning as warning:
-        # An error gives no value.
+        # The second half of the warning describes values, and an error computes none.
         raise InputError(str(warning).replace("; every value is that of an empty run", "")) from None
 
 
 _CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
-"""How printing fails; an error about a file has its name."""
+"""The errors of printing; an error about a file has the file's name."""
 
 
 def message_of(error: BaseException) -> str:
-    """Say in one line what went wrong."""
+    """Describe an error in one line."""
     if isinstance(error, PermedError):
         return str(error)
     if isinstance(error, OSError):
         file = error.filename or ("standard output" if error.errno in _CANNOT_WRITE else "")
         return f"{file}: {error.strerror}" if file else error.strerror or str(error)
     if isinstance(error, MemoryError):
-        return "not enough memory. A run in a TREC, CSV or Parquet file takes least: it is read in parts"
+        return "not enough memory. TREC, CSV and Parquet files need the least: they are read in parts"
     return (
         f"unexpected {type(error).__name__}: {error}. "
         "python -X dev -m permed_measures with the same arguments shows where"

@@ -1,4 +1,4 @@
-"""Where results go: stdout, or a file that is written whole or not at all."""
+"""Write results to stdout, or to a file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 FIGURE = "figure"
 FIGURES = dict.fromkeys(PLOT_ENDINGS, FIGURE)
-"""What `format_of` takes as others where a command draws a figure."""
+"""The endings of figures, as `others` of `format_of` for commands that draw."""
 
 WITHOUT_NOTES = ("csv", "tsv", "jsonl")
-"""The formats that have rows and nothing else."""
+"""The formats that have only rows."""
 
 
 def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] | None = None) -> str:
-    """Return the format that is asked for; refuse what does not go with it, before any work.
+    """Choose the output format, and refuse options that do not go with it, before any work.
 
     Parameters
     ----------
     args : Namespace
     runs : iterable of Path
-        The files that the command reads besides those that other arguments name, and must not write.
+        The run files that the command reads, and so must not overwrite.
     others : mapping of str to str, optional
-        Formats by ending that no report has.
+        Further formats by ending, besides those of reports.
     """
     known = {**ENDINGS, **(others or {})}
     output: Path | None = args.output
@@ -54,7 +54,7 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
         form = args.format or known.get(output.suffix.lower())
         if form is None:
             raise InputError(
-                f"the ending {output.suffix.lower()!r} means no format",
+                f"the ending {output.suffix.lower()!r} does not belong to a format",
                 where=str(output),
                 hint=f"End the name in {', '.join(known)}, or choose the format: --format",
             )
@@ -63,9 +63,10 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
                 raise InputError("the output would overwrite a file that is read", where=str(path))
     if vars(args).get("methods") and output is None and args.format:
         hint = "Leave out --format, or write the table to a file: --output FILE"
-        raise InputError("--methods is printed in place of a table (found a format of tables)", hint=hint)
+        problem = "--methods prints methods in place of a table, and --format is for tables"
+        raise InputError(problem, hint=hint)
     if form == FIGURE:
-        matplotlib()  # before any work: an error where it is missing
+        matplotlib()  # raises its error before any work if it is missing
     if form in (*WITHOUT_NOTES, "json", FIGURE):
         _refuse_what_is_for_tables(args, str(form))
     check_latex(str(form), args.label, args.caption)
@@ -73,7 +74,7 @@ def format_of(args: Namespace, runs: Iterable[Path], others: Mapping[str, str] |
 
 
 def _methods_beside(args: Namespace, form: str) -> list[Path]:
-    """Return where methods and the works they cite are written: beside the file of a LaTeX table."""
+    """List the files of the methods and of their citations, beside the file of a LaTeX table."""
     output: Path | None = args.output
     if "methods" not in args or output is None or form != "latex" or output.suffix.lower() != ".tex":
         return []
@@ -81,40 +82,40 @@ def _methods_beside(args: Namespace, form: str) -> list[Path]:
 
 
 def _refuse_what_is_for_tables(args: Namespace, form: str) -> None:
-    """Refuse options that say how tables are written, where there is none."""
-    asked = vars(args)
-    given = [each for each in ("percent", "no_judged") if asked.get(each)]
-    given += ["digits"] if asked.get("digits") is not None else []
-    for each in given:
+    """Refuse options for tables if the format is not a table."""
+    values = vars(args)
+    options = [each for each in ("percent", "no_judged") if values.get(each)]
+    options += ["digits"] if values.get("digits") is not None else []
+    for option in options:
         has = "a figure has points" if form == FIGURE else f"{form} has all numbers as they are"
-        raise InputError(f"--{each.replace('_', '-')} is for tables; {has}", hint="Leave it out")
+        raise InputError(f"--{option.replace('_', '-')} is for tables; {has}", hint="Leave it out")
 
 
 def check_folder(output: Path) -> None:
-    """Refuse a file to write that stands in no folder, or has no name."""
+    """Refuse an output file whose folder does not exist, or that is named -."""
     if str(output) == "-":
         hint = "Without --output the result goes to standard output"
         raise InputError("a file to write must have a name (found -)", hint=hint)
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {str(output.parent)!r} to write into", where=str(output))
     with suppress(FileNotFoundError):
-        output.stat()  # an error for links in a circle
+        output.stat()  # raises an error for links in a circle
 
 
 def _is_among(output: Path, read: Iterable[Path]) -> bool:
-    """Return whether a file to write is one that is read."""
+    """Check whether an output file is one of the files that are read."""
     return any(path.is_file() and _is_one_file(output, path) for path in read)
 
 
 def _is_one_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, which need not be there yet."""
+    """Check whether two paths lead to one file, which need not exist yet."""
     if one.exists() and other.exists():
         return one.samefile(other)
-    return os.path.realpath(one) == os.path.realpath(other)  # which a circle of links has too
+    return os.path.realpath(one) == os.path.realpath(other)  # does not raise for links in a circle
 
 
 def check_record(args: Namespace, runs: Iterable[Path]) -> None:
-    """Refuse a record that would overwrite a file of the command, or stands in no folder."""
+    """Refuse a record that would overwrite a file of the command, or whose folder does not exist."""
     record, output = args.record, args.output
     if record is None:
         return
@@ -125,7 +126,7 @@ def check_record(args: Namespace, runs: Iterable[Path]) -> None:
 
 
 def write_record(args: Namespace, found: Evaluations) -> None:
-    """Write a record of an evaluation, and say so."""
+    """Write a record of an evaluation, and print a message."""
     from permed_measures.records.record import make_record
 
     make_record(found, args.order, args.query_ids).write(args.record)
@@ -133,13 +134,13 @@ def write_record(args: Namespace, found: Evaluations) -> None:
 
 
 def write_report(report: Report, form: str, args: Namespace, about: str, above: Iterable[str] = ()) -> None:
-    """Print a report, or write it to a file and say so.
+    """Print a report, or write it to a file and print a message.
 
-    Its notes, and those `above` its tables, go to stderr where the format has no place for them.
+    Its notes, and those `above` its tables, go to stderr if the format has no place for them.
     """
     output: Path | None = args.output
     if output is not None or not vars(args).get("methods"):
-        # A file is as wide as it needs to be, and has no bold letters.
+        # Without a terminal, tables have their full width and no bold letters.
         with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
             text = report.to(form, label=args.label, caption=args.caption)
         if output is None:
@@ -154,13 +155,13 @@ def write_report(report: Report, form: str, args: Namespace, about: str, above: 
 
 
 def _write(path: Path, text: str, about: str) -> None:
-    """Write a text to a file, and say so."""
+    """Write a text to a file, and print a message."""
     write_whole(path, text.encode(errors="backslashreplace"))
     print_message(f"{path}: {about}")
 
 
 def write_methods(report: Report, form: str, args: Namespace) -> None:
-    """Write how the numbers were made beside a LaTeX table, and print it if that is asked for."""
+    """Write the methods beside a LaTeX table, and print them if --methods asks for it."""
     if report.methods is None or not (vars(args).get("methods") or _methods_beside(args, form)):
         return
     methods = report.methods()
@@ -174,8 +175,8 @@ def write_methods(report: Report, form: str, args: Namespace) -> None:
 
 
 def write_figure(draw: Callable[[], list[Axes]], output: Path, about: str) -> None:
-    """Draw a figure into a file, and say so."""
-    matplotlib().use("agg")  # no window
+    """Draw a figure to a file, and print a message."""
+    matplotlib().use("agg")  # draws without a window
     with warnings_as_notes():
         save_plot(draw(), output)
     print_message(f"{output}: figure of {about}")

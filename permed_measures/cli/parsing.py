@@ -1,4 +1,4 @@
-"""What may stand after the name of a command: declared in a table, parsed by argparse."""
+"""Declare the arguments of commands in a table, and parse them by argparse."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PROGRAM = "permed-measures"
 
 INPUT, MEASURES_GROUP, STATISTICS, OUTPUT, ADVANCED = "Input", "Measures", "Statistics", "Output", "Advanced"
 GROUPS = (INPUT, MEASURES_GROUP, STATISTICS, OUTPUT, ADVANCED)
-"""The groups of the help, in its order; what is rarely used is advanced."""
+"""The groups of the help, in order; rarely used options are advanced."""
 
 _WIDEST = 100  # columns of help
 
 VALUES = {"FILE": Path, "FOLDER": Path, "N": int, "K": int, "GRADE": float, "P": float, "D": float}
-"""What is read where the help says this; elsewhere a text."""
+"""The type of a value by its name in the help; other values are texts."""
 
 
 class Argument(NamedTuple):
@@ -35,9 +35,9 @@ class Argument(NamedTuple):
     group : str
         One of `GROUPS`.
     names : tuple of str
-        ``("qrels",)``, or of an option ``("-m", "--measure")``.
+        ``("qrels",)``, or for an option ``("-m", "--measure")``.
     keywords : mapping of str to object
-        What ``argparse`` takes.
+        The keywords of ``argparse``.
     """
 
     group: str
@@ -46,14 +46,14 @@ class Argument(NamedTuple):
 
 
 def argument(name: str, metavar: str, text: str, **keywords: Any) -> Argument:
-    """Declare an argument, with what the help says of it."""
+    """Declare an argument with its help text."""
     return Argument(INPUT, (name,), {"metavar": metavar, "help": text, **keywords})
 
 
 def option(group: str, form: str, text: str, **keywords: Any) -> Argument:
-    """Declare an option as the help has it: ``-m, --measure MEASURE``; without a metavar it is a flag.
+    """Declare an option as it looks in the help: ``-m, --measure MEASURE``; without a metavar it is a flag.
 
-    A metavar of small letters has the choices, ``score|list``; what others take is in `VALUES`.
+    A lower-case metavar lists the choices, ``score|list``. `VALUES` has the types of the others.
     """
     *names, last = form.replace(", ", " ").split()
     keywords = {"help": text.replace("%", "%%"), **keywords}
@@ -72,22 +72,22 @@ _EVERYWHERE = (
     option(OUTPUT, "--quiet", "Show no progress of long work."),
     option(OUTPUT, "-h, --help", "Show this help.", action="help"),
 )
-"""What every command takes."""
+"""The options of every command."""
 
 
 class Command(NamedTuple):
-    """A command: what it does with its arguments, and what its help says.
+    """A command with its arguments and its help.
 
     Attributes
     ----------
     run : callable
-        Takes the parsed arguments; returns the exit status, or nothing if that is 0.
+        Takes the parsed arguments; returns the exit status, or None for 0.
     arguments : sequence of Argument
         In the order of the help.
     examples : sequence of str
-        What can be typed after its name.
+        Examples of what can follow its name.
     details : str
-        What the help says below the first sentence.
+        The text of the help below the first sentence.
     """
 
     run: Callable[[argparse.Namespace], int | None]
@@ -97,16 +97,16 @@ class Command(NamedTuple):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours."""
+    """A parser whose errors are an `InputError`."""
 
     def error(self, message: str) -> NoReturn:
         raise InputError(message.removeprefix("argument "), hint=f"See {self.prog} --help")
 
 
 def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> argparse.Namespace:
-    """Parse what follows the name of a command.
+    """Parse the words after the name of a command.
 
-    Besides the arguments the result has the name (`command`), and the whole line as it was typed (`line`).
+    The result also has the name (`command`), and the whole line as it was typed (`line`).
     """
     parser = _parser(f"{PROGRAM} {name}", summary, command)
     if elsewhere := dict(_options_elsewhere(command, words)):
@@ -115,11 +115,11 @@ def parse(name: str, summary: str, command: Command, words: Sequence[str]) -> ar
         raise InputError(problem, hint=f"Here {here}")
     parsed, left = parser.parse_known_intermixed_args(words)
     if ("measures" in parsed or "measure" in parsed) and not any(word.startswith("-") for word in left):
-        left = _with_measures_apart(parser, command, parsed, left)
-    for taking in ("claim", "min"):
-        found = [*left, *vars(parsed).get("runs", ())] if taking in parsed else []
-        for word in filter(_is_number_of_a_measure, found):
-            parser.error(f"a number of a measure is an option: --{taking} {word}")
+        left = _split_off_measures(parser, command, parsed, left)
+    for option_name in ("claim", "min"):
+        others = [*left, *vars(parsed).get("runs", ())] if option_name in parsed else []
+        for word in filter(_is_number_of_a_measure, others):
+            parser.error(f"the number of a measure needs an option: --{option_name} {word}")
     if left:
         raise _unrecognized(parser, command, left)
     parsed.command, parsed.line = name, shlex.join([PROGRAM, name, *words])
@@ -143,34 +143,34 @@ _ELSEWHERE = {
     "-m all_trec": ("--measure", "is each measure by its name, as -m AP -m nDCG -m P@10"),
     "-m official": ("--measure", "is each measure by its name, as -m AP -m nDCG -m P@10"),
 }
-"""What one types to trec_eval and ir_measures: the option that our command must have, and what it is here."""
+"""Options of trec_eval and ir_measures: the option that our command must have, and the advice."""
 
 
 def _options_elsewhere(command: Command, words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is typed to trec_eval or ir_measures alone, and what it is here."""
-    ours = {name for each in (*command.arguments, *_EVERYWHERE) for name in each.names}
+    """Yield the options of trec_eval or ir_measures among the words, and the advice for each."""
+    known = {name for each in (*command.arguments, *_EVERYWHERE) for name in each.names}
     for word, following in zip_longest(words, words[1:], fillvalue=""):
         if word == "--":
             return
         typed = f"-m {following}" if word in ("-m", "--measure") else re.sub("^-m(?=[^-])", "-m ", word)
-        found = re.fullmatch(r"(-m .+|--\w+|-[A-Za-z])(?:=(.+)|(\d[\d.]*))?", typed)
-        option = found[1] if found else ""
-        needed, what = _ELSEWHERE.get(option, ("", ""))
-        if found and option not in ours and needed in ours:
-            value = found[2] or found[3] or following or "N"
-            yield (f"{option} {value}", what.format(value)) if "{}" in what else (option, what)
+        match = re.fullmatch(r"(-m .+|--\w+|-[A-Za-z])(?:=(.+)|(\d[\d.]*))?", typed)
+        option = match[1] if match else ""
+        needed, advice = _ELSEWHERE.get(option, ("", ""))
+        if match and option not in known and needed in known:
+            value = match[2] or match[3] or following or "N"
+            yield (f"{option} {value}", advice.format(value)) if "{}" in advice else (option, advice)
 
 
 def _unrecognized(parser: _Parser, command: Command, left: Sequence[str]) -> InputError:
-    """Return the error for what no argument takes: an option of another name, or a file too many."""
+    """Make the error for words that no argument takes: an unknown option, or one file too many."""
     problem = f"unrecognized arguments: {' '.join(left)}"
-    ours = [name for each in (*command.arguments, *_EVERYWHERE) for name in each.names if name[0] == "-"]
+    known = [name for each in (*command.arguments, *_EVERYWHERE) for name in each.names if name[0] == "-"]
     for word in (word.partition("=")[0] for word in left if word.startswith("-")):
-        option, what = _SYNONYMS.get(word, ("", ""))
+        option, advice = _SYNONYMS.get(word, ("", ""))
         hint = (
-            f"Here it is {what}"
-            if option in ours
-            else did_you_mean(word.replace("_", "-"), ours, _MIN_OPTION_SIMILARITY)
+            f"Here it is {advice}"
+            if option in known
+            else did_you_mean(word.replace("_", "-"), known, _MIN_OPTION_SIMILARITY)
         )
         if hint:
             return InputError(problem, hint=hint)
@@ -189,27 +189,27 @@ _SYNONYMS = {
         f"--{form}": ("--format", f"--format {form}") for form in ("json", "csv", "html", "latex", "markdown")
     },
 }
-"""What options are called elsewhere: the option that our command must have, and how it is written here."""
+"""Names of options in other programs: the option that our command must have, and how to write it here."""
 
 _MIN_OPTION_SIMILARITY = 0.7
-"""How like two options are (by difflib) that may be meant for each other."""
+"""The smallest similarity (by difflib) of an unknown option to one that the hint suggests."""
 
 
-def _with_measures_apart(
+def _split_off_measures(
     parser: _Parser, command: Command, parsed: argparse.Namespace, left: list[str]
 ) -> list[str]:
-    """Take the words that are measures from among the files after QRELS; return the words that are left."""
+    """Move the words that are measures from the files after QRELS to the measures; return the words left."""
     files = [each for each in command.arguments if each.names[0].isalpha()][1:]
-    given = [getattr(parsed, each.names[0]) for each in files]
-    words = [word for each in given for word in (each if isinstance(each, list) else [each])] + left
+    values = [getattr(parsed, each.names[0]) for each in files]
+    words = [word for value in values for word in (value if isinstance(value, list) else [value])] + left
     asked = [word for word in words if _is_measure(word)]
     words = [word for word in words if word not in asked]
     for each in files:
-        [name], takes = each.names, each.keywords.get("nargs")
-        if not words and takes != "*":
+        [name], nargs = each.names, each.keywords.get("nargs")
+        if not words and nargs != "*":
             parser.error(f"the following arguments are required: {each.keywords['metavar']}")
-        setattr(parsed, name, words if takes else words[0])
-        words = [] if takes else words[1:]
+        setattr(parsed, name, words if nargs else words[0])
+        words = [] if nargs else words[1:]
     if "measures" in parsed:
         parsed.measures = [*parsed.measures, *asked]
     elif asked:
@@ -220,22 +220,22 @@ def _with_measures_apart(
 
 
 _PATH = r"[/\\]|\.[A-Za-z]\w*$"
-"""What a path has and no measure: a slash, or at its end a dot and a word that begins with a letter."""
+"""Matches a path, and no measure: a slash, or an ending of a dot and a word that begins with a letter."""
 
 
 def _is_measure(word: str) -> bool:
-    """Return whether a word among the runs is a measure; where there is a file of that name, it is not.
+    """Check whether a word among the runs is a measure; if a file of that name exists, it is not.
 
-    A word that is no measure, and has an @ as ``P@0``, is an error unless it is written as a path of a file.
+    Other words with an @, such as ``P@0``, are an error unless they look like a path.
     """
     from permed_measures.measures.parsing import parse_measure_args
 
-    place = word.rpartition("=")[2]
-    is_file = Path(word).exists() or Path(place).exists()
+    path = word.rpartition("=")[2]
+    is_file = Path(word).exists() or Path(path).exists()
     try:
         parse_measure_args(word)
     except PermedError:
-        if "@" in word and not is_file and not re.search(_PATH, place):
+        if "@" in word and not is_file and not re.search(_PATH, path):
             raise
         return False
     if is_file:
@@ -245,7 +245,7 @@ def _is_measure(word: str) -> bool:
 
 
 def _is_number_of_a_measure(word: str) -> bool:
-    """Return whether a word such as ``P@1=0.5`` is no run of that name."""
+    """Check whether a word such as ``P@1=0.5`` is a measure with a number, and not a run of that name."""
     from permed_measures.measures.parsing import parse_measure_args
 
     name, _, number = word.rpartition("=")
@@ -257,7 +257,7 @@ def _is_number_of_a_measure(word: str) -> bool:
         return False
 
 
-_FILE = r"(?!permed-sample).*\.[a-z]"  # in an example, but for what comes with the package
+_FILE = r"(?!permed-sample).*\.[a-z]"  # a file in an example, except the packaged sample
 _YOURS = " (permed-sample comes with the package; other files are yours)"
 
 
@@ -284,11 +284,11 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
 
 
 def _usage(positional: Mapping[str, Any]) -> str:
-    """Write an argument as the usage has it."""
+    """Write an argument for the usage line."""
     form = {"+": "{}...", "*": "[{}...]"}.get(positional.get("nargs", ""), "{}")
     return form.format(positional["metavar"])
 
 
 def help_width() -> int:
-    """Return how many columns help has."""
+    """Choose the width of the help in columns."""
     return min(shutil.get_terminal_size().columns, _WIDEST)

@@ -19,7 +19,7 @@ from permed_measures.published_tables.tables import read_claims
 
 
 def run(args: Namespace) -> int:
-    """Say which conventions cannot have given a published row."""
+    """Find the conventions that cannot have given a published row."""
     form = format_of(args, [])
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
     with reading(args, {}) as inputs:
@@ -38,7 +38,7 @@ def run(args: Namespace) -> int:
 
 
 def _measures(text: str) -> list[Measure]:
-    """Return the measures that a `--bound` names."""
+    """Parse the measures of an option `--bound`."""
     if "," in text and "(" not in text:
         hint = f"Name one at a time: {' '.join(f'--bound {each}' for each in text.split(','))}"
         raise MeasureError(f"--bound takes one measure (found {short_repr(text)})", hint=hint)
@@ -52,10 +52,10 @@ COMMAND = Command(
         repeatable(
             MEASURES_GROUP,
             "--bound MEASURE",
-            "Say what a measure can be that rows do not print. Can be repeated.",
+            "Bound a measure that the rows do not print. Can be repeated.",
         ),
-        option(MEASURES_GROUP, "--depth N", "For --bound: how many documents a run returns at most."),
-        option(STATISTICS, "--differences", "Say which differences between rows are surely significant."),
+        option(MEASURES_GROUP, "--depth N", "For --bound: the largest number of documents in a list."),
+        option(STATISTICS, "--differences", "List differences between rows that are surely significant."),
         CLUSTERS,
         CONVENTIONS,
         *WRITING,
@@ -65,6 +65,6 @@ COMMAND = Command(
         "medcorpus --claim P@1=0.9279 --claim MAP@10=0.5357",
         "litsearch --claim R@20=0.5683 --bound nDCG@10",
     ],
-    details="Each number limits the others: this needs the qrels, and no run. Exit status 0 if for every row "
-    "some convention is not refuted, be it only for runs that lack queries; 1 if all are for one.",
+    details="Each number limits the others: this needs the qrels, but no run. Exit status 0 if every row "
+    "has a convention that is not refuted, at least for runs that lack queries; 1 if some row has none.",
 )

@@ -46,7 +46,7 @@ def run(args: Namespace) -> None:
 
 
 def _first(inputs: Inputs) -> list[Measure]:
-    """Return the first of the measures that the labels choose, with a note."""
+    """Choose the first measure by the labels, and add a note."""
     names, why = measures_by_labels(inputs)
     first = measures_of(names[0])[0]
     inputs.notes.append(f"no measure was named; using {first}, as {why}")

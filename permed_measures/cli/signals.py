@@ -1,4 +1,4 @@
-"""Signals that end the command: Ctrl-C, SIGTERM and SIGHUP."""
+"""Handle the signals that end the command: Ctrl-C, SIGTERM and SIGHUP."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from types import FrameType
 from typing import Any
 
 _SECONDS_OF_ONE_SIGNAL = 1.0
-"""The same demand within so many seconds comes once: timeout sends it to a process and to its group."""
+"""Signals within this time count once: `timeout` sends its signal to a process and to its group."""
 _SECONDS_UNTIL_RESENT, _SWALLOWED = 0.1, 3.0
-"""After how many seconds a signal is sent again: where Python did not see it, and where work goes on."""
+"""The seconds until a signal is sent again: first if Python did not see it, then if the work goes on."""
 
 
 class Signals:
-    """The signals that ask the command to end, whose temporary files then go as after any other error.
+    """Turn signals that end the command into KeyboardInterrupt, so that temporary files are removed.
 
-    Each raises KeyboardInterrupt. A signal that is ignored stays ignored, as nohup asks. Python does not see
-    one that comes just before a read that blocks, and other code may catch or print what it raises: a thread
-    sends it again until the work is done.
+    Ignored signals stay ignored, as nohup needs. Python misses a signal just before a blocking read, and
+    other code may catch or print the exception. So a thread sends the signal again until the work is done.
 
     Attributes
     ----------
     status : int
-        The exit status as shells have it, such as 143 after SIGTERM; 0 if no signal came.
+        The exit status after a signal, as in shells: 143 for SIGTERM; 0 if no signal came.
     """
 
     def __init__(self) -> None:
@@ -43,7 +42,7 @@ class Signals:
             signal.signal(number, self._end)
 
     def end(self) -> None:
-        """Say that the work is done: a signal ends Python at once from now on, without an interrupt."""
+        """Mark the work as done: from now on a signal ends Python at once, without an exception."""
         self._is_over = True
         signal.set_wakeup_fd(self._before)
         os.close(self._writing)
@@ -60,7 +59,7 @@ class Signals:
         raise KeyboardInterrupt
 
     def _send_again(self, reading: int) -> None:
-        """Send each signal again that comes, after a while, unless the work is done then."""
+        """Send each signal again after a while, unless the work is done by then."""
         while numbers := os.read(reading, 1):
             if numbers[0] in self._numbers:
                 time.sleep(_SECONDS_UNTIL_RESENT)
@@ -73,6 +72,6 @@ class Signals:
 
 
 def _print_no_interrupt(ignored: Any) -> None:
-    """Print what Python could not raise, as it does itself, but for an interrupt in a callback."""
+    """Print an exception that Python could not raise, as usual, except a KeyboardInterrupt in a callback."""
     if ignored.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(ignored)

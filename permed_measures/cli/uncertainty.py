@@ -26,7 +26,7 @@ from permed_measures.uncertainty_sources.uncertainty import uncertainty
 
 
 def run(args: Namespace) -> None:
-    """Show how sure each mean is."""
+    """Show the uncertainty of each mean."""
     files = find_runs(args.runs)
     form = format_of(args, files.values())
     with reading(args, files) as inputs:
@@ -53,9 +53,9 @@ COMMAND = Command(
         HUMAN,
         *WRITING,
         METHODS,
-        option(ADVANCED, "--draws N", "How often the labels are drawn: 1000.", default=1000),
+        option(ADVANCED, "--draws N", "Number of random draws of the labels: 1000.", default=1000),
         *(SEED_OPTION, LEVEL_OPTION, DIGITS_OPTION, *READING),
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --label-error 0.1"],
-    details="The topics of a data set with conversations count by whole conversations.",
+    details="If a data set has conversations, other topics are other whole conversations.",
 )

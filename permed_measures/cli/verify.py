@@ -17,39 +17,40 @@ from permed_measures.records.verify import verify
 def run(args: Namespace) -> int:
     """Compute the numbers of a record again."""
     form = format_of(args, [args.record])
-    found = verify(args.record, args.qrels, _runs_of(args.run), args.folder, args.download)
-    format_of(args, [Path(found.origin.qrels), *found.origin.runs.values()])  # what it names is known now
-    made = origin_of(args, {})
-    options = {**made.options, **found.origin.options}  # and those that the record was made with
-    found = replace(
-        found, origin=found.origin._replace(command=made.command, options=options, line=made.line)
+    result = verify(args.record, args.qrels, _runs_of(args.run), args.folder, args.download)
+    files = [Path(result.origin.qrels), *result.origin.runs.values()]
+    format_of(args, files)  # check again, now that the files of the record are known
+    origin = origin_of(args, {})
+    options = {**origin.options, **result.origin.options}  # those of the record too
+    result = replace(
+        result, origin=result.origin._replace(command=origin.command, options=options, line=origin.line)
     )
-    write_report(found.report(), form, args, f"what became of {args.record}")
-    return int(not found.ok)
+    write_report(result.report(), form, args, f"verification of {args.record}")
+    return int(not result.ok)
 
 
-def _runs_of(given: list[str]) -> Any:
-    """Return the runs by name, or the one that has none."""
-    files = find_runs(given)
+def _runs_of(arguments: list[str]) -> Any:
+    """Collect the runs by name; a single run without a name stays without."""
+    files = find_runs(arguments)
     if len(files) != 1:
         return files or None
-    name, file = named_run(given[0], "")
+    name, file = named_run(arguments[0], "")
     return {name: file} if name else file
 
 
 COMMAND = Command(
     run,
     [
-        argument("record", "RECORD", "A record.", type=Path),
+        argument("record", "RECORD", "A file of evaluate --record.", type=Path),
         option(INPUT, "--qrels QRELS", "The qrels, if they are not where the record says."),
         repeatable(INPUT, "--run RUN", "A run, if it is not where the record says: FILE or NAME=FILE."),
         option(
             INPUT,
             "--folder FOLDER",
-            "Where the paths of a record begin, or its files are; by default the folder of the record. "
-            "Other files are read if the record has their SHA-256, or they are in the folder where you are.",
+            "The folder where the record's paths begin, or that has its files; by default the folder of the "
+            "record. Other files must be in the working directory, or the record must have their SHA-256.",
         ),
-        option(INPUT, "--download", "Download the data set that the record names, if it is not here."),
+        option(INPUT, "--download", "Download the data set of the record, if it is not on this machine."),
         *WRITING,
     ],
     examples=["base.json", "base.json --output verified.html"],

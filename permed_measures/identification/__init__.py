@@ -1,1 +1,1 @@
-"""Which convention a script computes: it is asked for the numbers of small collections."""
+"""Find which convention a script computes, by calling it on small collections."""

@@ -1,4 +1,4 @@
-"""Small collections on which conventions differ, for functions of each form; made smaller, and written."""
+"""Make small collections on which conventions differ, for each form of function; shrink and describe them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from permed_measures.tolerances import SUM_NOISE
 
 
 class Case(NamedTuple):
-    """A collection.
+    """A small collection.
 
     Attributes
     ----------
     qrels, run : dict of dict
     traits : tuple of str
-        What is unusual in it.
+        Its unusual features, from `TRAITS`.
     """
 
     qrels: CaseQrels
@@ -38,17 +38,17 @@ class Case(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many lines its files would have."""
+        """The number of lines that its files would have."""
         return sum(len(docs) + 1 for lists in (self.qrels, self.run) for docs in lists.values())
 
     def __str__(self) -> str:
-        """Write it as Python."""
+        """Write the case as Python code."""
         return f"qrels = {self.qrels}\nrun = {self.run}"
 
 
 NOTHING_RELEVANT, NO_RESULTS = "queries without relevant documents", "queries without results"
 NOT_IN_RUN, NOT_JUDGED = "queries that the run lacks", "queries without judgments"
-NEGATIVE_GRADES, FRACTIONS = "negative grades", "grades that are no whole numbers"
+NEGATIVE_GRADES, FRACTIONS = "negative grades", "grades that are not whole numbers"
 TIED_SCORES, LOW = "tied scores", "scores of 0 or less"
 OWN_ID = "documents with the id of their query"
 RICH, HIGH = "more relevant documents than the cutoff", "grades above 3"
@@ -57,16 +57,16 @@ TRAITS = (
     *(NOT_FOUND, NOTHING_RELEVANT, NO_RESULTS, NOT_IN_RUN, NOT_JUDGED),
     *(NEGATIVE_GRADES, FRACTIONS, TIED_SCORES, LOW, OWN_ID, RICH, HIGH),
 )
-"""What may be unusual of a query."""
-EXCUSED = (HIGH, NEGATIVE_GRADES, TIED_SCORES, FRACTIONS)
-"""The traits whose cases may be left out where they rule out each convention that fits the others.
+"""The unusual features that a query may have."""
+SKIPPABLE_TRAITS = (HIGH, NEGATIVE_GRADES, TIED_SCORES, FRACTIONS)
+"""The traits whose cases may be skipped, if they rule out every convention that fits the other cases.
 
-Few conventions say what grades are that are fractions, and some sorts leave the order of ties open.
+Few conventions define fractional grades, and some sorting functions leave the order of ties open.
 """
 
 
-def _seen(trait: str, form: FunctionSignature) -> bool:
-    """Return whether functions of a form can see it."""
+def _is_visible(trait: str, form: FunctionSignature) -> bool:
+    """Check whether functions of a form can see a trait."""
     unseen = {
         (TIED_SCORES, LOW): form.scores,
         (NOT_IN_RUN, NOT_JUDGED): form.queries,
@@ -77,20 +77,21 @@ def _seen(trait: str, form: FunctionSignature) -> bool:
 
 
 def as_seen(case: Case, form: FunctionSignature) -> Case:
-    """Return a case without what functions of a form do not see: grades, or lists without documents."""
+    """Remove from a case what functions of a form do not see: grades, or lists without documents."""
     case = case if form.grades else _without_grades(case)
     return case if form.empty_lists else _without_empty_lists(case)
 
 
 def _without_empty_lists(case: Case) -> Case:
-    """Return a case without the queries of the run that have no documents."""
+    """Remove the queries of the run that have no documents."""
     return case._replace(run={query: docs for query, docs in case.run.items() if docs})
 
 
 def _without_grades(case: Case) -> Case:
-    """Return a case whose relevant documents have the grade 1, and whose others are not judged.
+    """Give relevant documents the grade 1, and remove the judgments of the others.
 
-    Of a query without relevant documents one is judged that is not retrieved: so the query has judgments.
+    A query without relevant documents gets one judgment, of a document that is not retrieved: so it stays
+    judged.
     """
     relevant = {
         query: {doc: 1.0 for doc, grade in docs.items() if grade >= 1} or {_NOT_RETRIEVED: 0.0}
@@ -108,30 +109,30 @@ _SIZES = (12, 1, 3, 5, 1, 7, 2, 4)
 _TOPS = (3, 2, 1, 3, 3, 2, 1, 2)
 _N_PLAIN = 7
 _OF_EACH = 6
-"""How many cases have one trait alone; there are twice as many of ties, which are broken in many ways."""
+"""The number of cases with one trait alone; ties get twice as many, because there are many tie rules."""
 
 _STABLE = 15
-"""How many documents tied ones are among: up to there the quick sorts of numpy and numba keep their order."""
+"""The largest length of lists with ties: up to here, quicksort of numpy and numba keeps their order."""
 
 
 def cutoffs_of(cutoffs: tuple[Cutoff, ...]) -> list[int]:
-    """Return the cutoffs that a measure may have, `USUAL` where it has none."""
+    """List the cutoffs that a measure may have; `USUAL` if it has none."""
     ranks = [k for rank in cutoffs for k in (rank if isinstance(rank, tuple) else (rank,)) if k]
     return [*dict.fromkeys(ranks or [USUAL])]
 
 
 def cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
-    """Yield the cases for functions of a form, always the same.
+    """Yield the cases for functions of a form, the same each time.
 
-    Plain ones come first, then small ones, which rule out most conventions, then random ones: usual ones and
-    those with traits.
+    Plain cases come first. Then come small ones, which rule out most conventions, then random ones without
+    and with traits.
     """
     k, *others = cutoffs_of(cutoffs)
-    seen = [trait for trait in TRAITS if _seen(trait, form)]
+    visible = [trait for trait in TRAITS if _is_visible(trait, form)]
     rng = random.Random(0)
     chosen: list[tuple[str, ...]] = [(PLAIN_CASE,)] * _N_PLAIN + [()] * 30
-    chosen += [(trait,) for trait in seen for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
-    chosen += [tuple(rng.sample(seen, min(2 + n % 2, len(seen)))) for n in range(40)]
+    chosen += [(trait,) for trait in visible for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
+    chosen += [tuple(rng.sample(visible, min(2 + n % 2, len(visible)))) for n in range(40)]
     drawn = []
     for number, traits in enumerate(chosen):
         n = 1 if form.one_query or PLAIN_CASE in traits else _SIZES[number % len(_SIZES)]
@@ -143,12 +144,14 @@ def cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case
     for depth in depths():
         small += _longer_than(depth)
     yield from drawn[:_N_PLAIN]
-    yield from (each for each in small if form.takes(*each[:2]) and all(_seen(t, form) for t in each.traits))
+    for case in small:
+        if form.takes(case.qrels, case.run) and all(_is_visible(trait, form) for trait in case.traits):
+            yield case
     yield from drawn[_N_PLAIN:]
 
 
 def _around(k: int) -> Iterator[Case]:
-    """Yield small cases on which it matters whether something is cut at rank k."""
+    """Yield small cases on which a cut at rank k matters."""
     unjudged = [None] * (k - 1)
     yield small_case([1, *unjudged, 1, 3])
     yield small_case([*unjudged, 2, 1], [1])
@@ -169,7 +172,7 @@ def _around(k: int) -> Iterator[Case]:
 
 
 def _longer_than(depth: int) -> Iterator[Case]:
-    """Yield small cases on which it matters whether lists are cut to a depth, for the list or its ideal."""
+    """Yield small cases on which a cut of the list or of its ideal at a depth matters."""
     yield small_case([0] * depth + [3], [3])
     yield small_case([None] * depth + [3, 0, 3], [3])
     yield small_case([None, 1, *[None] * (depth - 2), 3])  # the best document of the list is behind
@@ -182,9 +185,9 @@ def _longer_than(depth: int) -> Iterator[Case]:
 
 
 def _query_sets(k: int) -> Iterator[Case]:
-    """Yield cases of three queries, the second of which some query sets count and others do not.
+    """Yield cases of three queries, of which query sets differ on the second.
 
-    The first and the third have different values. So the mean over conversations is another one too.
+    The first and the third query have different values. So the mean over conversations differs too.
     """
     late = {f"x{n}": None for n in range(k)}
     kinds: list[tuple[dict[str, float] | None, dict[str, float | None] | None, tuple[str, ...]]] = [
@@ -192,7 +195,7 @@ def _query_sets(k: int) -> Iterator[Case]:
         ({"a": 3}, {}, (NO_RESULTS,)),
         ({"a": 3}, {"x": None}, (NOT_FOUND,)),
         ({"a": 3, "b": 0}, {"b": None}, (NOT_FOUND,)),
-        ({"a": 3, "b": -1}, {"b": None}, (NOT_FOUND, NEGATIVE_GRADES)),  # which some condensed lists lack
+        ({"a": 3, "b": -1}, {"b": None}, (NOT_FOUND, NEGATIVE_GRADES)),  # some condensed lists drop b
         ({"b": -1}, {"b": None}, (NOTHING_RELEVANT, NEGATIVE_GRADES)),
         ({"a": 3}, {**late, "a": None}, (NOT_FOUND,)),
         ({"a": 3, **dict.fromkeys(late, 0)}, {**late, "a": None}, (NOT_FOUND,)),
@@ -208,7 +211,7 @@ def _query_sets(k: int) -> Iterator[Case]:
 
 
 def _between(grades: dict[str, float] | None, docs: Iterable[str] | None, traits: tuple[str, ...]) -> Case:
-    """Return a case of three queries, the second of them with these grades and documents."""
+    """Make a case of three queries, the second of which has these grades and documents."""
     qrels: CaseQrels = {"c_1": {"a": 3, "b": 0, "c": 2}, "d_1": {"a": 3, "b": 3, "c": 1}}
     case = Case(qrels, {"c_1": _ranked("ab"), "d_1": _ranked("bxca")}, traits)
     if grades is not None:
@@ -219,9 +222,9 @@ def _between(grades: dict[str, float] | None, docs: Iterable[str] | None, traits
 
 
 def _ties(k: int) -> Iterator[Case]:
-    """Yield cases with three tied documents, of which one is relevant, at the top and around rank k.
+    """Yield cases with three tied documents, one of them relevant, at the top and around rank k.
 
-    The scores of some are the same in single precision only. Some have more relevant documents than k.
+    In some cases the scores are equal in single precision only. Some have more than k relevant documents.
     """
     for before in sorted({0, max(k - 2, 0), k - 1}):
         for relevant in "abc":
@@ -239,7 +242,7 @@ def _ties(k: int) -> Iterator[Case]:
 
 
 def _own_ids(k: int) -> Iterator[Case]:
-    """Yield cases with a document that has the id of its query, and a relevant one behind rank k."""
+    """Yield cases with a document that has the id of its query; in some, a relevant one is below rank k."""
     zeros = [f"x{n}" for n in range(k - 1)]
     own: list[CaseGrades] = [{}, {"c_1": 0}, {"c_1": 3}]
     judged: list[CaseGrades] = [{}, dict.fromkeys(zeros, 0)]
@@ -251,9 +254,9 @@ def _own_ids(k: int) -> Iterator[Case]:
 
 
 def _low(k: int) -> Iterator[Case]:
-    """Yield cases with relevant documents whose score is 0 or less, within rank k and behind it.
+    """Yield cases with relevant documents of score 0 or less, within rank k and below it.
 
-    In the last, it is the only relevant document that is retrieved for a query.
+    In the last case, such a document is the only relevant one that a query retrieves.
     """
     for n_above in (1, 2):
         docs = {f"d{n}": float(n_above - n) for n in range(k + n_above + 1)}
@@ -266,25 +269,25 @@ def _low(k: int) -> Iterator[Case]:
 
 
 def fresh_cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
-    """Yield the random cases on which an answer is checked, always the same."""
+    """Yield the random cases that check an answer, the same each time."""
     k = cutoffs_of(cutoffs)[0]
-    seen = [trait for trait in TRAITS if _seen(trait, form)]
+    visible = [trait for trait in TRAITS if _is_visible(trait, form)]
     for number in range(N_FRESH):
         rng = random.Random(f"fresh {number}")
-        traits = tuple(rng.sample(seen, min(rng.choice((0, 1, 1, 2, 3, 4)), len(seen))))
+        traits = tuple(rng.sample(visible, min(rng.choice((0, 1, 1, 2, 3, 4)), len(visible))))
         n = 1 if form.one_query else rng.choice((1, 1, 2, 3, 4, 6))
         n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
         yield random_case(rng, k, n, rng.randint(1, 3), traits)
 
 
 N_FRESH = 500
-"""On how many random cases an answer is checked."""
+"""The number of random cases that check an answer."""
 
 
 def lengthened(case: Case, n: int) -> Case:
-    """Return a case whose lists have at least some number of documents.
+    """Append documents to the lists of a case until each has n.
 
-    The documents behind are not relevant: judged where all others are, else not judged.
+    The new documents are not relevant. They are judged in a plain case, else unjudged.
     """
     qrels, run = copied(case.qrels), copied(case.run)
     for query, docs in run.items():
@@ -298,94 +301,94 @@ def lengthened(case: Case, n: int) -> Case:
 
 
 def joined(case: Case, other: Case) -> Case:
-    """Return a case with the queries of another one besides its own."""
+    """Join the queries of two cases in one; those of the other get new ids."""
     names = {query: f"{'mn'[number % 2]}_{number}" for number, query in enumerate([*other.qrels, *other.run])}
     qrels, run = ({names[q]: docs for q, docs in lists.items()} for lists in other[:2])
     return Case({**case.qrels, **qrels}, {**case.run, **run}, case.traits)
 
 
 def random_case(rng: random.Random, k: int, n: int, top: int, traits: tuple[str, ...] = ()) -> Case:
-    """Return a case; of its queries about half have each trait, and one has none if there are several."""
+    """Make a random case. About half of its queries have each trait; if there are several, one has none."""
     case = Case({}, {}, traits)
     for number in range(n):
         query = f"{'cdefgh'[number // 2]}_{1 + number % 2}"
-        odd = {each for each in traits if n == 1 or number == 1 or (number and rng.random() < 0.6)}
-        grades, ranked = _query(rng, k, rng.choice((4, 5, 10)) if HIGH in odd else top, odd)
-        if OWN_ID in odd:
+        of_query = {each for each in traits if n == 1 or number == 1 or (number and rng.random() < 0.6)}
+        grades, ranked = _query(rng, k, rng.choice((4, 5, 10)) if HIGH in of_query else top, of_query)
+        if OWN_ID in of_query:
             own = rng.choice(ranked or [*grades])
             grades = {query if doc == own else doc: grade for doc, grade in grades.items()}
             ranked = [query if doc == own else doc for doc in ranked]
-        if NOT_JUDGED not in odd:
+        if NOT_JUDGED not in of_query:
             case.qrels[query] = grades
-        if NOT_IN_RUN not in odd:
-            case.run[query] = dict(zip(ranked, _scores(rng, len(ranked), k, odd), strict=True))
+        if NOT_IN_RUN not in of_query:
+            case.run[query] = dict(zip(ranked, _scores(rng, len(ranked), k, of_query), strict=True))
     return case
 
 
-def _query(rng: random.Random, k: int, top: int, odd: set[str]) -> tuple[dict[str, float], list[str]]:
-    """Return the grades of a query and a ranked list, where usually one of the first k is relevant."""
+def _query(rng: random.Random, k: int, top: int, traits: set[str]) -> tuple[dict[str, float], list[str]]:
+    """Draw the grades and the ranked list of a query; usually one of the first k documents is relevant."""
     names = [f"d{n}" for n in range(1, 5 * k + 18)]
     rng.shuffle(names)
     n = (
         8
-        if PLAIN_CASE in odd
+        if PLAIN_CASE in traits
         else rng.randint(k + 2, 4 * k + 2)
-        if RICH in odd
+        if RICH in traits
         else rng.choice((1, 1, 2, 4, 8, k + 4))
     )
     (first, *others), unjudged = names[:n], names[n:]
-    low_grades = (1, 2) if RICH in odd and rng.random() < 0.5 else (0, 0, 1, 1)
-    grades = {doc: _grade(rng, rng.choice((*low_grades, *range(2, top + 1))), odd) for doc in others}
-    grades[first] = _grade(rng, rng.randint(4 if HIGH in odd else 1, top), odd)
+    low_grades = (1, 2) if RICH in traits and rng.random() < 0.5 else (0, 0, 1, 1)
+    grades = {doc: _grade(rng, rng.choice((*low_grades, *range(2, top + 1))), traits) for doc in others}
+    grades[first] = _grade(rng, rng.randint(4 if HIGH in traits else 1, top), traits)
     ranked = rng.sample(others, rng.randint(0, len(others)))
-    if PLAIN_CASE in odd:
+    if PLAIN_CASE in traits:
         grades |= {first: max(top, 2), others[0]: 0, others[1]: 2}
         ranked = others[: rng.randint(1, 6)]
     else:
         ranked += unjudged[: rng.choice((0, 1, 3, k + 2))]
     low, high = 0, k - 1
-    if TIED_SCORES in odd:
+    if TIED_SCORES in traits:
         if rng.random() < 0.5:  # around the cutoff
             low, high = max(k - 3, 0), k + 1
             ranked += unjudged[-max(high - len(ranked), 1) :]
         ranked = rng.sample(ranked, min(len(ranked), max(_STABLE, k + 2) - 1))
     rng.shuffle(ranked)
     ranked.insert(rng.randint(low, min(high, len(ranked))), first)
-    if NOT_FOUND in odd:
-        found = [doc for doc in ranked if grades.get(doc, 0) >= 1]
-        ranked = [doc for doc in ranked if doc not in found] or unjudged[:1]
+    if NOT_FOUND in traits:
+        relevant = [doc for doc in ranked if grades.get(doc, 0) >= 1]
+        ranked = [doc for doc in ranked if doc not in relevant] or unjudged[:1]
         if rng.random() < 0.5:
-            unseen = [doc for doc in unjudged if doc not in ranked]
-            ranked += [*unseen[: max(k - len(ranked), 0)], *found]
-    return grades, [] if NO_RESULTS in odd else ranked
+            unused = [doc for doc in unjudged if doc not in ranked]
+            ranked += [*unused[: max(k - len(ranked), 0)], *relevant]
+    return grades, [] if NO_RESULTS in traits else ranked
 
 
-def _grade(rng: random.Random, grade: float, odd: set[str]) -> float:
-    if NOTHING_RELEVANT in odd:
+def _grade(rng: random.Random, grade: float, traits: set[str]) -> float:
+    if NOTHING_RELEVANT in traits:
         grade = 0
-    if NEGATIVE_GRADES in odd and grade == 0 and rng.random() < 0.7:
+    if NEGATIVE_GRADES in traits and grade == 0 and rng.random() < 0.7:
         return -1
-    if FRACTIONS in odd and grade == 1 and rng.random() < 0.7:
+    if FRACTIONS in traits and grade == 1 and rng.random() < 0.7:
         return rng.choice((0.5, 1.5, 1.5, 2.5))
     return grade
 
 
-def _scores(rng: random.Random, n: int, k: int, odd: set[str]) -> list[float]:
-    """Return scores that fall by one to 1; or tied ones, few different ones or some around the cutoff."""
-    scores = [float(n - place) for place in range(n)]
-    if TIED_SCORES in odd and n > k:
+def _scores(rng: random.Random, n: int, k: int, traits: set[str]) -> list[float]:
+    """Draw scores: n, n - 1, ..., 1; with ties, few distinct ones, or equal ones around the cutoff."""
+    scores = [float(n - index) for index in range(n)]
+    if TIED_SCORES in traits and n > k:
         first = max(k - 3, 0)
         scores[first : k + 2] = [scores[first]] * len(scores[first : k + 2])
-    elif TIED_SCORES in odd:
+    elif TIED_SCORES in traits:
         scores = sorted((float(rng.randint(1, 1 + n // 3)) for _ in scores), reverse=True)
-    return [score - (n + 1) // 2 for score in scores] if LOW in odd else scores
+    return [score - (n + 1) // 2 for score in scores] if LOW in traits else scores
 
 
 def small_case(ranked: Iterable[float | None], missed: Iterable[float] = (), *traits: str) -> Case:
-    """Return one query: grades in ranked order, None for unjudged documents, and those not retrieved."""
-    every = {f"d{n}": grade for n, grade in enumerate([*ranked, None, *missed], 1)}
-    grades = {doc: grade for doc, grade in every.items() if grade is not None}
-    return Case({"c_1": grades}, {"c_1": _ranked([*every][: len([*ranked])])}, traits)
+    """Make a case of one query, from grades in ranked order (None: unjudged) and those not retrieved."""
+    grade_of = {f"d{n}": grade for n, grade in enumerate([*ranked, None, *missed], 1)}
+    grades = {doc: grade for doc, grade in grade_of.items() if grade is not None}
+    return Case({"c_1": grades}, {"c_1": _ranked([*grade_of][: len([*ranked])])}, traits)
 
 
 _SMALL_CASES: list[tuple[Any, ...]] = [
@@ -416,21 +419,21 @@ _SMALL_CASES: list[tuple[Any, ...]] = [
     ([4, 2, 5], [1], HIGH),
     ([3, 10], [4], HIGH),
 ]
-"""Grades in ranked order, those not retrieved, and what is unusual."""
+"""For each case: the grades in ranked order, the grades not retrieved, and a trait."""
 
 
-# --- smaller cases, and how they are written ---------------------------------------------------------
+# --- smaller cases, and their text -------------------------------------------------------------------
 
 
-def shrunk(case: Case, holds: Callable[[Case], bool]) -> Case:
-    """Return the smallest case that is found on which something holds, as it does on this one."""
+def minimised(case: Case, holds: Callable[[Case], bool]) -> Case:
+    """Shrink a case step by step while a condition holds."""
     while (smaller := next(filter(holds, _smaller(case)), None)) is not None:
         case = smaller
     return case
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Yield cases with fewer queries, fewer documents, usual scores or smaller grades."""
+    """Yield cases with fewer queries, fewer documents, plain scores or smaller grades."""
     qrels, run = case.qrels, case.run
     lines = [(query, doc) for lists in (qrels, run) for query in lists for doc in lists[query]]
     for line in dict.fromkeys([*((query, None) for query in [*qrels, *run]), *lines]):
@@ -449,7 +452,7 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _without(lists: CaseQrels | CaseRun, query: str, doc: str | None) -> CaseRun:
-    """Leave out a document of a query, or the whole query."""
+    """Remove a document of a query, or the whole query."""
     if doc is None or query not in lists:
         return {each: docs for each, docs in lists.items() if each != query}
     left = {each: number for each, number in lists[query].items() if each != doc}
@@ -457,34 +460,34 @@ def _without(lists: CaseQrels | CaseRun, query: str, doc: str | None) -> CaseRun
 
 
 def _ranked(docs: Iterable[str]) -> dict[str, float]:
-    """Give documents scores that fall by one to 1."""
+    """Give n documents the scores n, n - 1, ..., 1."""
     docs = list(docs)
-    return {doc: float(len(docs) - place) for place, doc in enumerate(docs)}
+    return {doc: float(len(docs) - index) for index, doc in enumerate(docs)}
 
 
 def _is_plain(docs: Mapping[str, float]) -> bool:
-    """Return whether the scores of a list fall by one to 1."""
+    """Check whether the scores of a list are n, n - 1, ..., 1."""
     return docs == _ranked(docs)
 
 
-def described(case: Case) -> str:
-    """Say what each query has: grades as they are ranked, and grades that were not retrieved.
+def case_text(case: Case) -> str:
+    """Describe each query by its grades in ranked order, and the grades that were not retrieved.
 
     Examples
     --------
-    >>> described(Case({"c_1": {"a": 2, "b": 1, "c": 1}}, {"c_1": {"x": 2.0, "a": 1.0}}))
+    >>> case_text(Case({"c_1": {"a": 2, "b": 1, "c": 1}}, {"c_1": {"x": 2.0, "a": 1.0}}))
     'ranked: unjudged, 2; not retrieved: 1, 1'
-    >>> described(Case({"c_1": {"a": 2}, "c_2": {"b": 1}}, {"c_2": {"b": 1.0, "c_2": 1.0}}))
+    >>> case_text(Case({"c_1": {"a": 2}, "c_2": {"b": 1}}, {"c_2": {"b": 1.0, "c_2": 1.0}}))
     'c_1: not in the run; not retrieved: 2 · c_2: ranked: 1 = unjudged (the id of the query)'
     """
     queries = dict.fromkeys([*case.qrels, *case.run])
-    texts = [_of_query(query, case.qrels.get(query), case.run.get(query)) for query in queries]
+    texts = [_query_text(query, case.qrels.get(query), case.run.get(query)) for query in queries]
     if len(texts) > 1:
         texts = [f"{query}: {text}" for query, text in zip(queries, texts, strict=True)]
     return " · ".join(texts)
 
 
-def _of_query(query: str, grades: dict[str, float] | None, docs: dict[str, float] | None) -> str:
+def _query_text(query: str, grades: dict[str, float] | None, docs: dict[str, float] | None) -> str:
     parts = ["not judged"] if grades is None else []
     text, before = "", None
     for doc, score in (docs or {}).items():
@@ -497,23 +500,23 @@ def _of_query(query: str, grades: dict[str, float] | None, docs: dict[str, float
     parts.append(f"ranked: {text}" if text else "not in the run" if docs is None else "nothing retrieved")
     missed = Counter(grade for doc, grade in (grades or {}).items() if doc not in (docs or {}))
     if missed:
-        each = (
+        counts = (
             f"{n} times {grade:g}" if n > 2 else ", ".join([f"{grade:g}"] * n) for grade, n in missed.items()
         )
-        parts.append(f"not retrieved: {', '.join(each)}")
+        parts.append(f"not retrieved: {', '.join(counts)}")
     return "; ".join(parts)
 
 
 def fraction(value: float) -> str:
-    """Write a number as a fraction if it is one of small numbers.
+    """Write a number as a fraction if its denominator is at most 100, else with six decimals.
 
     Examples
     --------
     >>> fraction(0.1), fraction(1 / 3), fraction(1.0), fraction(0.63093)
     ('1/10', '1/3', '1', '0.630930')
     """
-    near = Fraction(value).limit_denominator(_LARGEST_GRADE)
-    return str(near) if abs(float(near) - value) < SUM_NOISE else f"{value:.6f}"
+    nearest = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
+    return str(nearest) if abs(float(nearest) - value) < SUM_NOISE else f"{value:.6f}"
 
 
-_LARGEST_GRADE = 100
+_LARGEST_DENOMINATOR = 100

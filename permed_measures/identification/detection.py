@@ -1,4 +1,4 @@
-"""What a function takes, found by trial: it is called in each form on a few small collections."""
+"""Find the form of a function's arguments by trial: call it in each form on a few small collections."""
 
 from __future__ import annotations
 
@@ -11,101 +11,114 @@ from permed_measures.conventions.options import OPTIONS_OF, with_n_changes
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import Case, cutoffs_of, lengthened, small_case
-from permed_measures.identification.elimination import GRADES, Asked, Claimed, ask, convention_value
+from permed_measures.identification.elimination import (
+    GRADES,
+    FunctionCall,
+    TargetMeasure,
+    ask,
+    convention_value,
+)
 from permed_measures.identification.forms import SIGNATURES, Arguments, Function, FunctionSignature, variants
 from permed_measures.identification.script import Script
 from permed_measures.tolerances import SINGLE_PRECISION
 
 _LENGTH_OF_LONG_TRIALS = 30
-"""How many documents long lists have, on which functions are tried that raise on short ones."""
+"""The length of the lists for a second trial, for functions that raise on short lists."""
 
 
 def form_taken(
-    function: Function | Script, claimed: Claimed, named: Sequence[NamedConvention], form: str | None = None
+    function: Function | Script,
+    target: TargetMeasure,
+    named: Sequence[NamedConvention],
+    form: str | None = None,
 ) -> FunctionSignature:
-    """Return in which form a function takes qrels and a run: of all, or of the variants of one.
+    """Find the form in which a function takes qrels and a run: among all forms, or the variants of one.
 
-    It is called in each form on small collections, on the last of which it may raise, as nothing is found
-    there. Of the forms in which it returns a number on each, it is the one in which its numbers are those of
-    a named convention, or of ir_measures' with one option of the measure changed, or else nearest to those of
-    a named one; the first of several.
+    The function is called in each form on small collections. It may raise on the last one, where no relevant
+    document is retrieved. A form counts if the function returns a number on each other collection. The best
+    form has the numbers of a named convention, or of ir_measures' with one option of the measure changed;
+    else the numbers nearest to those of a named one. The first of equally good forms is returned.
 
     Parameters
     ----------
     function : callable or Script
-    claimed : Claimed
-        What it is said to compute.
+    target : TargetMeasure
+        The measure that it should compute.
     named : sequence of NamedConvention
     form : str, optional
         One of `SIGNATURES`.
 
     Returns
     -------
-    Form
-        Where it returns a number in none, the first that it may take.
+    FunctionSignature
+        If no form counts, the first one that fits the signature.
     """
-    k = cutoffs_of(claimed.cutoffs)[0]
+    k = cutoffs_of(target.cutoffs)[0]
     arguments = function.arguments if isinstance(function, Script) else Arguments.of(function)
-    tried = [*variants(arguments, None if claimed.cutoffs[0] is None else k, form)]
+    tried = [*variants(arguments, None if target.cutoffs[0] is None else k, form)]
     for is_long in (False, True):
-        trial = _Trial(claimed, named, k, is_long)
-        found = [(trial.distance(function, each), each) for each in tried]
-        nearest = min((distance for distance, _ in found), default=np.inf)
+        trial = _Trial(target, named, k, is_long)
+        distances = [trial.distance(function, each) for each in tried]
+        nearest = min(distances, default=np.inf)
         if np.isfinite(nearest):
-            return next(each for distance, each in found if distance == nearest)
+            return tried[distances.index(nearest)]
     return next(iter(tried), SIGNATURES[form or "dicts"])
 
 
 class _Trial:
-    """What conventions give on the small collections: the named ones, and ir_measures' with one change."""
+    """The values of conventions on the small collections: named ones, and ir_measures' with one change."""
 
-    def __init__(self, claimed: Claimed, named: Sequence[NamedConvention], k: int, is_long: bool) -> None:
-        self._claimed, self._k, self._is_long = claimed, k, is_long
-        space = ConventionSpace([claimed.of(GRADES)], named)
-        own = {option: [*OPTIONS[option].values] for option in OPTIONS_OF.get(claimed.measure, ())}
+    def __init__(
+        self, target: TargetMeasure, named: Sequence[NamedConvention], k: int, is_long: bool
+    ) -> None:
+        self._target, self._k, self._is_long = target, k, is_long
+        space = ConventionSpace([target.of(GRADES)], named)
+        own = {option: [*OPTIONS[option].values] for option in OPTIONS_OF.get(target.measure, ())}
         self._n_named = len(space.bases)
-        self._conventions = [*(base for _, base in space.bases), *with_n_changes(claimed.default, own, 1)]
+        self._conventions = [*(base for _, base in space.bases), *with_n_changes(target.default, own, 1)]
         self._known: dict[tuple[bool, bool, int], list[float]] = {}
 
     def distance(self, function: Function | Script, form: FunctionSignature) -> float:
-        """Return how far the numbers of a function are from those of the nearest convention, or infinity."""
-        theirs, ours = [], []
-        for place, case in enumerate(_cases(self._k, form.one_query)):
-            asked = ask(
+        """Compute how far a function's numbers are from the nearest convention; infinity if it raises."""
+        numbers, convention_values = [], []
+        for index, case in enumerate(_cases(self._k, form.one_query)):
+            call = ask(
                 function,
                 form,
                 lengthened(case, _LENGTH_OF_LONG_TRIALS) if self._is_long else case,
-                self._claimed,
+                self._target,
             )
-            if asked.error is None:
-                theirs.append(asked.value)
-                ours.append(self._values(form, place, asked))
-            elif place < _N_NEEDED:
+            if call.error is None:
+                numbers.append(call.value)
+                convention_values.append(self._values(form, index, call))
+            elif index < _N_NEEDED:
                 return float("inf")
-        values = np.array(theirs)
+        values = np.array(numbers)
         scales = (1, 100) if values.max() > 1 else (1,)
-        each_off = [np.abs(np.array(ours) - values[:, None] / scale).sum(axis=0) for scale in scales]
-        is_exact = any(off.min() < SINGLE_PRECISION for off in each_off)
-        distance = 0.0 if is_exact else min(off[: self._n_named].min() for off in each_off)
-        is_constant = np.ptp(values) == 0  # which tells nothing, however near it is
-        return round(float(distance), 6) + (_FAR * len(theirs) if is_constant else 0.0)
+        errors = [
+            np.abs(np.array(convention_values) - values[:, None] / scale).sum(axis=0) for scale in scales
+        ]
+        is_exact = any(each.min() < SINGLE_PRECISION for each in errors)
+        distance = 0.0 if is_exact else min(each[: self._n_named].min() for each in errors)
+        is_constant = np.ptp(values) == 0  # a constant is not evidence, however near it is
+        return round(float(distance), 6) + (_FAR * len(numbers) if is_constant else 0.0)
 
-    def _values(self, form: FunctionSignature, place: int, asked: Asked) -> list[float]:
-        """Return what each convention gives on a case as a form shows it; 10 where that is nothing."""
-        key = (form.grades, form.one_query, place)
+    def _values(self, form: FunctionSignature, index: int, call: FunctionCall) -> list[float]:
+        """Compute each convention on a case as a form shows it; 10 where it is not defined."""
+        key = (form.grades, form.one_query, index)
         if key not in self._known:
-            found = [convention_value(asked.quantity, each) for each in self._conventions]
-            self._known[key] = np.nan_to_num(found, nan=_FAR).tolist()
+            values = [convention_value(call.measurement, each) for each in self._conventions]
+            self._known[key] = np.nan_to_num(values, nan=_FAR).tolist()
         return self._known[key]
 
 
 _FAR = 10.0
 _N_NEEDED = 4
-"""On how many collections a function must return a number; nothing is found on the last one."""
+"""The number of collections on which a function must return a number; only the last one may raise."""
 
 
 def _cases(k: int, one_query: bool) -> Iterator[Case]:
-    """Yield small collections that hardly any two forms read alike; nothing is found on the last one."""
+    """Yield small collections that most forms read differently; the last one retrieves nothing relevant."""
     yield small_case([0, 1, 0, 3])
     yield small_case([3, 0, 0], [1])
     yield small_case([1, 0, 3, *[0] * (k - 2), 1], [1, 3])

@@ -1,4 +1,4 @@
-"""The conventions that give a function's numbers: those with another number are ruled out."""
+"""Find the conventions that give a function's numbers, by ruling out those that give another number."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.escaping import pluralize
 from permed_measures.identification.cases import (
-    EXCUSED,
     NEGATIVE_GRADES,
+    SKIPPABLE_TRAITS,
     TIED_SCORES,
     Case,
     as_seen,
@@ -45,8 +45,8 @@ from permed_measures.identification.cases import (
     fresh_cases,
     joined,
     lengthened,
+    minimised,
     random_case,
-    shrunk,
 )
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, Function, FunctionSignature
@@ -64,8 +64,8 @@ from permed_measures.progress import tracked
 from permed_measures.tolerances import NUMBER_OF_FUNCTION, SINGLE_PRECISION, SUM_NOISE
 
 
-class Claimed(NamedTuple):
-    """What a function is said to compute: a name, and the measure and cutoffs that it may mean."""
+class TargetMeasure(NamedTuple):
+    """The measure that a function should compute: a name, and the measure and cutoffs that it may mean."""
 
     name: str
     measure: str
@@ -73,11 +73,11 @@ class Claimed(NamedTuple):
 
     @property
     def default(self) -> Convention:
-        """What it is by ir_measures."""
+        """The convention of ir_measures for it."""
         return {self.measure: {**default_of(self.measure), CUTOFF_OF + self.name: self.cutoffs[0]}}
 
     def of(self, case: Case) -> Measurement:
-        """Return the measure of a case, which any convention computes."""
+        """Prepare the measure on a case, so that any convention can compute it."""
         with warnings_about(None):
             policies = label_policies(Judgments.of(case.qrels), complete=True)
             run = RunVariants(policies, case.run, all_ties=sees_unjudged(self.measure), complete=True)
@@ -85,7 +85,7 @@ class Claimed(NamedTuple):
 
 
 class _Rounded(Measurement):
-    """A measure whose value of each query is rounded, to so many digits in one of two ways."""
+    """A measure whose value for each query is rounded, to a number of digits and with a rule for halves."""
 
     def __init__(self, exact: Measurement, way: tuple[int, str]) -> None:
         super().__init__(exact.name, exact.measure, exact.cutoffs, exact.run)
@@ -96,127 +96,140 @@ class _Rounded(Measurement):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A case, its measure by any convention, and what the function says: a number, or how it raises.
+class FunctionCall:
+    """A call of the function on a case, with its result: a number, or the error that it raised.
 
-    The note says how the number was read, `warned` of what NumPy warned.
+    Attributes
+    ----------
+    case : Case
+    target : TargetMeasure
+    value : float
+        The number; NaN if the function raised.
+    error : BaseException or None
+    note : str
+        How the number was read from what the function returned.
+    warned : tuple of str
+        The floating-point warnings of NumPy.
     """
 
     case: Case
-    claimed: Claimed
+    target: TargetMeasure
     value: float = np.nan
     error: BaseException | None = None
     note: str = ""
     warned: tuple[str, ...] = ()
 
     @cached_property
-    def quantity(self) -> Measurement:
-        """The measure of the case."""
-        return self.claimed.of(self.case)
+    def measurement(self) -> Measurement:
+        """The measure on the case, for any convention."""
+        return self.target.of(self.case)
 
     @cached_property
     def _rounded(self) -> dict[tuple[int, str], Measurement]:
         return {}
 
     def rounded(self, digits: int, way: str) -> Measurement:
-        """Return the measure of the case with each query's value rounded."""
+        """Return the measure on the case, with the value of each query rounded."""
         if (digits, way) not in self._rounded:
-            self._rounded[digits, way] = _Rounded(self.quantity, (digits, way))
+            self._rounded[digits, way] = _Rounded(self.measurement, (digits, way))
         return self._rounded[digits, way]
 
     @property
     def raised(self) -> tuple[str, str]:
-        """The type of the error and its line; empty if there is none."""
+        """The type of the error and its line; empty texts if the function did not raise."""
         if self.error is None:
             return "", ""
         kind = self.error.kind if isinstance(self.error, ScriptError) else type(self.error).__name__
         return kind, error_location(self.error)
 
     @property
-    def is_of_one_query(self) -> bool:
-        """Whether there is one query in all."""
+    def has_one_query(self) -> bool:
+        """Whether qrels and run together have one query."""
         return len({*self.case.qrels, *self.case.run}) == 1
 
 
-def ask(function: Function | Script, form: FunctionSignature, case: Case, claimed: Claimed) -> Asked:
-    """Ask a function for its number, of what it sees of a case."""
+def ask(
+    function: Function | Script, form: FunctionSignature, case: Case, target: TargetMeasure
+) -> FunctionCall:
+    """Call a function on the part of a case that its form shows, and keep its number or its error."""
     case = as_seen(case, form)
     returned_to = function.returned if isinstance(function, Script) else partial(returned_by, function)
     try:
-        found = returned_to(form, case, claimed.name)
-    except (KeyboardInterrupt, GeneratorExit):  # Ctrl-C; that of a script comes as its error
+        returned = returned_to(form, case, target.name)
+    except (KeyboardInterrupt, GeneratorExit):  # Ctrl-C here; one in a script's process is its error
         raise
     except BaseException as error:
-        return Asked(case, claimed, error=error)
-    return Asked(case, claimed, *found[:1], note=found.note, warned=found.warned)
+        return FunctionCall(case, target, error=error)
+    return FunctionCall(case, target, returned.value, note=returned.note, warned=returned.warned)
 
 
 # --- how numbers are read ------------------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
-    """How the numbers of a function are read.
+class OutputScale(NamedTuple):
+    """The scale of a function's numbers: fractions or percent, exact or rounded.
 
     Attributes
     ----------
-    over : float
-        What they are divided by: 100 of percent.
-    reach : float
-        How far from ours they may be.
+    divisor : float
+        The number to divide by: 100 for percent, else 1.
+    tolerance : float
+        The largest difference from the value of a convention that counts as equal.
     digits : int or None
-        To how many digits they are rounded, after the division.
-    of_queries : bool
-        Whether it is the value of each query that is rounded, and not the mean.
+        The number of digits after rounding, once divided; None if the numbers are not rounded.
+    per_query : bool
+        Whether the value of each query is rounded, and not the mean.
     note : str
+        The scale in words; empty for exact fractions.
     """
 
-    over: float = 1.0
-    reach: float = NUMBER_OF_FUNCTION
+    divisor: float = 1.0
+    tolerance: float = NUMBER_OF_FUNCTION
     digits: int | None = None
-    of_queries: bool = False
+    per_query: bool = False
     note: str = ""
 
     @property
     def rounding(self) -> str:
-        """The value of the option rounding that says this; the default where none does."""
+        """The value of the option `rounding` that rounds like this; the default if none does."""
         exact = str(DEFAULT[ROUNDING])
         known: dict[int | None, str] = {}
         for name in OPTIONS[ROUNDING].values:
             of_mean, of_queries = rounding_of(name)
-            if of_queries is not None and self.of_queries:
+            if of_queries is not None and self.per_query:
                 known[of_queries[0]] = name
-            elif of_queries is None and not self.of_queries:
+            elif of_queries is None and not self.per_query:
                 known[of_mean] = name
-        return known.get(self.digits, exact) if self.over == 1 and self.digits else exact
+        return known.get(self.digits, exact) if self.divisor == 1 and self.digits else exact
 
 
-def readings(asked: Sequence[Asked], one_query: bool = False) -> Iterator[Reading]:
-    """Yield how numbers may be read: as they are, as rounded means or values of queries, in percent."""
+def output_scales(asked: Sequence[FunctionCall], one_query: bool = False) -> Iterator[OutputScale]:
+    """Yield the scales that fit all numbers: exact, rounded means or values of queries, also in percent."""
     values = np.array([each.value for each in asked])
-    is_one = np.array([each.is_of_one_query for each in asked])
-    reach = (
-        SINGLE_PRECISION if (values[is_one] == values[is_one].astype(np.float32)).all() else Reading().reach
-    )
-    for over, percent in (1.0, ""), (100.0, "in percent"):
-        if over != 1 and not values.max() > 1:
+    is_one = np.array([each.has_one_query for each in asked])
+    is_single_precision = (values[is_one] == values[is_one].astype(np.float32)).all()
+    tolerance = SINGLE_PRECISION if is_single_precision else OutputScale().tolerance
+    for divisor, percent in (1.0, ""), (100.0, "in percent"):
+        if divisor != 1 and not values.max() > 1:
             continue
-        yield Reading(over, reach, note=percent)
-        for of_queries, some in (False, np.ones_like(is_one)), (True, is_one):
-            digits = _digits(values[some] / over)
-            if digits is None or (of_queries != one_query and some.all()):
+        yield OutputScale(divisor, tolerance, note=percent)
+        for per_query, rows in (False, np.ones_like(is_one)), (True, is_one):
+            digits = _digits(values[rows] / divisor)
+            if digits is None or (per_query != one_query and rows.all()):
                 continue
-            n = pluralize(digits - 2 * (over != 1), "digit")
-            text = f"rounded to {n}, query by query" if of_queries and not one_query else f"rounded to {n}"
-            yield Reading(over, Reading().reach, digits, of_queries, ", ".join(filter(None, [percent, text])))
+            n = pluralize(digits - 2 * (divisor != 1), "digit")
+            text = f"rounded to {n}, query by query" if per_query and not one_query else f"rounded to {n}"
+            note = ", ".join(filter(None, [percent, text]))
+            yield OutputScale(divisor, OutputScale().tolerance, digits, per_query, note)
 
 
 def _digits(values: Floats) -> int | None:
-    """Return to how many digits all numbers may be rounded, the fewest; None if they are not."""
+    """Find the smallest number of digits that all numbers are rounded to; None if they are not rounded."""
     return next((n for n in ROUNDED_DIGITS if (np.abs(np.round(values, n) - values) < SUM_NOISE).all()), None)
 
 
 def convention_value(quantity: Measurement, convention: Convention) -> float:
-    """Return what a convention gives, rounded as it says; NaN where it is not defined."""
+    """Compute a measure by a convention, rounded by its own rule; NaN where it is not defined."""
     digits = rounding_of(convention[quantity.measure][ROUNDING]).of_mean
     value = quantity.value(convention)
     return value if digits is None else round(value, digits)
@@ -225,40 +238,40 @@ def convention_value(quantity: Measurement, convention: Convention) -> float:
 # --- the search ----------------------------------------------------------------------------------------
 
 _IN_A_ROW = 10
-"""How many cases in a row a function may raise on until it is asked no more of their kind."""
+"""After this many errors in a row, the function is not called on further cases of the same kind."""
 _MAX_CONVENTIONS_LEFT = 500_000
-"""How many conventions may be left at once."""
+"""The largest number of conventions that the search keeps at once."""
 GRADES = Case({"c_1": {"a": 3, "b": 2, "c": 1}}, {"c_1": {"a": 1.0}})
-"""A case with each grade from which documents may be relevant."""
+"""A case with each grade that can be the lowest relevant one."""
 
 
 class FunctionSearch:
-    """A function, asked on all cases, and the conventions that give its numbers.
+    """Call a function on all cases, and search the conventions that give its numbers.
 
     Parameters
     ----------
     function : callable
     form : Form
-    claimed : Claimed
-        Of several numbers that the function returns, the one of this name is taken.
+    target : TargetMeasure
+        If the function returns several numbers, its name chooses one.
     named : sequence of NamedConvention
 
     Attributes
     ----------
-    asked : list of Asked
-    used : list of Asked
-        Those with a number.
+    calls : list of FunctionCall
+    answered : list of FunctionCall
+        The calls that returned a number.
     space : Space
-        The conventions that are tried: the values of all options, crossed.
-    shown : list of str
-        The options whose values some case may tell apart on which the function gives a number.
-    reading : Reading
-    excused : list of str
-        Traits whose cases are left out: no convention that fits the others gives the numbers there.
+        The conventions to try: all values of all options, crossed.
+    observable : list of str
+        The options whose values differ on some case where the function gives a number.
+    scale : OutputScale
+    skipped_traits : list of str
+        Traits whose cases are skipped, because every convention that fits the other cases fails on them.
     not_crossed : list of str
-        Options that no case shows on which the function gives a number.
-    contradiction : Asked or None
-        A random case that rules out the last conventions which give the numbers of all others.
+        Options whose values agree on every case where the function gives a number.
+    contradiction : FunctionCall or None
+        A random case that rules out the last conventions which fit all other cases.
 
     Raises
     ------
@@ -270,47 +283,47 @@ class FunctionSearch:
         self,
         function: Function | Script,
         form: FunctionSignature,
-        claimed: Claimed,
+        target: TargetMeasure,
         named: Sequence[NamedConvention],
     ) -> None:
-        self.function, self.form, self.claimed, self.reading = function, form, claimed, Reading()
-        self.excused: list[str] = []
-        self.contradiction: Asked | None = None
+        self.function, self.form, self.target, self.scale = function, form, target, OutputScale()
+        self.skipped_traits: list[str] = []
+        self.contradiction: FunctionCall | None = None
         self.not_crossed: list[str] = []
         self._nearest: Codes | None = None
-        self.asked = self._ask_all()
-        self.used = [each for each in self.asked if each.error is None]
-        quantities = [claimed.of(GRADES), *(each.quantity for each in self.asked)]
+        self.calls = self._ask_all()
+        self.answered = [each for each in self.calls if each.error is None]
+        quantities = [target.of(GRADES), *(each.measurement for each in self.calls)]
         self.space = ConventionSpace(quantities, named)
-        self.shown = [option for option in self.space.options if self._may_show(option)]
+        self.observable = [option for option in self.space.options if self._is_observable(option)]
 
-    def _may_show(self, option: str, used: bool = True) -> bool:
-        """Return whether a case may tell values of an option apart, of those with a number or of all."""
+    def _is_observable(self, option: str, used: bool = True) -> bool:
+        """Check whether the values of an option can differ on a case: on an answered one, or on any."""
         of_grades = option in OPTIONS and OPTIONS[option].of_grades
         if (option in OF_QUERIES and not self.form.queries) or (of_grades and not self.form.grades):
             return False
-        every = self.used if used else self.asked
-        return any(_shows(each.case, option) for each in every)
+        every = self.answered if used else self.calls
+        return any(_may_distinguish(each.case, option) for each in every)
 
-    def form_shows(self, option: str) -> bool:
-        """Return whether the function may see what an option is about."""
-        return self._may_show(option, used=False)
+    def form_observes(self, option: str) -> bool:
+        """Check whether the function's form shows what an option depends on."""
+        return self._is_observable(option, used=False)
 
     @property
     def is_constant(self) -> bool:
-        """Whether the function gives the same number on every case, as no measure does."""
-        return bool(np.ptp([each.value for each in self.used]) < SUM_NOISE)
+        """Whether the function gives the same number on every case, unlike any measure."""
+        return bool(np.ptp([each.value for each in self.answered]) < SUM_NOISE)
 
-    # --- asking ----------------------------------------------------------------------------------------
+    # --- calling the function --------------------------------------------------------------------------
 
-    def ask(self, case: Case) -> Asked:
-        """Ask the function for its number."""
-        return ask(self.function, self.form, case, self.claimed)
+    def ask(self, case: Case) -> FunctionCall:
+        """Call the function on a case."""
+        return ask(self.function, self.form, case, self.target)
 
-    def _ask_all(self) -> list[Asked]:
-        """Ask the function on all cases; if it raises on most, with longer lists or more queries too."""
-        every = list(cases(self.form, self.claimed.cutoffs))
-        k = max(cutoffs_of(self.claimed.cutoffs))
+    def _ask_all(self) -> list[FunctionCall]:
+        """Call the function on all cases; if it raises on most, add longer lists or more queries."""
+        every = list(cases(self.form, self.target.cutoffs))
+        k = max(cutoffs_of(self.target.cutoffs))
         more = random_case(random.Random("more"), k, 2, 3)
         variants: list[Callable[[Case], Case]] = [
             lambda case: case,
@@ -321,7 +334,7 @@ class FunctionSearch:
                 partial(joined, other=more),
                 lambda case: lengthened(joined(case, more), max(_LENGTH_OF_LONG_LISTS, 2 * k)),
             ]
-        asked: list[Asked] = []
+        asked: list[FunctionCall] = []
         for variant in variants:
             some = self._ask_some([variant(case) for case in every])
             asked += some
@@ -329,28 +342,28 @@ class FunctionSearch:
                 return asked
         raise self._error(asked)
 
-    def _ask_some(self, every: list[Case]) -> list[Asked]:
-        """Ask on cases until the function raises on many in a row, in an order that mixes them."""
-        answers: dict[int, Asked] = {}
+    def _ask_some(self, every: list[Case]) -> list[FunctionCall]:
+        """Call the function on cases in mixed order, until it raises on many in a row."""
+        answers: dict[int, FunctionCall] = {}
         in_a_row = 0
-        order = [at for first in range(_STEP) for at in range(first, len(every), _STEP)]
-        for number_asked, at in enumerate(tracked(order, "asking the function")):
+        order = [index for first in range(_STEP) for index in range(first, len(every), _STEP)]
+        for number_asked, index in enumerate(tracked(order, "asking the function")):
             if number_asked == _IN_A_ROW and isinstance(self.function, Program):
                 self.function.prepare(every)
-            answers[at] = self.ask(every[at])
-            in_a_row = in_a_row + 1 if answers[at].error else 0
+            answers[index] = self.ask(every[index])
+            in_a_row = in_a_row + 1 if answers[index].error else 0
             if in_a_row == _IN_A_ROW:
                 break
         self._check_answers()
-        return [answers[at] for at in sorted(answers)]
+        return [answers[index] for index in sorted(answers)]
 
     def _check_answers(self) -> None:
-        """Raise why a script is asked no more, if so: what is not asked is no evidence."""
+        """Raise the reason if a script was given up: cases that were not tried are not evidence."""
         if isinstance(self.function, Script) and self.function.gave_up:
             raise self.function.gave_up
 
-    def _error(self, asked: list[Asked]) -> InputError:
-        """Return the error for a function that raises on most cases: how many, where, on what."""
+    def _error(self, asked: list[FunctionCall]) -> InputError:
+        """Make the error for a function that raises on most cases: on how many, where and on what input."""
         raising = sorted((each for each in asked if each.error), key=lambda each: each.case.size)
         error = raising[0].error or ValueError()
         if isinstance(error, InputError) and len(raising) == len(asked):
@@ -378,142 +391,150 @@ class FunctionSearch:
             return self.function.written_call(self.form, case)
         return written_call(self.function, self.form, case)
 
-    # --- what is ruled out -----------------------------------------------------------------------------
+    # --- ruling out conventions ------------------------------------------------------------------------
 
-    def survivors(self) -> Codes:
-        """Return the conventions that never give another number, the nearest to a named one first."""
+    def consistent_conventions(self) -> Codes:
+        """Find the conventions that give the number of every case, those nearest to a named one first."""
         if self.is_constant:
-            return self.space.codes(self.claimed.default)[None][:0]
-        for reading in readings(self.used, self.form.one_query):
-            self.reading, self.excused = reading, []
-            near = self._ruled_out()
-            while len(near):
-                left = self._checked(self._in_order(near))
+            return self.space.codes(self.target.default)[None][:0]
+        for scale in output_scales(self.answered, self.form.one_query):
+            self.scale, self.skipped_traits = scale, []
+            candidates = self._ruled_out()
+            while len(candidates):
+                left = self._checked(self._in_order(candidates))
                 trait = _last_trait(self.contradiction.case) if self.contradiction else None
                 if trait is None:
                     return left
-                self.excused.append(trait)
+                self.skipped_traits.append(trait)
                 self.contradiction = None
-                near = self._ruled_out()
-        self.reading, self.excused = Reading(), []
-        return near
+                candidates = self._ruled_out()
+        self.scale, self.skipped_traits = OutputScale(), []
+        return candidates
 
-    def _in_order(self, near: Codes) -> Codes:
+    def _in_order(self, candidates: Codes) -> Codes:
         """Sort conventions by their distance from a named one."""
-        near[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(self.reading.rounding)
-        from_default = (near != self.space.codes(self.claimed.default)).sum(axis=1)
-        cut = near[:, self.space.options.index(DEPTH)]  # rather by the cutoff, if that is all
-        return np.asarray(near[np.lexsort((cut, from_default, self.distances(near).min(axis=1)))])
+        candidates[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(self.scale.rounding)
+        from_default = (candidates != self.space.codes(self.target.default)).sum(axis=1)
+        cut = candidates[:, self.space.options.index(DEPTH)]  # on a tie, prefer the cutoff to a depth
+        return np.asarray(candidates[np.lexsort((cut, from_default, self.distances(candidates).min(axis=1)))])
 
     def _code_of_rounding(self, rounding: str) -> int:
         return self.space.coded_values(ROUNDING).index(rounding)
 
     def _ruled_out(self) -> Codes:
-        """Return what gives the number of each case, those with some traits last.
+        """Rule out conventions case by case; cases with skippable traits come last.
 
-        The values of an option are crossed with those of the others when a case comes that may tell them
-        apart; before, the default stands for all of them.
+        An option keeps its default until a case comes on which its values can differ. Then all its values
+        are crossed with the conventions that are left.
         """
-        near, hidden = self.space.codes(self.claimed.default)[None], [*self.space.options]
-        hidden.remove(ROUNDING)
-        for trait in (None, *(trait for trait in EXCUSED if trait not in self.excused)):
-            group = [each for each in self.counted(self.used) if _last_trait(each.case) == trait]
-            left, still_hidden = self._narrowed(near, hidden, group)
+        candidates, not_crossed = self.space.codes(self.target.default)[None], [*self.space.options]
+        not_crossed.remove(ROUNDING)
+        for trait in (None, *(trait for trait in SKIPPABLE_TRAITS if trait not in self.skipped_traits)):
+            group = [each for each in self.counted(self.answered) if _last_trait(each.case) == trait]
+            left, still_not_crossed = self._narrowed(candidates, not_crossed, group)
             if len(left) or trait is None:
-                near, hidden = left, still_hidden
+                candidates, not_crossed = left, still_not_crossed
             else:
-                self.excused.append(trait)
-            if not len(near):
+                self.skipped_traits.append(trait)
+            if not len(candidates):
                 break
-        self.not_crossed = hidden
-        return near
+        self.not_crossed = not_crossed
+        return candidates
 
-    def counted(self, asked: Iterable[Asked]) -> list[Asked]:
-        """Return the cases that are not left out."""
-        return [each for each in asked if not {*each.case.traits} & {*self.excused}]
+    def counted(self, asked: Iterable[FunctionCall]) -> list[FunctionCall]:
+        """Return the calls whose cases are not skipped."""
+        return [each for each in asked if not {*each.case.traits} & {*self.skipped_traits}]
 
-    def _narrowed(self, near: Codes, hidden: list[str], asked: list[Asked]) -> tuple[Codes, list[str]]:
-        """Return the conventions that give the numbers of some cases, and the options not crossed yet."""
+    def _narrowed(
+        self, candidates: Codes, not_crossed: list[str], asked: list[FunctionCall]
+    ) -> tuple[Codes, list[str]]:
+        """Keep the conventions that give the numbers of these calls; return what is not crossed yet, too."""
         for each in asked:
-            if new := [option for option in hidden if _shows(each.case, option)]:
-                hidden = [option for option in hidden if option not in new]
-                near = self._crossed(near, new)
-            near = near[self._off(each, near) <= self.reading.reach]
-            if not len(near):
+            if new := [option for option in not_crossed if _may_distinguish(each.case, option)]:
+                not_crossed = [option for option in not_crossed if option not in new]
+                candidates = self._crossed(candidates, new)
+            candidates = candidates[self._abs_error(each, candidates) <= self.scale.tolerance]
+            if not len(candidates):
                 break
-        return near, hidden
+        return candidates, not_crossed
 
-    def _crossed(self, near: Codes, options: Sequence[str]) -> Codes:
-        """Return conventions with each value of some options, each once."""
+    def _crossed(self, candidates: Codes, options: Sequence[str]) -> Codes:
+        """Cross conventions with all values of some options; keep those that are not duplicates."""
         for option in options:
-            tried = self.tried(option)
-            n_before, near = len(near), np.repeat(near, len(tried), axis=0)
-            if len(near) > _MAX_CONVENTIONS_LEFT:
+            tried = self.values_tried(option)
+            n_before, candidates = len(candidates), np.repeat(candidates, len(tried), axis=0)
+            if len(candidates) > _MAX_CONVENTIONS_LEFT:
                 problem = "too few cases tell conventions apart: the function gives a number on "
-                raise InputError(f"{problem}{len(self.used)} of {pluralize(len(self.asked), 'case')}")
-            near[:, self.space.options.index(option)] = np.tile(tried, n_before)
-        measure = self.claimed.measure
-        told = (*(option for option in SHARED if _decides_meaning(option)), *OPTIONS_OF.get(measure, ()))
-        numbers = self.space.measure_keys(self.used[0].quantity, told, near)
+                raise InputError(f"{problem}{len(self.answered)} of {pluralize(len(self.calls), 'case')}")
+            candidates[:, self.space.options.index(option)] = np.tile(tried, n_before)
+        measure = self.target.measure
+        relevant_options = (
+            *(option for option in SHARED if _decides_meaning(option)),
+            *OPTIONS_OF.get(measure, ()),
+        )
+        numbers = self.space.measure_keys(self.answered[0].measurement, relevant_options, candidates)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        kept = [may_be(measure, self.space.convention(codes)[measure]) for codes in near[first]]
-        return np.asarray(near[np.array(kept, bool)[which]])
+        kept = [may_be(measure, self.space.convention(codes)[measure]) for codes in candidates[first]]
+        return np.asarray(candidates[np.array(kept, bool)[which]])
 
-    def tried(self, option: str) -> list[int]:
-        """Return the numbers of the values of an option that are tried: those that some case may show."""
+    def values_tried(self, option: str) -> list[int]:
+        """Return the codes of the values to try for an option: those that differ on some case."""
         values = self.space.coded_values(option)
-        if self.form.one_query and option in OF_QUERIES:  # which query counts is not the function's to say
+        if self.form.one_query and option in OF_QUERIES:  # a function of one query does not choose queries
             default = DEFAULT[option]
             values = [v for v in values if v == default or (option == QUERY_SET and counts_nothing_as_one(v))]
         records = ((value, value_record(option, value)) for value in values)
-        shown = [value for value, record in records if record is None or self._is_shown(record)]
+        shown = [value for value, record in records if record is None or self._is_observable_value(record)]
         return [self.space.coded_values(option).index(value) for value in shown]
 
     @cached_property
     def bases(self) -> list[tuple[NamedConvention, Convention]]:
-        """The named conventions, with the default in place of each value that no case may show."""
-        measure = self.claimed.measure
-        return [
-            (named, {measure: {each: self._as_shown(each, value) for each, value in base[measure].items()}})
-            for named, base in self.space.bases
-        ]
+        """The named conventions, with the default in place of each value that no case can reveal."""
+        measure = self.target.measure
+        bases: list[tuple[NamedConvention, Convention]] = []
+        for named, base in self.space.bases:
+            options = {
+                option: self._observable_value(option, value) for option, value in base[measure].items()
+            }
+            bases.append((named, {measure: options}))
+        return bases
 
-    def _as_shown(self, option: str, value: Any) -> Any:
+    def _observable_value(self, option: str, value: Any) -> Any:
         record = value_record(option, value)
-        return value if record is None or self._is_shown(record) else DEFAULT[option]
+        return value if record is None or self._is_observable_value(record) else DEFAULT[option]
 
-    def _is_shown(self, record: Value) -> bool:
-        return any(record.shown_by(each.case) for each in self.asked)
+    def _is_observable_value(self, record: Value) -> bool:
+        return any(record.shown_by(each.case) for each in self.calls)
 
-    def _off(self, each: Asked, near: Codes) -> Floats:
-        """Return how far off the number of the function is; infinity where a convention is not defined."""
-        theirs, digits = each.value / self.reading.over, self.reading.digits
+    def _abs_error(self, call: FunctionCall, candidates: Codes) -> Floats:
+        """Compute how far each convention is from the function's number; infinity where it is not defined."""
+        number, digits = call.value / self.scale.divisor, self.scale.digits
         if digits is None:
-            off = np.abs(self._computed(each.quantity, near) - theirs)
+            errors = np.abs(self._computed(call.measurement, candidates) - number)
         else:
-            if self.reading.of_queries:
-                ends = [self._computed(each.rounded(digits, way), near) for way in HALVES]
+            if self.scale.per_query:
+                low, high = (self._computed(call.rounded(digits, way), candidates) for way in HALVES)
             else:
-                values = self._computed(each.quantity, near)
-                ends = [rounded(values, digits, half) for half in HALVES.values()]
-            off = np.maximum(np.maximum(ends[0] - theirs, theirs - ends[1]), 0.0)
-        return np.asarray(np.nan_to_num(off, nan=np.inf))
+                values = self._computed(call.measurement, candidates)
+                low, high = (rounded(values, digits, half) for half in HALVES.values())
+            errors = np.maximum(np.maximum(low - number, number - high), 0.0)
+        return np.asarray(np.nan_to_num(errors, nan=np.inf))
 
-    def _computed(self, quantity: Measurement, near: Codes) -> Floats:
-        """Compute a measure by conventions; NaN where one is not defined."""
-        if len(near) > 1:
-            return self.space.compute(quantity, near)
-        return np.array([quantity.value(self.space.convention(codes)) for codes in near])
+    def _computed(self, quantity: Measurement, candidates: Codes) -> Floats:
+        """Compute a measure by each convention; NaN where it is not defined."""
+        if len(candidates) > 1:
+            return self.space.compute(quantity, candidates)
+        return np.array([quantity.value(self.space.convention(codes)) for codes in candidates])
 
-    def agrees(self, each: Asked, convention: Convention) -> bool:
-        """Return whether a convention gives the number of a case, as it is read."""
+    def agrees(self, call: FunctionCall, convention: Convention) -> bool:
+        """Check whether a convention gives the function's number on a case, at the scale found."""
         exact = with_value(convention, ROUNDING, DEFAULT[ROUNDING])
-        return bool(self._off(each, self.space.codes(exact)[None])[0] <= self.reading.reach)
+        return bool(self._abs_error(call, self.space.codes(exact)[None])[0] <= self.scale.tolerance)
 
     def differ_where_it_raises(self, conventions: Sequence[Convention]) -> bool:
-        """Return whether conventions give different numbers on a case on which the function raises."""
-        near = np.array([self.space.codes(each) for each in conventions])
-        raising = (self.space.compute(each.quantity, near) for each in self.asked if each.error)
+        """Check whether conventions differ on some case where the function raises."""
+        candidates = np.array([self.space.codes(each) for each in conventions])
+        raising = (self.space.compute(each.measurement, candidates) for each in self.calls if each.error)
         return any(
             np.nanmax(each) - np.nanmin(each) > SINGLE_PRECISION
             for each in raising
@@ -521,9 +542,9 @@ class FunctionSearch:
         )
 
     @cached_property
-    def fresh(self) -> list[Asked]:
-        """The random cases with a number on which an answer is checked."""
-        every = list(fresh_cases(self.form, self.claimed.cutoffs))
+    def fresh(self) -> list[FunctionCall]:
+        """The calls on random cases that check an answer; only those with a number."""
+        every = list(fresh_cases(self.form, self.target.cutoffs))
         if isinstance(self.function, Program):
             every = every[:_FRESH_OF_PROGRAMS]
             self.function.prepare(every)
@@ -533,12 +554,12 @@ class FunctionSearch:
 
     # --- the last step ---------------------------------------------------------------------------------
 
-    def _checked(self, near: Codes) -> Codes:
-        """Return the conventions that give the numbers of many random cases too, of those that are left."""
-        exact = near.copy()
+    def _checked(self, candidates: Codes) -> Codes:
+        """Keep the conventions that also give the numbers of the random cases."""
+        exact = candidates.copy()
         exact[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(DEFAULT[ROUNDING])
         fresh = self.counted(self.fresh)
-        left = np.arange(len(near))
+        left = np.arange(len(candidates))
         for each in fresh[:_N_CHECK_ALL]:
             left, before = self._agreeing(each, exact, left), left
             if not len(left):
@@ -548,100 +569,100 @@ class FunctionSearch:
             left, before = self._agreeing(wrong, exact, left), left
             if not len(left):
                 return self._contradicted(wrong, exact[before[0]])
-        return near[left]
+        return candidates[left]
 
-    def _agreeing(self, each: Asked, near: Codes, left: Codes) -> Codes:
-        """Return which of the conventions that are left agree on a case."""
-        off = self._off(each, near[left])
-        self.space.forget(each.quantity)
-        return np.asarray(left[off <= self.reading.reach])
+    def _agreeing(self, call: FunctionCall, candidates: Codes, left: Codes) -> Codes:
+        """Keep the remaining conventions that agree on a call; `left` has their row numbers."""
+        errors = self._abs_error(call, candidates[left])
+        self.space.forget(call.measurement)
+        return np.asarray(left[errors <= self.scale.tolerance])
 
-    def _contradicted(self, each: Asked, nearest: Codes) -> Codes:
-        """Keep the case that rules out the last convention, and return none."""
-        self.contradiction, self._nearest = each, nearest
+    def _contradicted(self, call: FunctionCall, nearest: Codes) -> Codes:
+        """Remember the call that rules out the last convention, and return no convention."""
+        self.contradiction, self._nearest = call, nearest
         return nearest[None][:0]
 
-    # --- what is near ----------------------------------------------------------------------------------
+    # --- the nearest convention ------------------------------------------------------------------------
 
-    def is_excused(self, option: str) -> bool:
-        """Return whether the cases that show an option are left out."""
+    def is_skipped(self, option: str) -> bool:
+        """Check whether the cases that reveal an option are skipped."""
         trait = {TIES: TIED_SCORES, TIED: TIED_SCORES, NEGATIVE: NEGATIVE_GRADES}.get(option)
-        return trait in self.excused
+        return trait in self.skipped_traits
 
     @property
     def compared(self) -> list[str]:
-        """The options by which conventions are told from those with a name: shown, by cases that count."""
-        return [option for option in self.shown if not self.is_excused(option)]
+        """The options that count in the distance from a named convention: observable and not skipped."""
+        return [option for option in self.observable if not self.is_skipped(option)]
 
-    def distances(self, near: Codes) -> Codes:
-        """Return how many options of each convention differ from each named one, of those compared."""
+    def distances(self, candidates: Codes) -> Codes:
+        """Count the compared options in which each convention differs from each named one."""
         bases = np.array([self.space.codes(base) for _, base in self.bases])
-        at = [self.space.options.index(option) for option in self.compared]
-        return np.asarray((near[:, None, at] != bases[None, :, at]).sum(axis=2))
+        columns = [self.space.options.index(option) for option in self.compared]
+        return np.asarray((candidates[:, None, columns] != bases[None, :, columns]).sum(axis=2))
 
     def nearest(self) -> Codes:
-        """Return a convention that agrees on the most cases: from a named one uphill.
+        """Search a convention that agrees on the most cases, by hill climbing from the best named one.
 
-        A constant is near to none: the first is returned.
+        For a function that returns a constant, return the first named convention.
         """
         if self._nearest is not None:
             return self._nearest
-        near = np.array([self.space.codes(base) for _, base in self.bases])
-        best, most = np.asarray(near[0]), -1
-        while not self.is_constant and (scores := self._scored(near)).max() >= most + 1:
-            best, most = np.asarray(near[scores.argmax()]), int(scores.max())
+        candidates = np.array([self.space.codes(base) for _, base in self.bases])
+        best, n_agreeing = np.asarray(candidates[0]), -1
+        while not self.is_constant and (scores := self._scored(candidates)).max() >= n_agreeing + 1:
+            best, n_agreeing = np.asarray(candidates[scores.argmax()]), int(scores.max())
             others = self.space.changed_once(self.space.convention(best))
-            near = np.array([self.space.codes(other) for _, _, other in others])
+            candidates = np.array([self.space.codes(other) for _, _, other in others])
         return best
 
-    def _scored(self, near: Codes) -> Floats:
-        """Return on how many cases each convention gives the number, and as a fraction how nearly."""
-        off = np.array([np.minimum(self._off(each, near), 1.0) for each in self.used])
-        agree, nearly = (off <= self.reading.reach).sum(axis=0), (1 - off).sum(axis=0)
-        return np.asarray(agree + nearly / (len(self.used) + 1))
+    def _scored(self, candidates: Codes) -> Floats:
+        """Score conventions: the number of calls that agree, plus a fraction below 1 for the closeness."""
+        errors = np.array([np.minimum(self._abs_error(call, candidates), 1.0) for call in self.answered])
+        n_agreeing, closeness = (errors <= self.scale.tolerance).sum(axis=0), (1 - errors).sum(axis=0)
+        return np.asarray(n_agreeing + closeness / (len(self.answered) + 1))
 
-    def smallest(self, holds: Callable[[Asked], bool]) -> Asked | None:
-        """Return the smallest case that is found on which something holds; None if it does on none."""
+    def smallest(self, holds: Callable[[FunctionCall], bool]) -> FunctionCall | None:
+        """Return the smallest call found for which a condition holds; None if it holds for no call."""
 
-        def on(case: Case) -> bool:
+        def holds_on(case: Case) -> bool:
             return self.form.takes(case.qrels, case.run) and holds(self.ask(case))
 
-        every = self.counted([*self.asked, *([self.contradiction] if self.contradiction else [])])
+        every = self.counted([*self.calls, *([self.contradiction] if self.contradiction else [])])
         first = next(filter(holds, sorted(every, key=lambda each: each.case.size)), None)
         if first is None or (isinstance(first.error, ScriptError) and first.error.kind == ENDED):
-            return first  # each smaller case that is tried could take as long
-        smaller = self.ask(shrunk(first.case, on))
-        return smaller if holds(smaller) else first  # a script that is asked no more gives no number
+            return first  # each attempt at a smaller case could take as long
+        smaller = self.ask(minimised(first.case, holds_on))
+        return smaller if holds(smaller) else first  # a script that was given up returns no number
 
 
 _FRESH_OF_PROGRAMS = 60
-"""On how many random cases the answer of a program is checked, which is started anew for each."""
+"""The number of random cases that check a program's answer; fewer, as it starts anew for each."""
 _LENGTH_OF_LONG_LISTS = 30
-"""How many documents long lists have at least."""
+"""The smallest number of documents in a long list."""
 _N_CHECK_ALL = 60
-"""On how many random cases all that is left is checked; the first of it is on all of them."""
+"""The number of random cases that check all remaining conventions; further cases check the first one."""
 _STEP = 7
-"""Every how manieth case is asked in a first round: neighbours have the same trait."""
-_MOST_RAISING = 0.5
+"""The first round calls every 7th case, because neighbouring cases have the same trait."""
+_MAX_SHARE_RAISING = 0.5
 
 
-def _shows(case: Case, option: str) -> bool:
-    """Return whether a case may tell the values of an option apart; each may show a cutoff."""
+def _may_distinguish(case: Case, option: str) -> bool:
+    """Check whether the values of an option can differ on a case; those of a cutoff can on any."""
     return option not in OPTIONS or OPTIONS[option].shown_by(case)
 
 
 def _decides_meaning(option: str) -> bool:
-    """Return whether it depends on an option that all measures share whether a convention is defined."""
+    """Check whether an option that all measures share decides if a convention is defined."""
     known = OPTIONS[option].values.values()
     return option == AVERAGED or not all(each.has_grades and each.tells_ties for each in known)
 
 
-def _gives_numbers(asked: list[Asked]) -> bool:
-    """Return whether a function gives a number on most cases."""
+def _gives_numbers(asked: list[FunctionCall]) -> bool:
+    """Check whether a function gave a number on most calls."""
     n_raising = sum(each.error is not None for each in asked)
-    return bool(asked) and n_raising <= _MOST_RAISING * len(asked)
+    return bool(asked) and n_raising <= _MAX_SHARE_RAISING * len(asked)
 
 
 def _last_trait(case: Case) -> str | None:
-    """Return the last of the traits of a case whose cases may be left out; None if it has none."""
-    return next((trait for trait in reversed(EXCUSED) if trait in case.traits), None)
+    """Return the last skippable trait of a case; None if it has none."""
+    return next((trait for trait in reversed(SKIPPABLE_TRAITS) if trait in case.traits), None)

@@ -1,4 +1,4 @@
-"""The files of qrels and of a run that a program is given, written as its users have them."""
+"""Write the files of qrels and of a run for a program, in the formats that its users have."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from permed_measures.inputs.write import write_qrels, write_run
 
 
 class Files(NamedTuple):
-    """The files of qrels and of a run.
+    """The format of a file of qrels and a file of a run.
 
     Attributes
     ----------
     qrels, run : str
-        Their names; the endings name the formats, as for `write_qrels` and `write_run`.
-    described : str
-        What they hold, in words.
+        The file names; the endings choose the formats, as for `write_qrels` and `write_run`.
+    content : str
+        The content of both, in words.
     grades : bool
-        Whether the qrels hold grades; otherwise they list the relevant documents.
+        Whether the qrels have grades; else they list the relevant documents.
     empty_lists : bool
-        Whether the run can hold a query without documents.
+        Whether the run can have a query without documents.
     labels : bool
-        Whether the qrels are MedCorpus labels, which no other command writes.
+        Whether the qrels are MedCorpus labels, which `write_qrels` does not write.
     """
 
     qrels: str
     run: str
-    described: str
+    content: str
     grades: bool = True
     empty_lists: bool = False
     labels: bool = False
 
     def write(self, qrels: CaseQrels, run: CaseRun, folder: str) -> tuple[Path, Path]:
-        """Write both into a folder; documents stay in the order of the lists, also those with equal scores.
+        """Write both files into a folder. Documents keep the order of the lists, even with equal scores.
 
         Raises
         ------
         InputError
-            For what the files cannot hold, such as a run without any document.
+            If the format cannot hold the case, such as a run without any document.
         """
-        of_qrels, of_run = Path(folder, self.qrels), Path(folder, self.run)
+        qrels_file, run_file = Path(folder, self.qrels), Path(folder, self.run)
         if self.labels:
-            _write_lines(map(json.dumps, _labels(qrels)), of_qrels)
+            _write_lines(map(json.dumps, _labels(qrels)), qrels_file)
         else:
-            write_qrels(qrels if self.grades else _relevant(qrels), of_qrels)
-        lines = _LINE_WRITERS.get(of_run.suffix)
+            write_qrels(qrels if self.grades else _relevant(qrels), qrels_file)
+        lines = _LINE_WRITERS.get(run_file.suffix)
         if lines is None or not run:
-            write_run(run, of_run)
+            write_run(run, run_file)
         else:  # `write_run` would put equal scores in trec_eval's order
-            _write_lines(lines(run), of_run)
-        return of_qrels, of_run
+            _write_lines(lines(run), run_file)
+        return qrels_file, run_file
 
 
 _JSON_RUN = "{query: {document: score}}"
@@ -84,16 +84,16 @@ PROGRAM_FILES = {
         labels=True,
     ),
 }
-"""The files that a program can be given: each format that can be written, and those of BEIR and MedCorpus."""
+"""The formats of files for a program: those of `convert`, and those of BEIR and MedCorpus."""
 
 
 def _relevant(qrels: CaseQrels) -> CaseQrels:
-    """Return the relevant documents of each query with the grade 1."""
+    """Give the relevant documents of each query the grade 1, and remove the others."""
     return {query: {doc: 1 for doc in docs if docs[doc] >= 1} for query, docs in qrels.items()}
 
 
 def _labels(qrels: CaseQrels) -> Iterable[dict[str, Any]]:
-    """Yield the labels of MedCorpus, whose query ids are those of a conversation and of a turn."""
+    """Yield labels of MedCorpus; a query id splits into a conversation id and a turn id."""
     for query, docs in qrels.items():
         conversation, _, turn = query.rpartition("_")
         for doc, grade in docs.items():
@@ -114,7 +114,7 @@ def _results_lines(run: CaseRun) -> Iterable[str]:
 
 
 _LINE_WRITERS = {".txt": _trec_lines, ".jsonl": _results_lines}
-"""What writes a run line by line, by the ending of the file."""
+"""The functions that write a run line by line, by the ending of the file."""
 
 
 def _write_lines(lines: Iterable[str], path: Path) -> None:

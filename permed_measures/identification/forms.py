@@ -1,4 +1,4 @@
-"""What functions take: qrels and a run in the shapes in which people's functions have them."""
+"""Build the arguments of functions: qrels and a run in the shapes that evaluation scripts take."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ _ARRAYS, _TENSORS = "arrays", "tensors"
 
 
 class FunctionSignature(NamedTuple):
-    """What a function takes.
+    """The form of a function's arguments.
 
     Attributes
     ----------
     make : callable
-        Makes what a function is called with of qrels and a run, whose lists are in ranked order. It is a
-        function of this module, so that a form crosses to the process of a script.
+        Makes the arguments from qrels and a run, whose lists are in ranked order. It is a function of this
+        module, so that a form can be pickled for the process of a script.
     texts : tuple of str
-        What each of these is, in words.
+        The description of each argument.
     hidden : str
-        What of qrels and run it does not see.
+        The parts of qrels and run that the function does not see, in words.
     scores, ids, queries, grades : bool
-        Whether it sees scores, ids, queries that only the qrels or only the run has, and grades; without
-        these relevant documents alone, those of grade 1 or more.
+        Whether the function sees scores, ids, queries that only the qrels or only the run has, and grades.
+        Without grades it sees the relevant documents: those of grade 1 or more.
     one_query : bool
         Whether it takes one query.
     empty_lists : bool
-        Whether a query of the run may have no documents: no row of a file says so.
+        Whether the run may have a query without documents; files with a row for each document cannot.
     k : int, list of int or None
-        The cutoff that it is called with behind the others, or a list of it alone.
+        The cutoff that follows the other arguments, or a list of this cutoff alone.
     k_name : str
-        The name by which it is given; empty where it is by its place.
+        The keyword of the cutoff; empty if it is positional.
     turned : bool
-        Whether the second comes first.
+        Whether the second argument comes first.
     lists_as : str
-        What lists are: ``arrays`` of NumPy, ``tensors`` of PyTorch; lists if empty.
+        The type of lists: ``arrays`` of NumPy, ``tensors`` of PyTorch; plain lists if empty.
     """
 
     make: Callable[[CaseQrels, CaseRun], tuple[Any, ...]]
@@ -61,35 +61,35 @@ class FunctionSignature(NamedTuple):
     lists_as: str = ""
 
     def takes(self, qrels: CaseQrels, run: CaseRun) -> bool:
-        """Return whether a function can be asked for what it sees of these."""
+        """Check whether a function of this form can take these qrels and this run."""
         return (self.queries or {*qrels} == {*run}) and (not self.one_query or len(qrels) == 1)
 
     def arguments(self, qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
-        """Return what a function is called with by place."""
+        """Make the positional arguments of the function."""
         made = self.make(qrels, run)
         made = made[::-1] if self.turned else made
         if self.lists_as:
             made = tuple(np.array(each) if isinstance(each, list) else each for each in made)
-        if self.lists_as == _TENSORS:  # of doubles, whose ties are those of arrays
+        if self.lists_as == _TENSORS:  # made from arrays of doubles, so that ties stay ties
             tensor = sys.modules["torch"].tensor
             made = tuple(tensor(each) if isinstance(each, np.ndarray) else each for each in made)
         return made if self.k is None or self.k_name else (*made, self.k)
 
     @property
     def named(self) -> dict[str, Any]:
-        """What a function is called with by name."""
+        """The keyword arguments of the function."""
         return {self.k_name: self.k} if self.k_name and self.k is not None else {}
 
     @property
     def taken(self) -> str:
-        """What it takes, in words."""
+        """The description of all arguments."""
         texts = self.texts[::-1] if self.turned else self.texts
         arrays = f" as {self.lists_as}" if self.lists_as else ""
         return ", ".join([*texts, *([] if self.k is None else [f"k = {self.k}"])]) + arrays
 
 
 def copied(lists: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return dicts that may be changed."""
+    """Copy the dict and the dicts in it."""
     return {query: dict(docs) for query, docs in lists.items()}
 
 
@@ -114,11 +114,11 @@ def _frames(qrels: CaseQrels, run: CaseRun, columns: tuple[str, str, str, str]) 
     import pandas as pd
 
     query, document, grade, score = columns
-    found = []
+    frames = []
     for lists, number in (qrels, grade), (run, score):
         rows = [(each, doc, value) for each, docs in lists.items() for doc, value in docs.items()]
-        found.append(pd.DataFrame(rows, columns=[query, document, number]))
-    return tuple(found)
+        frames.append(pd.DataFrame(rows, columns=[query, document, number]))
+    return tuple(frames)
 
 
 def _qrels_and_run(qrels: CaseQrels, run: CaseRun) -> tuple[Any, ...]:
@@ -258,7 +258,7 @@ SIGNATURES = {
         ("qrels as a pandas frame (query_id, doc_id, relevance)", "a run (query_id, doc_id, score)"),
     ),
 }
-"""By their names, the forms of functions."""
+"""The forms of functions by name."""
 
 _OTHER_WAYS = {
     "relevant": SIGNATURES["relevant"]._replace(
@@ -281,27 +281,27 @@ _OTHER_WAYS = {
         texts=("qrels as a pandas frame (qid, docno, label)", "a run (qid, docno, score)"),
     ),
 }
-"""How functions have the same otherwise: a list in place of a set, lists of lists, other columns."""
+"""Variants of these forms: a list in place of a set, lists of lists, other columns."""
 
 _IN_ARRAYS = ("grades", "scores", "lists", "relevant")
-"""The forms whose lists may be arrays or tensors, and their grades 0 and 1 alone."""
+"""The forms whose lists may be arrays or tensors, and whose grades may be 0 and 1 only."""
 USUAL = 10
-"""The cutoff to which lists are long and short where a measure has none."""
+"""The cutoff of the cases if a measure has none."""
 _LISTS_OF_CUTOFFS = ("ks", "k_values", "k_list", "cutoffs", "topks", "top_ks", "at_ks")
-"""What several cutoffs are mostly called."""
+"""Usual names of an argument with several cutoffs."""
 _CUTOFF_ARGUMENTS = ("k", "n", "top_k", "topk", "top_n", "at", "at_k", "cutoff", "cut", "rank", "depth", "p")
-"""What a cutoff is mostly called as an argument."""
+"""Usual names of an argument with one cutoff."""
 
 
 class Arguments(NamedTuple):
-    """What is known of the arguments of a function, whichever process it is in.
+    """The parameters of a function, in a form that crosses between processes.
 
     Attributes
     ----------
     parameters : list of inspect.Parameter or None
-        None if it takes any number of them.
+        None if the function takes any number of arguments.
     has_tensors : bool
-        Whether they may be tensors of PyTorch.
+        Whether arguments may be tensors of PyTorch.
     """
 
     parameters: list[inspect.Parameter] | None
@@ -309,30 +309,31 @@ class Arguments(NamedTuple):
 
     @classmethod
     def of(cls, function: Function) -> Arguments:
-        """Return what the signature of a function says; of a default only whether it is None."""
+        """Read the signature of a function; of a default, keep only whether it is None."""
         has_tensors = "torch" in sys.modules
         try:
-            every = [*inspect.signature(function).parameters.values()]
-        except (TypeError, ValueError):  # of some built-in functions
+            signature = [*inspect.signature(function).parameters.values()]
+        except (TypeError, ValueError):  # some built-in functions have no signature
             return cls(None, has_tensors)
-        if any(each.kind is each.VAR_POSITIONAL for each in every):
+        if any(each.kind is each.VAR_POSITIONAL for each in signature):
             return cls(None, has_tensors)
         return cls(
-            [inspect.Parameter(each.name, each.kind, default=_known(each)) for each in every], has_tensors
+            [inspect.Parameter(each.name, each.kind, default=_picklable_default(each)) for each in signature],
+            has_tensors,
         )
 
 
-def _known(parameter: inspect.Parameter) -> Any:
-    """Return a default that is None or missing, and of any other a text."""
-    is_known = parameter.default is None or parameter.default is parameter.empty
-    return parameter.default if is_known else "another"
+def _picklable_default(parameter: inspect.Parameter) -> Any:
+    """Keep a default that is None or missing; replace any other by a text, which can be pickled."""
+    is_kept = parameter.default is None or parameter.default is parameter.empty
+    return parameter.default if is_kept else "another"
 
 
 def variants(arguments: Arguments, k: int | None, form: str | None = None) -> Iterator[FunctionSignature]:
-    """Yield what a function may take by its signature: the forms, or one of them, and their variants.
+    """Yield the forms that fit a function's signature: all of them or the one named, with their variants.
 
-    The two arguments may come in the other order, and behind them a cutoff. Lists may be arrays, and grades 0
-    and 1 alone; these variants come last. They may be tensors where the function's script imports PyTorch.
+    The two arguments may come in the other order, and a cutoff may follow them. The last variants have arrays
+    in place of lists, or grades 0 and 1 only; tensors too, if the function's script imports PyTorch.
     """
     ways = [(name, each) for all_ways in (SIGNATURES, _OTHER_WAYS) for name, each in all_ways.items()]
     ways = [(name, each) for name, each in ways if form in (None, name)]
@@ -352,34 +353,35 @@ def variants(arguments: Arguments, k: int | None, form: str | None = None) -> It
 
 
 def _of_binary(form: FunctionSignature) -> FunctionSignature:
-    """Return a form whose grades are 0 and 1."""
+    """Turn a form with grades into one with labels 0 and 1."""
     texts = tuple(
         text.replace("grade", "0 or 1").replace("the 0 or 1s", "the labels 0 or 1") for text in form.texts
     )
     return form._replace(texts=texts, hidden=f"grades, {form.hidden}", grades=False)
 
 
-def _places(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
-    """Return those that are told by their places."""
+def _positional(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Select the positional parameters."""
     return [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
 
 
 def _may_take(arguments: Arguments, n: int) -> bool:
-    """Return whether a function takes n arguments, or these and a cutoff."""
+    """Check whether a function can take n arguments, with or without a cutoff after them."""
     if arguments.parameters is None:
         return True
-    places = _places(arguments.parameters)
-    return len(places) >= n and sum(each.default is each.empty for each in places) <= n + 1
+    positional = _positional(arguments.parameters)
+    return len(positional) >= n and sum(each.default is each.empty for each in positional) <= n + 1
 
 
 def _with_cutoff(form: FunctionSignature, arguments: Arguments, k: int | None) -> FunctionSignature:
-    """Return a form with a cutoff behind its arguments, where the function takes one.
+    """Add a cutoff after the arguments of a form, if the function takes one.
 
-    It is given where the function needs another argument, the usual one if the measure has none; and where
-    one that is called like a cutoff is None by default. By its name where it has no place.
+    The function gets a cutoff if it needs one more argument; `USUAL` if the measure has no cutoff. It also
+    gets one if an argument with the name of a cutoff is None by default. A keyword-only argument gets it by
+    name.
     """
     parameters, n = arguments.parameters or [], len(form.texts)
-    behind = _places(parameters)[n : n + 1]
+    behind = _positional(parameters)[n : n + 1]
     named = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
     for each in [*behind, *named]:
         name = each.name.lower()

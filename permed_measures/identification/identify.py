@@ -1,4 +1,4 @@
-"""Which convention a function computes: it is asked for the numbers of small collections."""
+"""Find which convention a function computes, by calling it on small collections."""
 
 from __future__ import annotations
 
@@ -35,11 +35,16 @@ from permed_measures.escaping import grouped, pluralize
 from permed_measures.identification.cases import (
     TRAITS,
     Case,
-    described,
+    case_text,
     fraction,
 )
 from permed_measures.identification.detection import form_taken
-from permed_measures.identification.elimination import Asked, Claimed, FunctionSearch, convention_value
+from permed_measures.identification.elimination import (
+    FunctionCall,
+    FunctionSearch,
+    TargetMeasure,
+    convention_value,
+)
 from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.program import Program
 from permed_measures.identification.script import Script
@@ -52,83 +57,84 @@ from permed_measures.tolerances import SINGLE_PRECISION
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedConvention:
-    """A convention that gives the numbers of a function, or the nearest that there is.
+    """A convention that gives the numbers of a function, or else comes nearest.
 
     Attributes
     ----------
     named : NamedConvention
-        The nearest that has a name.
+        The nearest convention with a name.
     convention : mapping
-        By measure the value of each option, and the cutoff; the default of what the function does not see.
+        For each measure, the value of each option and the cutoff. Options that the function does not see
+        have their default.
     changes : list of str
-        The differences from the named convention, in what the function sees.
+        The differences from the named convention, among the options that the function sees.
     """
 
     named: NamedConvention
     convention: Convention
     changes: list[str]
-    _claimed: Claimed = field(repr=False)
+    _target: TargetMeasure = field(repr=False)
     _sees_queries: bool = field(repr=False)
 
     @property
     def options(self) -> Options:
         """The value of each option, and the cutoff."""
-        return self.convention[self._claimed.measure]
+        return self.convention[self._target.measure]
 
     @property
     def name(self) -> str:
-        """The name, and the number of changes."""
+        """The name of the nearest named convention, with the number of changes."""
         return self.named.with_changes(len(self.changes))
 
     @property
     def measure(self) -> str | None:
-        """The measure as one types it, for grades 0, 1 and 2; None if no measure of ours writes it.
+        """The measure as one types it, for grades 0, 1 and 2; None if this package has no such measure.
 
-        It says how the value of a query is computed. `sentence` also says how ties are broken, and which
-        queries are averaged; a mean that is not that of queries, or to which queries without a relevant
-        document add 1, is not this measure's.
+        It defines how the value of a query is computed. `sentence` also has the tie rule and the queries that
+        are averaged. The measure is None too if the mean is not over queries, or if queries without a
+        relevant document add 1 to it.
         """
         if counts_nothing_as_one(self.options[QUERY_SET]) or any(
             self.options[each] != DEFAULT[each] for each in SHARED if OPTIONS[each].changes_measure
         ):
             return None
-        own = options_for(self._claimed.measure, self.options)
+        own = options_for(self._target.measure, self.options)
         labels = LabelPolicy.of(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
-        found = measure_of(self._claimed.measure, self._cutoff, own, labels)
-        return None if found is None else str(found)
+        measure = measure_of(self._target.measure, self._cutoff, own, labels)
+        return None if measure is None else str(measure)
 
     @property
     def _cutoff(self) -> Any:
-        return self.options[CUTOFF_OF + self._claimed.name]
+        return self.options[CUTOFF_OF + self._target.name]
 
     def sentence(self) -> str:
-        """Say how it is computed, as a paper would."""
-        measure, ours = self._claimed.measure, self.options
-        own = dict(options_for(measure, ours))
+        """Describe the computation in a sentence, as a paper would."""
+        measure, options = self._target.measure, self.options
+        own = dict(options_for(measure, options))
         if own.get(IDEAL) == _NO_IDEAL:
             measure = "DCG"
             del own[IDEAL]
-        told = self._sees_queries or ours[QUERY_SET] != DEFAULT[QUERY_SET]
-        over = describe(QUERY_SET, ours[QUERY_SET]) if told else ""
-        return sentence_of([methods_phrase([with_cutoff(measure, self._cutoff)], own)], over, ours)
+        names_queries = self._sees_queries or options[QUERY_SET] != DEFAULT[QUERY_SET]
+        queries = describe(QUERY_SET, options[QUERY_SET]) if names_queries else ""
+        return sentence_of([methods_phrase([with_cutoff(measure, self._cutoff)], own)], queries, options)
 
 
 _NO_IDEAL = "none"
-"""The value of the option ideal by which nDCG is DCG."""
+"""The value of the option `ideal` that turns nDCG into DCG."""
 
 
 class OptionDifference(NamedTuple):
-    """An option that is not ir_measures' default, and a case on which that makes a difference.
+    """An option that differs from ir_measures' default, and a case on which the number then differs.
 
     Attributes
     ----------
     option : str
     text : str
-        Its value, and the default.
+        Its value and the default, in words.
     case : Case or None
-        None if no case shows it.
+        None if no case shows a difference.
     value, default : float
-        The number of the function, and that by the default of this option.
+        The number of the function, and the number with the default of this option.
     described, described_default : str
         The value of the option and the default, each in words.
     """
@@ -143,7 +149,7 @@ class OptionDifference(NamedTuple):
 
 
 class Counterexample(NamedTuple):
-    """The smallest case that was found on which a function and the nearest convention differ."""
+    """The smallest case found on which a function and the nearest convention differ."""
 
     qrels: dict[str, dict[str, float]]
     run: dict[str, dict[str, float]]
@@ -152,7 +158,7 @@ class Counterexample(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Cases on which a function gives no number: how many, the error and its line, the smallest case."""
+    """The cases on which a function raises one error: their number, the error, its line, a small case."""
 
     n: int
     error: str
@@ -163,42 +169,42 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Identified(Result):
-    """Which convention a function computes; ``print`` shows it.
+    """The convention that a function computes; ``print`` shows it.
 
-    ``to_polars`` and ``to_pandas`` give a row for each option of the convention: ``option``, ``value``,
-    ``default`` (ir_measures'), and where these differ ``qrels``, ``run``, ``function`` and ``by_default``, a
-    case on which that shows.
+    ``to_polars`` and ``to_pandas`` give a row for each option of the convention: ``option``, ``value`` and
+    ``default`` (ir_measures'). If these differ, the row also has a case that shows it: ``qrels`` and ``run``,
+    with the number of the ``function`` and the number ``by_default``.
 
     Attributes
     ----------
     name : str
         The measure that was asked for.
-    answers : list of Answer
-        The conventions that no case tells apart, the nearest to a named one first; empty if none gives the
-        numbers of the function.
-    nearest : Answer
-        The first of these, or else the convention that gives them on the most cases.
+    answers : list of IdentifiedConvention
+        The conventions that agree on all cases, the nearest to a named one first; empty if no convention
+        gives the numbers of the function.
+    nearest : IdentifiedConvention
+        The first answer; if there is none, the convention that agrees on the most cases.
     n_agree, n_cases : int
-        On how many cases the nearest gives them, and on how many the function returns a number, without those
-        that are left out; where there are answers they are equal.
+        The number of cases on which the nearest convention agrees, and the number of cases that count: those
+        on which the function returns a number, without skipped ones. Both are equal if there is an answer.
     names : list of str
         The named conventions among the answers.
     open : dict of str to str
-        By option, the values that no case tells apart, and why.
-    differences : list of Difference
-        What differs from ir_measures' default.
+        For each open option, the values that give the same numbers on all cases, and why.
+    differences : list of OptionDifference
+        The options that differ from ir_measures' default.
     counterexample : Counterexample or None
     left_out : list of LeftOut
     notes : list of str
-        How the numbers were read, and which cases no convention explains.
+        The scale of the numbers, and the cases that no convention explains.
     read_as : str
-        How the numbers were read if not as they are: in percent, rounded.
+        The scale of the numbers if it is not the usual one: in percent, rounded.
     takes : str
-        What the function was called with, in words.
+        The arguments of the function, in words.
     called : str
-        A small call of it, as one would write it.
+        A small call of the function, as one would write it.
     who : str
-        What was asked, in words: the function, or the program.
+        The thing that was called: the function, or the program.
     """
 
     name: str
@@ -220,20 +226,20 @@ class Identified(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether some convention gives what the function gives, on every case."""
+        """Whether some convention gives the function's number on every case."""
         return bool(self.answers)
 
     @property
     def measure(self) -> str | None:
-        """The measure as one types it; None if none of ours writes it, or nothing fits."""
+        """The measure as one types it; None if this package has no such measure, or no convention fits."""
         return self.nearest.measure if self.ok else None
 
     def __repr__(self) -> str:
-        """Say what was found."""
+        """Name the convention found."""
         return f"<Identified {self.name}: {self.nearest.name if self.ok else 'no convention'}>"
 
     def report(self) -> Report:
-        """Return the measure, what differs from the default and what is left open; or what is nearest."""
+        """Report the measure, its differences from the default and the open options; or the nearest one."""
         return Report(
             f"{self.name}: {self.nearest.sentence()}",
             [*self._finding()],
@@ -245,7 +251,7 @@ class Identified(Result):
         )
 
     def _finding(self) -> Iterator[str]:
-        """Yield the measure as one types it, how it is computed, and how much of the evidence agrees."""
+        """Yield the measure, a sentence that describes it, and the number of cases that agree."""
         sentence, cases = self.nearest.sentence(), pluralize(self.n_cases, "case")
         if not self.ok:
             yield f"No convention gives the numbers of {self.who} for {self.name}."
@@ -266,26 +272,26 @@ class Identified(Result):
 
     def _sections(self) -> Iterator[Section]:
         if self.differences:
-            shown = [each for each in self.differences if each.case]
+            with_case = [each for each in self.differences if each.case]
             yield Section(
                 "Different from ir_measures' default",
-                tables=[_table_of([_compared(each, self.who) for each in shown], _CHANGED_ALONE)]
-                if shown
+                tables=[_table_of([_compared(each, self.who) for each in with_case], _CHANGED_ALONE)]
+                if with_case
                 else (),
                 texts=[each.text for each in self.differences if not each.case],
             )
         if self.counterexample:
-            found = self.counterexample
-            case = Case(found.qrels, found.run)
-            values = {self.who: found.value, "the nearest convention": found.nearest}
-            table = _table_of([[(described(case), None), *values.items()]])
+            counterexample = self.counterexample
+            case = Case(counterexample.qrels, counterexample.run)
+            values = {self.who: counterexample.value, "the nearest convention": counterexample.nearest}
+            table = _table_of([[(case_text(case), None), *values.items()]])
             heading = "The smallest case on which they differ"
             yield Section(heading, tables=[table], code=str(case).split("\n"))
         if self.open:
             yield Section("Left open", texts=[*_open_lines(self.open, self.who)])
         near = self.nearest
         if self.names:
-            yield Section("Conventions that compute it so", texts=[*map(_short, self.names)])
+            yield Section("Conventions that compute it in this way", texts=[*map(_short, self.names)])
         else:
             heading = "The nearest with a name" if self.ok else "The nearest convention"
             changed = f"{near.name}: {'; '.join(near.changes)}" if near.changes else near.name
@@ -301,14 +307,14 @@ class Identified(Result):
 
 _FUNCTION, _PROGRAM = "the function", "the program"
 _LEGEND = "A case: its grades in ranked order, = between equal scores"
-_CHANGED_ALONE = "ir_measures' value is that with its choice of this option alone"
+_CHANGED_ALONE = "ir_measures' value: with this option alone as ir_measures has it"
 
 
-def report_of(found: Sequence[Identified]) -> Report:
-    """Report what was found for one measure, or for several, one after the other."""
-    if len(found) == 1:
-        return found[0].report()
-    reports = {each.name: each.report() for each in found}
+def report_of(results: Sequence[Identified]) -> Report:
+    """Report the results for one measure, or for several, one after the other."""
+    if len(results) == 1:
+        return results[0].report()
+    reports = {each.name: each.report() for each in results}
     return Report(
         ", ".join(reports),
         [text for each in reports.values() for text in each.finding],
@@ -320,27 +326,25 @@ def report_of(found: Sequence[Identified]) -> Report:
         [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
         data=lambda: [each.data() for each in reports.values()],
         rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
-        how=found[0].report().how,
+        how=results[0].report().how,
     )
 
 
-def _open_lines(found: Mapping[str, str], who: str) -> Iterator[str]:
-    """Say which options are open: those that are not seen in one line, those without effect, then others."""
-    left, unseen = (
-        dict(found),
-        grouped(
-            (hidden, option)
-            for option, text in found.items()
-            if (hidden := text.partition(f"; {who} {_DOES_NOT_SEE} ")[2])
-        ),
+def _open_lines(open_options: Mapping[str, str], who: str) -> Iterator[str]:
+    """List the open options: unseen ones in one line, those without effect in one, then each other one."""
+    left = dict(open_options)
+    unseen = grouped(
+        (hidden, option)
+        for option, text in open_options.items()
+        if (hidden := text.partition(f"; {who} {_DOES_NOT_SEE} ")[2])
     )
     for hidden, options in unseen.items():
         yield f"{who.capitalize()} {_DOES_NOT_SEE} {hidden}; open: {', '.join(map(title, options))}"
         left = {option: text for option, text in left.items() if option not in options}
-    if of_any := [option for option, text in left.items() if text == f"any; {_NO_EFFECT}"]:
-        yield f"No case is affected by: {', '.join(map(title, of_any))}"
+    if without_effect := [option for option, text in left.items() if text == f"any; {_NO_EFFECT}"]:
+        yield f"No case is affected by: {', '.join(map(title, without_effect))}"
     for option, text in left.items():
-        if option not in of_any:
+        if option not in without_effect:
             values, _, why = text.rpartition("; ")
             first, others = values.split(_OR)[:_N_VALUES], values.split(_OR)[_N_VALUES:]
             more = f" and {pluralize(len(others), 'other')}" if others else ""
@@ -349,23 +353,23 @@ def _open_lines(found: Mapping[str, str], who: str) -> Iterator[str]:
 
 _DOES_NOT_SEE, _NO_EFFECT, _OR = "does not see", "the same number on every case", " / "
 _N_VALUES = 3
-"""How many of the values that are left open are listed; JSON has all of them."""
+"""The number of open values that a line lists; JSON has all of them."""
 
 
 _Line = tuple[str, float | None]
 
 
 def _compared(each: OptionDifference, who: str) -> list[_Line]:
-    """Return an option and its smallest case, and below it what is computed, and by ir_measures' choice."""
+    """Write the lines of an option: its smallest case, the function's value, and ir_measures' value."""
     return [
-        (f"{title(each.option)}, on {described(each.case or Case({}, {}))}", None),
+        (f"{title(each.option)}, on {case_text(each.case or Case({}, {}))}", None),
         (f"{who}: {each.described}", each.value),
         (f"ir_measures: {each.described_default}", each.default),
     ]
 
 
 def _table_of(blocks: Sequence[Sequence[_Line]], *notes: str) -> Table:
-    """Lay out cases, each with two values."""
+    """Lay out cases as a table, each with two values."""
     cells = [
         [[Cell(text), Cell("" if value is None else fraction(value), value=value)] for text, value in block]
         for block in blocks
@@ -374,35 +378,35 @@ def _table_of(blocks: Sequence[Sequence[_Line]], *notes: str) -> Table:
 
 
 def _short(name: str) -> str:
-    """Return a named convention with where it comes from, without the details; JSON has them."""
+    """Shorten a named convention to its name and source; JSON has the details."""
     name, _, source = name.removesuffix(")").partition(" (")
     source = source.partition(": ")[0].partition(" (")[0]
     return f"{name} ({source})" if source else name
 
 
 def _rows(found: Identified) -> Iterator[dict[str, Any]]:
-    shown = {each.option: each for each in found.differences if each.case}
-    default = found.nearest._claimed.default[found.nearest._claimed.measure]
+    differences = {each.option: each for each in found.differences if each.case}
+    default = found.nearest._target.default[found.nearest._target.measure]
     for option, value in found.nearest.options.items():
-        each = shown.get(option)
+        difference = differences.get(option)
         yield {
             "option": option,
             "value": str(value),
             "default": str(default[option]),
-            "qrels": str(each.case.qrels) if each and each.case else None,
-            "run": str(each.case.run) if each and each.case else None,
-            "function": each.value if each else None,
-            "by_default": each.default if each else None,
+            "qrels": str(difference.case.qrels) if difference and difference.case else None,
+            "run": str(difference.case.run) if difference and difference.case else None,
+            "function": difference.value if difference else None,
+            "by_default": difference.default if difference else None,
         }
 
 
 def _sentences(found: Identified) -> list[str]:
-    """Return the convention that the function follows, in place of those of the package."""
+    """List the convention that the function follows, in place of the package's conventions."""
     return [found.nearest.sentence()] if found.ok else []
 
 
 def _content(found: Identified) -> dict[str, Any]:
-    """Return what the JSON holds."""
+    """Collect the content of the JSON."""
     return {
         "ok": found.ok,
         "name": found.name,
@@ -435,37 +439,38 @@ def identify(
     form: str | None = None,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Identified:
-    """Find the convention by which a function computes a measure, by asking it.
+    """Find the convention by which a function computes a measure, by calling it on small collections.
 
-    The function is called on some 190 to 440 small collections, the same each time: with ties, unjudged
-    documents, negative, high and fractional grades, lists longer and shorter than the cutoff, queries without
-    relevant documents, without results and without judgments, conversations. All conventions that audits try
-    are crossed, and what gives another number on one of them is ruled out. What is left is checked on 500
-    random collections. A convention is named only if it gives the number of each case on which the function
-    returns one.
+    The function is called on about 190 to 440 small collections, the same each time. They have ties, unjudged
+    documents, negative, high and fractional grades, lists longer and shorter than the cutoff, conversations,
+    and queries without relevant documents, results or judgments. The search crosses all options of the
+    conventions that audits try, and rules out each convention that gives another number. It checks the
+    remaining ones on 500 random collections. A convention is an answer only if it gives the function's number
+    on each case on which the function returns one.
 
-    Cases with grades above 3, negative grades, ties or fractional grades are left out where no convention
-    that fits all others gives the function's numbers there; a note says so.
+    Cases with grades above 3, negative grades, ties or fractional grades are skipped if every convention that
+    fits all other cases fails on them; a note says so.
 
     Parameters
     ----------
     function : callable
-        It is run as it is, in this process, where what it changes stays changed. The command asks that of a
-        script in a process of its own, with a time limit.
+        It runs in this process, and its side effects stay. The command line calls a script's function in a
+        separate process, with a time limit.
     measure : str
-        What it is said to compute, named as for `audit`: ``MAP@10``.
+        The measure that the function should compute, named as for `audit`: ``MAP@10``.
     form : str, optional
-        What the function takes, found by trial if left out: ``dicts`` qrels and run,
+        The arguments of the function; if left out, they are found by trial. ``dicts``: qrels and run,
         ``{query: {document: grade}}`` and ``{query: {document: score}}``, each list in ranked order;
-        ``ranked`` qrels and ``{query: [documents]}``; ``sets`` ``{query: {relevant documents}}`` and the
-        same; ``query`` the grades and the ranked documents of one query; ``relevant`` its relevant documents
-        (a set or a list) and the ranked ones; ``parallel`` lists of both; ``scores`` the grades of the
-        retrieved documents and their scores; ``lists`` the grades of ranked documents, ``{query: [grades]}``
-        or ``[[grades]]``; ``grades`` those of one query; ``frames`` qrels and run as pandas frames. Two
-        arguments may come in the other order, behind them the cutoff, and lists may be arrays. It returns the
-        mean, a value by query, both in a tuple, or numbers by name, of which that of `measure` is taken.
+        ``ranked``: qrels and ``{query: [documents]}``; ``sets``: ``{query: {relevant documents}}`` and
+        ``{query: [documents]}``; ``query``: the grades and the ranked documents of one query; ``relevant``:
+        the relevant documents of one query (a set or a list) and its ranked documents; ``parallel``: lists of
+        both; ``scores``: the grades of the retrieved documents and their scores; ``lists``: the grades of
+        ranked documents, ``{query: [grades]}`` or ``[[grades]]``; ``grades``: the grades of the ranked
+        documents of one query; ``frames``: qrels and run as pandas frames. Two arguments may come in the
+        other order, the cutoff may follow them, and lists may be arrays. The function returns the mean, a
+        value for each query, both in a tuple, or numbers by name; the name `measure` then chooses one.
     conventions : path, optional
-        A TOML file of one's own conventions, as for `audit`.
+        A TOML file with your own conventions, as for `audit`.
 
     Returns
     -------
@@ -474,7 +479,7 @@ def identify(
     Raises
     ------
     InputError
-        If the function gives no number on most cases; the message has the error, its line, and a call.
+        If the function gives no number on most cases. The message has the error, its line, and a call.
 
     Examples
     --------
@@ -495,23 +500,24 @@ def identified(
     form: str | None = None,
     conventions: str | os.PathLike[str] | None = None,
 ) -> Identified:
-    """Find the convention by which a function, a program or a script computes a measure; see `identify`."""
+    """Find the convention of a function, a program or a script; see `identify`."""
     if form is not None:
         check_choice("form", form, SIGNATURES)
-    claimed = Claimed(measure, *meaning_asked(measure))
+    target = TargetMeasure(measure, *meaning_asked(measure))
     named = conventions_with(conventions)
-    taken = function.form if isinstance(function, Program) else form_taken(function, claimed, named, form)
-    return _found(FunctionSearch(function, taken, claimed, named))
+    taken = function.form if isinstance(function, Program) else form_taken(function, target, named, form)
+    return _searched(FunctionSearch(function, taken, target, named))
 
 
-def _found(search: FunctionSearch) -> Identified:
-    near = search.survivors()
-    is_checked = len(near) or search.contradiction
-    used = search.counted([*search.used, *(search.fresh if is_checked else [])])
-    answers = _answers(search, near)
+def _searched(search: FunctionSearch) -> Identified:
+    """Search the consistent conventions, and collect the result."""
+    candidates = search.consistent_conventions()
+    is_checked = len(candidates) or search.contradiction
+    used = search.counted([*search.answered, *(search.fresh if is_checked else [])])
+    answers = _answers(search, candidates)
     [nearest] = answers[:1] or _answers(search, search.nearest()[None])
-    found = Identified(
-        search.claimed.name,
+    result = Identified(
+        search.target.name,
         answers,
         nearest,
         n_agree=len(used) if answers else sum(search.agrees(each, nearest.convention) for each in used),
@@ -524,13 +530,13 @@ def _found(search: FunctionSearch) -> Identified:
         left_out=list(_left_out(search)),
     )
     if not answers:
-        return replace(found, counterexample=_counterexample(search, nearest.convention))
-    named = zip(search.bases, search.distances(near).min(axis=0), strict=True)
-    ours, default = nearest.options, search.claimed.default[search.claimed.measure]
+        return replace(result, counterexample=_counterexample(search, nearest.convention))
+    named = zip(search.bases, search.distances(candidates).min(axis=0), strict=True)
+    ours, default = nearest.options, search.target.default[search.target.measure]
     return replace(
-        found,
+        result,
         names=[f"{each.name} ({each.source})" for (each, _), distance in named if distance == 0],
-        open={option: text for option in search.space.options if (text := _open(search, near, option))},
+        open={option: text for option in search.space.options if (text := _open(search, candidates, option))},
         differences=[
             _difference(search, nearest.convention, option)
             for option in ours
@@ -544,7 +550,7 @@ def _who(search: FunctionSearch) -> str:
 
 
 def _called(search: FunctionSearch) -> str:
-    """Write a small call of a function, or the command of a program."""
+    """Write a small call of the function, or the command of the program."""
     if isinstance(search.function, Program):
         return search.function.line
     return search.written_call(_SMALL_CASE)
@@ -554,118 +560,118 @@ _SMALL_CASE = Case({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}})
 
 
 def _notes(search: FunctionSearch) -> Iterator[str]:
-    """Say how the numbers are read, and which cases are left out."""
+    """Yield notes on the scale of the numbers, warnings of NumPy, and skipped cases."""
     if text := _read_as(search):
         yield f"the numbers of {_who(search)} are read as {text}"
-    yield from dict.fromkeys(each.note for each in search.used if each.note)
-    warned = Counter(text for each in search.asked for text in each.warned)
+    yield from dict.fromkeys(each.note for each in search.answered if each.note)
+    warned = Counter(text for each in search.calls for text in each.warned)
     for text, n in warned.most_common(_ERRORS):
         yield f"NumPy warns on {pluralize(n, 'case')}: {text}"
-    for trait in search.excused:
-        n = sum(trait in each.case.traits for each in search.used)
-        yield f"not so on {pluralize(n, 'case')} with {trait}, which are left out"
+    for trait in search.skipped_traits:
+        n = sum(trait in each.case.traits for each in search.answered)
+        n_cases = pluralize(n, "case")
+        yield f"left out: {n_cases} with {trait}; no convention that fits the others agrees there"
     if n := sum(len(group) for group in _by_error(search)[_ERRORS:]):
         yield f"{pluralize(n, 'further case')} left out raise other errors"
     if search.is_constant:
-        yield f"{_who(search)} gives {search.used[0].value:g} on every case, which is no evidence"
+        value = f"{search.answered[0].value:g}"
+        yield f"{_who(search)} gives {value} on every case, which is not evidence for a measure"
 
 
 def _read_as(search: FunctionSearch) -> str:
-    """Say how the numbers are read, where the convention does not say it."""
-    return search.reading.note if search.reading.rounding == DEFAULT[ROUNDING] else ""
+    """Describe the scale of the numbers, unless the convention already has it as its rounding."""
+    return search.scale.note if search.scale.rounding == DEFAULT[ROUNDING] else ""
 
 
-def _answers(search: FunctionSearch, near: Codes) -> list[IdentifiedConvention]:
-    bases = [search.bases[at] for at in search.distances(near).argmin(axis=1)]
-    found = []
-    for (named, base), codes in zip(bases, near, strict=True):
-        ours, measure = search.space.convention(codes), search.claimed.measure
+def _answers(search: FunctionSearch, candidates: Codes) -> list[IdentifiedConvention]:
+    bases = [search.bases[index] for index in search.distances(candidates).argmin(axis=1)]
+    answers = []
+    for (named, base), codes in zip(bases, candidates, strict=True):
+        ours, measure = search.space.convention(codes), search.target.measure
         compared = {measure: {each: ours[measure][each] for each in search.compared}}
         changes = changes_of(compared, base)
-        found.append(IdentifiedConvention(named, ours, changes, search.claimed, search.form.queries))
-    return found
+        answers.append(IdentifiedConvention(named, ours, changes, search.target, search.form.queries))
+    return answers
 
 
-def _open(search: FunctionSearch, near: Codes, option: str) -> str:
-    """Say which values no case tells apart from that of the first convention, and why; empty if none."""
-    if search.is_excused(option):
-        return "none of those known; the cases on which they differ are left out"
-    space, every = search.space, search.space.values[option]
-    at = space.options.index(option)
-    others = near[(np.delete(near, at, 1) == np.delete(near[0], at)).all(axis=1)]
-    values = [space.coded_values(option)[n] for n in others[:, at]]
+def _open(search: FunctionSearch, candidates: Codes, option: str) -> str:
+    """List the values that give the first convention's numbers on all cases, and why; empty if one does."""
+    if search.is_skipped(option):
+        return "no known value; the cases on which the values differ are left out"
+    space, all_values = search.space, search.space.values[option]
+    column = space.options.index(option)
+    others = candidates[(np.delete(candidates, column, 1) == np.delete(candidates[0], column)).all(axis=1)]
+    values = [space.coded_values(option)[n] for n in others[:, column]]
     is_unseen = option in OPTIONS and OPTIONS[option].of_grades and not search.form.grades
     if is_unseen or option in search.not_crossed or (search.form.one_query and option == AVERAGED):
-        values = every
+        values = all_values
     elif search.form.one_query and option == QUERY_SET and not counts_nothing_as_one(values[0]):
-        values = [value for value in every if not counts_nothing_as_one(value)]
+        values = [value for value in all_values if not counts_nothing_as_one(value)]
     if len(values) < 2:
         return ""
-    text = "any" if len(values) == len(every) else _OR.join(describe(option, value) for value in values)
-    if not search.form_shows(option):
+    text = "any" if len(values) == len(all_values) else _OR.join(describe(option, value) for value in values)
+    if not search.form_observes(option):
         return f"{text}; {_who(search)} {_DOES_NOT_SEE} {search.form.hidden}"
-    first = space.convention(near[0])
+    first = space.convention(candidates[0])
     if search.differ_where_it_raises([with_value(first, option, value) for value in values]):
         return f"{text}; {_who(search)} gives no number where they differ"
     return f"{text}; {_NO_EFFECT}"
 
 
 def _counterexample(search: FunctionSearch, ours: Convention) -> Counterexample | None:
-    """Return the smallest case with another number; None if the convention is defined on none."""
+    """Find the smallest case with another number; None if the convention is not defined on any case."""
 
-    def differ(each: Asked) -> bool:
-        value = convention_value(each.quantity, ours)
-        return each.error is None and not np.isnan(value) and not search.agrees(each, ours)
+    def differ(call: FunctionCall) -> bool:
+        value = convention_value(call.measurement, ours)
+        return call.error is None and not np.isnan(value) and not search.agrees(call, ours)
 
-    if (found := search.smallest(differ)) is None:
+    if (call := search.smallest(differ)) is None:
         return None
     return Counterexample(
-        found.case.qrels, found.case.run, found.value, convention_value(found.quantity, ours)
+        call.case.qrels, call.case.run, call.value, convention_value(call.measurement, ours)
     )
 
 
 def _difference(search: FunctionSearch, ours: Convention, option: str) -> OptionDifference:
-    """Return an option that is not the default, with the smallest case that shows it."""
-    measure = search.claimed.measure
-    usual = search.claimed.default[measure][option]
-    other = with_value(ours, option, usual)
-    texts = describe(option, ours[measure][option]), describe(option, usual)
+    """Describe an option that differs from the default, with the smallest case that shows the difference."""
+    measure = search.target.measure
+    default_value = search.target.default[measure][option]
+    other = with_value(ours, option, default_value)
+    texts = describe(option, ours[measure][option]), describe(option, default_value)
     text = f"{title(option)}: {texts[0]} (ir_measures: {texts[1]})"
 
-    def shows(each: Asked) -> bool:
-        if each.error is not None or not search.agrees(each, ours):
+    def differs(call: FunctionCall) -> bool:
+        if call.error is not None or not search.agrees(call, ours):
             return False
-        return (
-            abs(convention_value(each.quantity, ours) - convention_value(each.quantity, other))
-            > SINGLE_PRECISION
-        )
+        values = [convention_value(call.measurement, each) for each in (ours, other)]
+        return abs(values[0] - values[1]) > SINGLE_PRECISION
 
-    found = search.smallest(shows)
-    value, default = (convention_value(found.quantity, each) if found else np.nan for each in (ours, other))
-    return OptionDifference(option, text, found.case if found else None, value, default, *texts)
+    call = search.smallest(differs)
+    value, default = (convention_value(call.measurement, each) if call else np.nan for each in (ours, other))
+    return OptionDifference(option, text, call.case if call else None, value, default, *texts)
 
 
 _ERRORS = 5
-"""How many errors are said with their smallest case."""
+"""The number of errors that the report shows, each with its smallest case."""
 
 
 def _left_out(search: FunctionSearch) -> Iterator[LeftOut]:
-    """Yield the cases on which the function gives no number, by the type of the error and its line."""
-    every = [each.case.traits for each in search.asked]
+    """Yield the cases without a number, grouped by the type of the error and its line."""
+    all_traits = [each.case.traits for each in search.calls]
     for group in _by_error(search)[:_ERRORS]:
         raised = group[0].raised
-        here = [each.case.traits for each in group]
-        traits = [trait for trait in TRAITS if 0 < every.count((trait,)) == here.count((trait,))]
+        group_traits = [each.case.traits for each in group]
+        traits = [trait for trait in TRAITS if 0 < all_traits.count((trait,)) == group_traits.count((trait,))]
         smallest = search.smallest(partial(_raises, raised)) or group[0]
         error = smallest.error or ValueError()
         yield LeftOut(len(group), error_text(error), raised[1], traits, smallest.case)
 
 
-def _by_error(search: FunctionSearch) -> list[list[Asked]]:
-    """Return the cases without a number by the type of the error and its line, most first."""
-    groups = grouped((each.raised, each) for each in search.asked if each.error)
+def _by_error(search: FunctionSearch) -> list[list[FunctionCall]]:
+    """Group the cases without a number by the type of the error and its line, the largest group first."""
+    groups = grouped((each.raised, each) for each in search.calls if each.error)
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def _raises(raised: tuple[str, str], each: Asked) -> bool:
-    return each.raised == raised
+def _raises(raised: tuple[str, str], call: FunctionCall) -> bool:
+    return call.raised == raised

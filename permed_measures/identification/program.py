@@ -1,4 +1,4 @@
-"""Any program as a function of qrels and a run: its number is read in what it prints."""
+"""Call any program as a function of qrels and a run, and read the number that it prints."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from permed_measures.measures.parameters import precision_recall_cutoffs
 class Program:
     """A program that evaluates a run, as a function of qrels and a run.
 
-    It is run once for each case, in a folder of its own, without a shell.
+    It runs once for each case, in a folder of its own, without a shell.
 
     Parameters
     ----------
     command : str
-        How it is called: ``{qrels}`` and ``{run}`` stand for the files, ``{k}`` for the cutoff. Words that
-        are files here, or paths with a slash, are made absolute.
+        The command line: ``{qrels}`` and ``{run}`` stand for the files, ``{k}`` for the cutoff. Words that
+        name existing files, and existing paths with a slash, become absolute.
     name : str
-        The measure whose number is read.
+        The measure to read.
     files : str
         One of `PROGRAM_FILES`.
     pattern : str, optional
-        A regular expression with one group, which finds the number in what the program prints.
+        A regular expression whose one group matches the number in the output.
     printed : dict of str to str, optional
-        What it has printed by case, to be asked for several measures.
+        A cache of the output for each case, which several measures can share.
     numeric_ids : bool, optional
         Whether ids in the files are whole numbers, in the same order as the ids of the cases.
 
     Raises
     ------
     InputError
-        For a command without its files, or one that cannot be split; for files that there are not, or that
-        have no numeric ids; for a pattern that is none.
+        If the command lacks its files or cannot be split, `files` is unknown or cannot have numeric ids, or
+        the pattern is not a regular expression with one group.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Program:
         if "{k}" in command and k is None:
             raise InputError(f"{name} has no cutoff for {{k}}", where=command, hint=f"Write {name}@10")
         if numeric_ids and PROGRAM_FILES[files].labels:
-            problem = "query ids of MedCorpus have a conversation and a turn, and are no numbers"
+            problem = "query ids of MedCorpus have a conversation and a turn, and cannot be numbers"
             raise InputError(problem, where=command, hint="Leave out --numeric-ids")
         self._words = [str(Path(word).absolute()) if _is_path(word) else word for word in words]
         self._name, self._k, self.files, self._numeric_ids = name, k, files, numeric_ids
@@ -82,7 +82,7 @@ class Program:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._is_over = False
         self.line = command
-        written = PROGRAM_FILES[files].described + ", numeric ids" * numeric_ids
+        written = PROGRAM_FILES[files].content + ", numeric ids" * numeric_ids
         self.form = SIGNATURES["dicts"]._replace(
             texts=(f"files of qrels and of a run ({written})", *(["k"] if "{k}" in command else [])),
             hidden="" if PROGRAM_FILES[files].grades else "grades, and what is judged not relevant",
@@ -91,17 +91,17 @@ class Program:
         )
 
     def __call__(self, qrels: CaseQrels, run: CaseRun) -> float:
-        """Return the number that the program prints for a case."""
+        """Run the program on a case, and read the number that it prints."""
         key = self._key(qrels, run)
         if key not in self._printed:
             self._printed[key] = self._run(qrels, run)
-        found = self._printed[key]
-        if isinstance(found, Exception):
-            raise found
-        return number_printed(found, self._name, self._pattern)
+        printed = self._printed[key]
+        if isinstance(printed, Exception):
+            raise printed
+        return number_printed(printed, self._name, self._pattern)
 
     def prepare(self, cases: Iterable[Case]) -> None:
-        """Run the program for several cases at once, as its files hold them."""
+        """Run the program on several cases in parallel, and keep the output."""
         left = {self._key(*case[:2]): case for case in (as_seen(case, self.form) for case in cases)}
         left = {key: case for key, case in left.items() if key not in self._printed}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -109,7 +109,7 @@ class Program:
                 self._printed |= zip(
                     left, pool.map(lambda case: self._run(*case[:2]), left.values()), strict=True
                 )
-            except BaseException:  # Ctrl-C, which goes to this process alone
+            except BaseException:  # a Ctrl-C reaches this process only
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._is_over = True
                 for process in [*self._running]:
@@ -120,15 +120,15 @@ class Program:
         return repr((self._k if "{k}" in self.line else None, qrels, run))
 
     def _run(self, qrels: CaseQrels, run: CaseRun) -> str | Exception:
-        """Return what the program prints for a case, or what is wrong."""
+        """Run the program on a case; return its output, or the error."""
         qrels, run = _with_numbers(qrels, run) if self._numeric_ids else (qrels, run)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                of_qrels, of_run = PROGRAM_FILES[self.files].write(qrels, run, folder)
+                qrels_file, run_file = PROGRAM_FILES[self.files].write(qrels, run, folder)
             except InputError as error:
-                return NoNumberError(f"no file holds this ({error.problem})")
-            given = {"{qrels}": str(of_qrels), "{run}": str(of_run), "{k}": str(self._k)}
-            words = [_filled(word, given) for word in self._words]
+                return NoNumberError(f"the file format cannot hold this case ({error.problem})")
+            values = {"{qrels}": str(qrels_file), "{run}": str(run_file), "{k}": str(self._k)}
+            words = [_filled(word, values) for word in self._words]
             with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
                 try:
                     status = self._status(words, cwd=folder, stdout=out, stderr=err)
@@ -137,19 +137,17 @@ class Program:
                 except OSError as error:
                     problem = f"the program cannot be started ({error.strerror})"
                     return InputError(problem, where=self._words[0])
-                printed, complained = (_text_of(file) for file in (out, err))
+                printed, errors = (_text_of(file) for file in (out, err))
         if status:
-            last = next(
-                (line for line in reversed(complained.splitlines()) if line.strip()), "nothing printed"
-            )
-            is_of_ids = not self._numeric_ids and any(repr(query) in last for query in {*qrels, *run})
-            advice = " (for a program that takes numbers as ids alone: --numeric-ids)" * is_of_ids
-            said = f"the program ends with status {status}: {last.strip()[:200]}"
-            return NoNumberError(f"{said}{advice}")
+            last = next((line for line in reversed(errors.splitlines()) if line.strip()), "nothing printed")
+            names_an_id = not self._numeric_ids and any(repr(query) in last for query in {*qrels, *run})
+            advice = " (if the program needs numbers as ids, add --numeric-ids)" * names_an_id
+            problem = f"the program ends with status {status}: {last.strip()[:200]}"
+            return NoNumberError(f"{problem}{advice}")
         return printed
 
     def _status(self, words: list[str], **how: Any) -> int:
-        """Run a program to its end, or for so long as it may take, and end what it leaves running."""
+        """Run the program until it ends or its time is up; then end the processes that it started."""
         process = start_process(words, stdin=subprocess.DEVNULL, **how)
         self._running.add(process)
         try:
@@ -165,64 +163,66 @@ def _text_of(file: IO[bytes]) -> str:
 
 
 def _with_numbers(qrels: CaseQrels, run: CaseRun) -> tuple[CaseQrels, CaseRun]:
-    """Give each id a number: as many digits each, so that their order is that of the ids, also as texts.
+    """Replace ids by numbers in the same order; all have the same number of digits, so texts sort alike.
 
     Examples
     --------
     >>> _with_numbers({"c_1": {"d2": 1}}, {"c_1": {"d10": 2.0, "c_1": 1.0}})
     ({'1001': {'1003': 1}}, {'1001': {'1002': 2.0, '1001': 1.0}})
     """
-    every = [*qrels.values(), *run.values()]
-    ids = sorted({*qrels, *run}.union(*every))
+    documents = [*qrels.values(), *run.values()]
+    ids = sorted({*qrels, *run}.union(*documents))
     first = 10 ** max(3, len(str(len(ids))))
     numbers = {each: str(first + n) for n, each in enumerate(ids, 1)}
-    of_qrels, of_run = (
+    numbered_qrels, numbered_run = (
         {
             numbers[query]: {numbers[doc]: value for doc, value in docs.items()}
             for query, docs in lists.items()
         }
         for lists in (qrels, run)
     )
-    return of_qrels, of_run
+    return numbered_qrels, numbered_run
 
 
 def _is_path(word: str) -> bool:
-    """Return whether a word of a command is a file here, or a path that is there."""
+    """Check whether a word of a command names an existing file, or an existing path with a slash."""
     return Path(word).is_file() or ("/" in word and Path(word).exists())
 
 
-def _filled(word: str, given: Mapping[str, str]) -> str:
-    for name, value in given.items():
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
         word = word.replace(name, value)
     return word
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
-        made = re.compile(pattern)
+        compiled = re.compile(pattern)
     except re.error as error:
-        raise InputError(f"the pattern is no regular expression ({error})", where=pattern) from None
-    if made.groups != 1:
-        hint = r"Such as 'MAP = ([0-9.]+)'"
-        raise InputError(f"the pattern must have one group (found {made.groups})", where=pattern, hint=hint)
-    return made
+        problem = f"the pattern is not a regular expression ({error})"
+        raise InputError(problem, where=pattern) from None
+    if compiled.groups != 1:
+        problem = f"the pattern must have one group (found {compiled.groups})"
+        raise InputError(problem, where=pattern, hint=r"Such as 'MAP = ([0-9.]+)'")
+    return compiled
 
 
-# --- the number in what is printed -------------------------------------------------------------------
+# --- reading the number in the output ----------------------------------------------------------------
 
 _OUTPUT_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None) -> float:
-    r"""Return the number of a measure in what a program prints: text, JSON or CSV.
+    r"""Read the number of a measure in the output of a program: text, JSON or CSV.
 
-    It is what the pattern finds; of JSON the value under the name; else the number behind the name at the
-    beginning of a line, or below it in a header of columns; else the only number.
+    With a pattern, it is the number that the pattern matches. Without one, it is the value under the name in
+    JSON; else the number after the name at the beginning of a line; else the number below the name in a
+    header of columns; else the only number.
 
     Raises
     ------
     InputError
-        Where there is none, or several that differ; the message shows what was printed.
+        If there is no number, or several that differ; the message shows the output.
 
     Examples
     --------
@@ -234,16 +234,18 @@ def number_printed(text: str, name: str, pattern: re.Pattern[str] | None = None)
     0.25
     """
     if pattern is not None:
-        found = {float(each) for each in pattern.findall(text) if _OUTPUT_NUMBER.fullmatch(each)}
+        numbers = {float(each) for each in pattern.findall(text) if _OUTPUT_NUMBER.fullmatch(each)}
     else:
-        found = _of_json(text, name) or _of_lines(text, name) or _of_columns(text, name)
-        found = found or {float(word) for word in map(_plain, _words(text)) if _OUTPUT_NUMBER.fullmatch(word)}
-    if len(found) == 1:
-        return found.pop()
-    what = "no number" if not found else f"{len(found)} numbers"
-    hint = r"Say how it is found: --read 'MAP = ([0-9.]+)'"
+        numbers = _numbers_in_json(text, name) or _numbers_in_lines(text, name)
+        numbers = numbers or _numbers_in_columns(text, name)
+        words = map(_plain, _words(text))
+        numbers = numbers or {float(word) for word in words if _OUTPUT_NUMBER.fullmatch(word)}
+    if len(numbers) == 1:
+        return numbers.pop()
+    count = "no number" if not numbers else f"{len(numbers)} numbers"
+    hint = r"Give a pattern that matches it: --read 'MAP = ([0-9.]+)'"
     raise InputError(
-        f"what the program prints has {what} of {name} (found {short_repr(text[-300:])})", hint=hint
+        f"the output of the program has {count} of {name} (found {short_repr(text[-300:])})", hint=hint
     )
 
 
@@ -255,9 +257,9 @@ def _plain(word: str) -> str:
     return word.rstrip("%")
 
 
-def _of_json(text: str, name: str) -> set[float]:
-    """Return the numbers of a name in a JSON object, which may stand behind other lines."""
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+def _numbers_in_json(text: str, name: str) -> set[float]:
+    """Find the numbers of a name in a JSON object, which may follow other lines."""
+    start = min((index for index in (text.find("{"), text.find("[")) if index >= 0), default=-1)
     try:
         content = json.loads(text[start:]) if start >= 0 else None
     except ValueError:
@@ -280,19 +282,19 @@ def _objects(content: Any) -> Iterator[Mapping[str, Any]]:
         yield from _objects(each)
 
 
-def _best(found: Iterable[tuple[int, float]]) -> set[float]:
-    """Return the numbers whose names are most like the one asked for; those that are not like it never."""
-    found = [(likeness, number) for likeness, number in found if likeness]
-    most = max((likeness for likeness, _ in found), default=0)
-    return {number for likeness, number in found if likeness == most}
+def _best(numbers: Iterable[tuple[int, float]]) -> set[float]:
+    """Select the numbers whose names are most like the one asked for; a likeness of 0 never counts."""
+    alike = [(likeness, number) for likeness, number in numbers if likeness]
+    highest = max((likeness for likeness, _ in alike), default=0)
+    return {number for likeness, number in alike if likeness == highest}
 
 
 _OF_ALL = ("all", "amean", "mean", "average", "avg", "overall")
-"""What stands between the name of a measure and its mean, in place of a query."""
+"""Words that stand between the name of a measure and its mean, in place of a query id."""
 
 
-def _of_lines(text: str, name: str) -> set[float]:
-    """Return the first numbers of lines that begin with the name; lines of a mean before those of queries."""
+def _numbers_in_lines(text: str, name: str) -> set[float]:
+    """Find the first numbers of lines that begin with the name; prefer lines of a mean to query lines."""
     plain: list[tuple[int, float]] = []
     of_all: list[tuple[int, float]] = []
     for line in text.splitlines():
@@ -304,13 +306,13 @@ def _of_lines(text: str, name: str) -> set[float]:
     return _best(of_all) or _best(plain)
 
 
-def _of_columns(text: str, name: str) -> set[float]:
-    """Return the numbers below the name in a header of columns, of rows of a mean if there are some."""
+def _numbers_in_columns(text: str, name: str) -> set[float]:
+    """Find the numbers below the name in a header of columns; prefer the rows of a mean."""
     lines = [line.strip(" |") for line in text.splitlines() if re.search(r"\w", line)]
     rows = [re.split(r"\s*[,;|\t]\s*|\s+", line) for line in lines]
-    for place, header in enumerate(rows[:-1]):
+    for index, header in enumerate(rows[:-1]):
         likenesses = [likeness(word, name) for word in header]
-        below = [row for row in rows[place + 1 :] if len(row) == len(header)]
+        below = [row for row in rows[index + 1 :] if len(row) == len(header)]
         below = [row for row in below if {word.lower() for word in row} & {*_OF_ALL}] or below
         column = likenesses.index(max(likenesses))
         numbers = [row[column] for row in below]

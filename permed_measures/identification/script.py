@@ -1,4 +1,4 @@
-"""The function of a script, asked in a process of its own, which ends with all that it began."""
+"""Call the function of a script in a separate process, which ends with all processes that it started."""
 
 from __future__ import annotations
 
@@ -30,19 +30,18 @@ from permed_measures.identification.user_function import (
     written_call,
 )
 
-_MOST_ENDED = 3
-"""How often the process of a script may end, or take too long, until it is asked no more."""
+_MAX_ENDED = 3
+"""After its process has ended or taken too long this many times, a script is given up."""
 ENDED = "ended"
 """The kind of error of a script whose process ended, or took too long."""
 
 
 class Script:
-    """A function of a script, as it is asked in the script's process.
+    """A function of a script, called in a separate process.
 
-    Threads and processes that the script leaves running end with it, and so does a call that takes more than
-    `TIME_LIMIT`: the script is then loaded anew. Whatever it changes, in the environment, the working
-    directory, states of random numbers, settings of libraries or signals, is changed there alone. What it
-    prints is left out.
+    Threads and processes that the script leaves running end with that process. A call that takes more than
+    `TIME_LIMIT` ends too, and the script is loaded again. Changes to the environment, the working directory,
+    random states, settings of libraries or signals stay in that process. The script's output is not shown.
 
     Parameters
     ----------
@@ -52,11 +51,11 @@ class Script:
     Attributes
     ----------
     warned : list of str
-        Warnings that it prints.
+        The warnings that the script prints.
     gave_up : InputError or None
-        Why it is asked no more, after its process ended a few times.
+        The reason if the script is given up, after its process ended a few times.
     arguments : Arguments
-        What the function takes.
+        The parameters of the function.
 
     Raises
     ------
@@ -80,18 +79,18 @@ class Script:
         NoNumberError, InputError
             As `number_returned`.
         ScriptError
-            What the function raises, or how its process ends.
+            If the function raises, or its process ends.
         """
-        found = self._ask("value", form, case, name)
-        assert isinstance(found, Returned)
-        return found
+        answer = self._ask("value", form, case, name)
+        assert isinstance(answer, Returned)
+        return answer
 
     def written_call(self, form: FunctionSignature, case: Case) -> str:
-        """Write how the function is called with a case, shortened."""
+        """Write the call of the function with a case, shortened."""
         return str(self._ask("written", form, case))
 
     def close(self) -> None:
-        """End the process, and all that the script began in it."""
+        """End the process, and the processes that the script started."""
         process, self._process = self._process, None
         if process:
             end_process(process)
@@ -101,24 +100,24 @@ class Script:
     # --- the other process -----------------------------------------------------------------------------
 
     def _start(self) -> Arguments:
-        """Start a process, and load the script in it."""
+        """Start a process, load the script in it, and return the function's parameters."""
         words = [sys.executable, "-c", _SERVE, *sys.path]
         self._process = start_process(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._answers: queue.Queue[Any] = queue.Queue()
         threading.Thread(target=_read, args=[self._process.stdout, self._answers], daemon=True).start()
         try:
-            found = self._exchange("load", self._text)
+            answer = self._exchange("load", self._text)
         except ScriptError as error:
-            hint = "Put what it does by itself under: if __name__ == '__main__':"
-            raise InputError(f"the script is not loaded: {error.text}", where=self._path, hint=hint) from None
-        except BaseException:  # nothing is left to close it
+            hint = "Put the code that runs on import under: if __name__ == '__main__':"
+            raise InputError(f"cannot load the script: {error.text}", where=self._path, hint=hint) from None
+        except BaseException:  # the caller gets no object to close
             self.close()
             raise
-        assert isinstance(found, Arguments)
-        return found
+        assert isinstance(answer, Arguments)
+        return answer
 
     def _ask(self, *request: Any) -> Any:
-        """Ask the process, or a new one if it has ended."""
+        """Send a request to the process, or to a new one if it has ended."""
         if self.gave_up:
             raise ScriptError(ENDED, self.gave_up.problem)
         if self._process is None:
@@ -126,43 +125,43 @@ class Script:
         return self._exchange(*request)
 
     def _exchange(self, *request: Any) -> Any:
-        """Return what the process answers, raise what it raises there."""
+        """Send a request, and return the answer; raise the error that it raised there."""
         process = self._process
         assert process is not None
         assert process.stdin is not None
         try:
             process.stdin.write(pickle.dumps(request))
             process.stdin.flush()
-            answer = self._answers.get(timeout=TIME_LIMIT)
+            reply = self._answers.get(timeout=TIME_LIMIT)
         except queue.Empty:
             raise self._ended(f"the script takes more than {TIME_LIMIT:g} seconds") from None
         except OSError:
-            answer = None
-        if answer is None:
+            reply = None
+        if reply is None:
             status = process.wait()
             raise self._ended(f"the script ends its process with status {status}")
-        found, warned = answer
+        answer, warned = reply
         self.warned += warned
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
 
     def _ended(self, text: str) -> ScriptError:
-        """End the process; after a few times the script is asked no more."""
+        """End the process, and make the error; give the script up after a few times."""
         self.close()
         self._n_ended += 1
-        if self._n_ended == _MOST_ENDED:
+        if self._n_ended == _MAX_ENDED:
             hint = (
-                "Ask a function that does not, or the whole program: "
+                "Name another function, or run the whole program: "
                 f"identify --command 'python3 {self._path} {{qrels}} {{run}}'"
             )
-            problem = f"{text}, and so {_MOST_ENDED} times"
+            problem = f"{text}, {_MAX_ENDED} times"
             self.gave_up = InputError(problem, where=self._path, hint=hint)
         return ScriptError(ENDED, text)
 
 
 def _read(answers: BinaryIO, into: queue.Queue[Any]) -> None:
-    """Read what a process answers until it ends; None is then the last."""
+    """Put the answers of a process into a queue until it ends, then None."""
     with answers:
         with suppress(EOFError, OSError, pickle.UnpicklingError):
             while True:
@@ -178,7 +177,7 @@ _SERVE = (
 
 
 def serve() -> None:
-    """Answer what is asked on stdin, until that ends; the script's own stdin and stdout are empty."""
+    """Answer the requests on stdin until it ends; the script itself gets an empty stdin and stdout."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -187,23 +186,23 @@ def serve() -> None:
     here = Path.cwd()
     with suppress(EOFError):
         while True:
-            kind, *given = pickle.load(requests)
+            kind, *arguments = pickle.load(requests)
             printed = io.StringIO()
             try:
                 with redirect_stdout(io.StringIO()), redirect_stderr(printed):
                     if kind == "load":
-                        function = _load(*given)
-                        found: Any = Arguments.of(function)
+                        function = _load(*arguments)
+                        answer: Any = Arguments.of(function)
                     else:
-                        found = _ANSWERS[kind](function, *given)
+                        answer = _ANSWERS[kind](function, *arguments)
             except BaseException as error:
-                found = error
+                answer = error
             with suppress(OSError):
                 os.chdir(here)
-            if isinstance(found, BaseException) and type(found) not in (InputError, NoNumberError):
-                found = ScriptError(type(found).__name__, error_text(found), error_location(found))
+            if isinstance(answer, BaseException) and type(answer) not in (InputError, NoNumberError):
+                answer = ScriptError(type(answer).__name__, error_text(answer), error_location(answer))
             warned = re.findall(r"\b\w+Warning: .*", printed.getvalue())
-            answers.write(pickle.dumps((found, warned)))
+            answers.write(pickle.dumps((answer, warned)))
             answers.flush()
 
 
@@ -211,7 +210,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {"value": returned_by, "written": writ
 
 
 def _load(text: str) -> Function:
-    """Load the script as Python runs it: it finds modules beside it, and is given no arguments."""
+    """Load the script as Python runs it: with its folder on the path, and without arguments."""
     path = Path(text.rpartition(":")[0] or text)
     sys.path.insert(0, str(path.resolve().parent))
     sys.argv[:] = [str(path)]

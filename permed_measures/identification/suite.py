@@ -1,4 +1,4 @@
-"""The cases as JSON files, with the value by each named convention, to test an evaluator in any language."""
+"""Write the cases as JSON, with the value by each named convention, to test evaluators in any language."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.options import CONVENTION_MEASURES
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.errors import InputError, warnings_about
-from permed_measures.identification.cases import FRACTIONS, Case, cases, described
-from permed_measures.identification.elimination import GRADES, Claimed, convention_value
+from permed_measures.identification.cases import FRACTIONS, Case, case_text, cases
+from permed_measures.identification.elimination import GRADES, TargetMeasure, convention_value
 from permed_measures.identification.forms import SIGNATURES, USUAL
 from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.inputs.write import write_whole
@@ -28,44 +28,44 @@ from permed_measures.published_tables.measure_names import meaning_of, strip_hea
 from permed_measures.tolerances import NUMBER_OF_FUNCTION
 
 VERSION = 1
-"""The version of the format: it grows where a reader of the files would have to change."""
+"""The version of the format; it grows when readers of the files must change."""
 INDEX = "index.json"
 USUAL_MEASURES = tuple(f"{measure}@{USUAL}" for measure in CONVENTION_MEASURES)
-"""The measures whose cases are written where none is named: each that has options."""
+"""The measures to write if none is named: each measure that has options."""
 
 _FORMAT = {
-    "required": "Cases with the value by ir_measures' default, which trec_eval -c has too.",
-    "required[].qrels": "{query: {document: grade}}: grades are whole numbers, negative ones too. A document "
-    "is relevant from grade 1 on.",
-    "required[].run": "{query: [{document, score}, ...]}: the order of a list matters where scores are "
+    "required": "Cases with the value by ir_measures' default; trec_eval -c has the same values.",
+    "required[].qrels": "{query: {document: grade}}: grades are whole numbers, also negative ones. A "
+    "document with grade 1 or more is relevant.",
+    "required[].run": "{query: [{document, score}, ...]}: the order of a list matters if scores are "
     "equal. A query with an empty list is in the run, without results.",
-    "required[].value": "The mean over the queries; null where it is not defined, and any answer is right.",
-    "required[].traits": "What is unusual in the case; an evaluator that does not take it may skip the case.",
-    "default": "The named conventions that the required values are by, and how they compute the measure.",
+    "required[].value": "The mean over the queries; null if it is not defined: then any answer is right.",
+    "required[].traits": "The unusual features of the case; an evaluator that rejects one may skip the case.",
+    "default": "The named conventions that give the required values, and how they compute the measure.",
     "alternatives": "Other conventions; those with the same values on all cases share an entry.",
-    "alternatives[].values": "{id: value} of the cases where these are not the required ones; null where "
+    "alternatives[].values": "{id: value} for the cases whose value differs from the required one; null if "
     "the convention is not defined. On all other cases the required value holds.",
-    "tolerance": "How far from the value the number of an evaluator may be.",
+    "tolerance": "The largest allowed difference between an evaluator's number and the value.",
 }
-"""What the index says of the keys of a file."""
+"""The descriptions of the keys of a file, for the index."""
 
 
 class Suite(NamedTuple):
-    """The cases of a measure, and what each convention gives on them.
+    """The cases of a measure, with the value of each convention.
 
     Attributes
     ----------
-    claimed : Claimed
+    target : TargetMeasure
     cases : list of Case
     default : ndarray of float64, shape (n_cases,)
         The values by ir_measures' default; NaN where it is not defined.
-    same : list of Answer
+    same : list of IdentifiedConvention
         The named conventions that give these values, ir_measures' first.
-    alternatives : list of (list of Answer, ndarray)
-        Other conventions, those with the same values together, and the values.
+    alternatives : list of (list of IdentifiedConvention, ndarray)
+        The other conventions, grouped by equal values, and these values.
     """
 
-    claimed: Claimed
+    target: TargetMeasure
     cases: list[Case]
     default: Floats
     same: list[IdentifiedConvention]
@@ -74,29 +74,29 @@ class Suite(NamedTuple):
     @classmethod
     def of(cls, name: str, named: Sequence[NamedConvention]) -> Suite:
         """Compute a measure by each convention on the cases whose grades are whole numbers."""
-        claimed = Claimed(name, *meaning_of(strip_heading(name)[0]))
-        every = cases(SIGNATURES["dicts"], claimed.cutoffs)
-        kept = [each for each in every if FRACTIONS not in each.traits]
+        target = TargetMeasure(name, *meaning_of(strip_heading(name)[0]))
+        all_cases = cases(SIGNATURES["dicts"], target.cutoffs)
+        kept = [each for each in all_cases if FRACTIONS not in each.traits]
         with warnings_about(None):
-            quantities = [claimed.of(each) for each in kept]
-            space = ConventionSpace([claimed.of(GRADES)], named)
-            default = np.array([convention_value(each, claimed.default) for each in quantities])
+            quantities = [target.of(each) for each in kept]
+            space = ConventionSpace([target.of(GRADES)], named)
+            default = np.array([convention_value(each, target.default) for each in quantities])
             groups: list[tuple[list[IdentifiedConvention], Floats]] = [([], default)]
             for convention, options in space.bases:
                 values = np.array([convention_value(each, options) for each in quantities])
-                answer = IdentifiedConvention(convention, options, [], claimed, True)
+                answer = IdentifiedConvention(convention, options, [], target, True)
                 group = next((group for group, known in groups if _are_same(values, known)), None)
                 if group is None:
                     groups.append(([answer], values))
                 else:
                     group.append(answer)
-        return cls(claimed, kept, default, groups[0][0], groups[1:])
+        return cls(target, kept, default, groups[0][0], groups[1:])
 
     def text(self) -> str:
-        """Write the file: JSON with a line for each case and for each convention."""
+        """Write the text of the file: JSON with a line for each case and each entry of conventions."""
         head = {
             "version": VERSION,
-            "measure": self.claimed.name,
+            "measure": self.target.name,
             "tolerance": NUMBER_OF_FUNCTION,
             "default": {"conventions": _names(self.same), "definition": self.same[0].sentence()},
         }
@@ -107,10 +107,10 @@ class Suite(NamedTuple):
         return "{{\n{}\n}}\n".format("\n".join(parts))
 
     def _required(self) -> Iterator[dict[str, Any]]:
-        for place, (case, value) in enumerate(zip(self.cases, self.default, strict=True)):
+        for index, (case, value) in enumerate(zip(self.cases, self.default, strict=True)):
             yield {
-                "id": _id(place),
-                "description": described(case),
+                "id": _id(index),
+                "description": case_text(case),
                 "traits": [*case.traits],
                 "qrels": {query: _whole(grades) for query, grades in case.qrels.items()},
                 "run": {query: _ranked(docs) for query, docs in case.run.items()},
@@ -119,11 +119,11 @@ class Suite(NamedTuple):
 
     def _alternatives(self) -> Iterator[dict[str, Any]]:
         for answers, values in self.alternatives:
-            apart = np.flatnonzero(~_same(values, self.default))
+            different = np.flatnonzero(~_same(values, self.default))
             yield {
                 "conventions": _names(answers),
                 "definition": answers[0].sentence(),
-                "values": {_id(place): _or_null(values[place]) for place in apart.tolist()},
+                "values": {_id(index): _or_null(values[index]) for index in different.tolist()},
             }
 
 
@@ -139,8 +139,8 @@ def _names(answers: Sequence[IdentifiedConvention]) -> list[dict[str, str]]:
     return [{"name": each.named.name, "source": each.named.source} for each in answers]
 
 
-def _id(place: int) -> str:
-    return str(place + 1)
+def _id(index: int) -> str:
+    return str(index + 1)
 
 
 def _or_null(value: float) -> float | None:
@@ -166,7 +166,7 @@ def write_cases(
 ) -> list[Path]:
     """Write the cases on which conventions differ, with their values, as JSON: a file for each measure.
 
-    The files are the same each time. A folder is made if need be; in one that is there, files of these names
+    The files are the same each time. The folder is created if it does not exist; files of these names in it
     are replaced.
 
     Parameters
@@ -175,23 +175,23 @@ def write_cases(
     measures : sequence of str
         Named as for `identify`; `USUAL_MEASURES` if empty.
     conventions : path, optional
-        A TOML file of one's own conventions, as for `audit`.
+        A TOML file with your own conventions, as for `audit`.
 
     Returns
     -------
     list of Path
-        The files, last the index, which says what their keys mean.
+        The files; the last one is the index, which explains their keys.
 
     Raises
     ------
     InputError
-        For a folder with other files, whose cases would stand beside these.
+        If the folder has other files, which a reader could take for cases.
     """
-    place, measures = Path(folder), [*dict.fromkeys(measures or USUAL_MEASURES)]
+    path, measures = Path(folder), [*dict.fromkeys(measures or USUAL_MEASURES)]
     named = conventions_with(conventions)
     files = [_file_of(measure) for measure in measures]
     _check_names(measures, files)
-    _check_folder(place, [*files, INDEX])
+    _check_folder(path, [*files, INDEX])
     suites = [Suite.of(measure, named) for measure in measures]
     texts = {file: each.text() for file, each in zip(files, suites, strict=True)}
     index = {
@@ -201,7 +201,7 @@ def write_cases(
         "files": [
             {
                 "file": file,
-                "measure": each.claimed.name,
+                "measure": each.target.name,
                 "n_required": len(each.cases),
                 "n_alternatives": len(each.alternatives),
             }
@@ -209,19 +209,19 @@ def write_cases(
         ],
     }
     texts[INDEX] = json.dumps(index, indent=2, ensure_ascii=False) + "\n"
-    place.mkdir(exist_ok=True)
+    path.mkdir(exist_ok=True)
     for file, text in texts.items():
-        write_whole(place / file, text.encode())
-    return [place / file for file in texts]
+        write_whole(path / file, text.encode())
+    return [path / file for file in texts]
 
 
 def _file_of(measure: str) -> str:
-    """Return the name of a measure's file; what a file cannot be called on some systems is replaced."""
+    """Make the file name of a measure; characters that some systems forbid become an underscore."""
     return re.sub(r"[^\w@.,=()'-]", "_", measure) + ".json"
 
 
 def _check_names(measures: Sequence[str], files: Sequence[str]) -> None:
-    """Refuse measures whose files would have one name, on systems where the case of letters is none."""
+    """Refuse measures whose file names are equal when upper and lower case are the same."""
     known: dict[str, str] = {INDEX: "the index"}
     for measure, file in zip(measures, files, strict=True):
         if (other := known.setdefault(file.lower(), measure)) != measure:
@@ -230,16 +230,17 @@ def _check_names(measures: Sequence[str], files: Sequence[str]) -> None:
 
 
 def _check_folder(folder: Path, files: Sequence[str]) -> None:
-    """Refuse what is not a folder, has no folder above it, or holds files that are not written now."""
+    """Refuse a path that is not a folder, has no parent folder, or has files that would not be replaced."""
     if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, and the cases need a folder", where=str(folder), hint="Name another")
+        problem = "this is a file, and the cases need a folder"
+        raise InputError(problem, where=str(folder), hint="Name another path")
     if not folder.is_dir():
         with suppress(FileNotFoundError):
-            folder.stat()  # an error for links in a circle
+            folder.stat()  # raises an error for links in a circle
         if not folder.resolve().parent.is_dir():
-            raise InputError(f"there is no folder {str(folder.parent)!r} to make it in", where=str(folder))
+            raise InputError(f"there is no folder {str(folder.parent)!r} to create it in", where=str(folder))
         return
     others = sorted(each.name for each in folder.iterdir() if each.name not in files)
     if others:
-        problem = f"the folder has other files ({others[0]}), and the cases need one of their own"
+        problem = f"the folder has other files ({others[0]}), and the cases need their own folder"
         raise InputError(problem, where=str(folder), hint="Name a new folder, or empty this one")

@@ -1,4 +1,4 @@
-"""A user's function: found in its file, called, and what it raises said."""
+"""Load a user's function from its file, call it, read its number, and describe its errors."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from permed_measures.published_tables.measure_names import meaning_of, split, st
 
 
 def load_function(text: str) -> Function:
-    """Return the function that ``FILE.py:NAME`` names; the file is run as Python imports it.
+    """Load the function that ``FILE.py:NAME`` names; the file runs as in an import.
 
     Raises
     ------
     InputError
         If there is no such file or function, or if the file raises; the message names its line.
     """
-    place, _, name = text.rpartition(":")
-    path = Path(place or text)
+    file, _, name = text.rpartition(":")
+    path = Path(file or text)
     if not path.is_file():
         raise InputError("No such file", where=str(path), hint="Write FILE.py:FUNCTION")
-    if not place:
+    if not file:
         raise InputError("the function is missing", where=text, hint=_functions_of(path))
     module_name = f"script {path.stem}"  # no module that may be imported has such a name
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None:
-        raise InputError("is no Python file", where=str(path), hint="Its name must end in .py")
+        raise InputError("this is not a Python file", where=str(path), hint="Its name must end in .py")
     module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except SystemExit as error:
         problem = f"the script ends when it is loaded (exit status {error.code!r})"
         hint = (
-            "Put what it does by itself, such as reading arguments, under: if __name__ == '__main__': or ask "
-            f"the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
+            "Put the code that runs on import, such as reading arguments, under: if __name__ == '__main__': "
+            f"or run the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
         )
         raise InputError(problem, where=error_location(error) or str(path), hint=hint) from error
-    except BaseException as error:  # in a process of its own, where no Ctrl-C comes
+    except BaseException as error:  # a Ctrl-C does not reach this process
         raise InputError(
             f"the script raises {error_text(error)}", where=error_location(error) or str(path)
         ) from error
@@ -58,28 +58,28 @@ def load_function(text: str) -> Function:
 
 
 def _named(module: Any, name: str, path: Path) -> Function:
-    """Return a function of a module, or a method of a class, of which an object is made if it needs one."""
-    found, owner = module, ""
+    """Find a function of a module, or a method of a class; make an object of the class if it needs one."""
+    member, owner = module, ""
     for part in name.split("."):
-        if isinstance(found, type) and not isinstance(
-            inspect.getattr_static(found, part, None), staticmethod | classmethod
+        if isinstance(member, type) and not isinstance(
+            inspect.getattr_static(member, part, None), staticmethod | classmethod
         ):
             try:
-                found = found()
+                member = member()
             except TypeError as error:
                 hint = f"Add a function to {path} that makes one and calls its method"
                 problem = f"{owner} cannot be made without arguments ({error})"
                 raise InputError(problem, where=str(path), hint=hint) from None
-        known = [each for each in dir(found) if callable(getattr(found, each, None))]
-        found, owner = getattr(found, part, None), part
-        if not callable(found):
+        known = [each for each in dir(member) if callable(getattr(member, each, None))]
+        member, owner = getattr(member, part, None), part
+        if not callable(member):
             hint = f"{did_you_mean(part, known)} {_functions_of(path)}".strip()
             raise InputError(f"there is no function {name!r}", where=str(path), hint=hint)
-    return found  # type: ignore[no-any-return]
+    return member  # type: ignore[no-any-return]
 
 
 def _functions_of(path: Path) -> str:
-    """Name the functions of a file."""
+    """Write a hint that lists the functions of a file."""
     with suppress(SyntaxError, ValueError):
         body = ast.parse(path.read_bytes()).body
         names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
@@ -96,18 +96,18 @@ def _functions_of(path: Path) -> str:
 
 
 class NoNumberError(ArithmeticError):
-    """The function returns NaN, or infinity; a program ends with an error, or is given nothing."""
+    """The function returns NaN or infinity; a program ends with an error, or its files cannot be written."""
 
 
 class ScriptError(Exception):
-    """What a script raises in its own process, or how that process ends.
+    """An error that a script raises in its own process, or the end of that process.
 
     Attributes
     ----------
     kind : str
         The type of the error.
     text, where : str
-        What `error_text` and `error_location` have of it.
+        The results of `error_text` and `error_location`.
     """
 
     def __init__(self, kind: str, text: str, where: str = "") -> None:
@@ -116,7 +116,7 @@ class ScriptError(Exception):
 
 
 def error_text(error: BaseException) -> str:
-    """Write an error as Python does; what the function returns in place of a number as it is."""
+    """Write an error as Python does; for a `NoNumberError` only its message."""
     if isinstance(error, NoNumberError):
         return str(error)
     if isinstance(error, ScriptError):
@@ -125,25 +125,25 @@ def error_text(error: BaseException) -> str:
 
 
 def error_location(error: BaseException) -> str:
-    """Return the file and line of the script that an error comes from; of a library, which called it."""
+    """Find the file and line of the script that raised an error, or that called the library which raised."""
     if isinstance(error, ScriptError):
         return error.where
     lines = [(each.filename, each.lineno) for each in traceback.extract_tb(error.__traceback__)]
     lines = [each for each in lines if not each[0].startswith((PACKAGE, "<frozen "))]
     if isinstance(error, SyntaxError) and error.filename:
         lines.append((error.filename, error.lineno))
-    of_script = [f"{_as_typed(file)}:{line}" for file, line in lines if file == lines[0][0]]
-    return of_script[-1] if of_script else ""
+    in_script = [f"{_as_typed(file)}:{line}" for file, line in lines if file == lines[0][0]]
+    return in_script[-1] if in_script else ""
 
 
 def _as_typed(path: str) -> str:
-    """Return the path of a file below the working directory as one types it."""
+    """Shorten the path of a file below the working directory to the relative one."""
     here = Path.cwd()
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 class Returned(NamedTuple):
-    """The number of a function, what is to be said of how it is read, and what NumPy warned of."""
+    """The number of a function, a note on how it was read, and the warnings of NumPy."""
 
     value: float
     note: str
@@ -151,7 +151,7 @@ class Returned(NamedTuple):
 
 
 def returned_by(function: Function, form: FunctionSignature, case: Case, name: str) -> Returned:
-    """Call a function with a case, and count what NumPy warns of; see `number_returned`."""
+    """Call a function with a case, and collect the warnings of NumPy; see `number_returned`."""
     warned: dict[str, int] = {}
     with np.errstate(divide="call", over="call", invalid="call", call=warned.__setitem__):
         value, note = number_returned(function, form, case, name)
@@ -159,21 +159,22 @@ def returned_by(function: Function, form: FunctionSignature, case: Case, name: s
 
 
 def number_returned(function: Function, form: FunctionSignature, case: Case, name: str) -> tuple[float, str]:
-    """Call a function with a case, and return its number, and what is to be said of how that is read.
+    """Call a function with a case; return its number, and a note on how it was read.
 
-    Of several numbers it is the one of the name, or that a reader would take for it; of a tuple the first.
+    The name chooses among several numbers, exactly or by its meaning. Of a tuple the first number counts.
+    Errors of the function itself pass through.
 
     Raises
     ------
     NoNumberError
         For NaN and infinity.
     InputError
-        For anything else that is not a number; what the function itself raises is raised as it is.
+        For anything else that is not a number.
     """
     returned, note = function(*form.arguments(case.qrels, case.run), **form.named), ""
     if isinstance(returned, tuple) and returned:
         named = [each for each in returned if isinstance(each, Mapping) and _has_number_named(each, name)]
-        note = "" if named else "of the tuple that the function returns the first number is taken"
+        note = "" if named else "the function returns a tuple, of which the first number counts"
         returned = named[0] if named else returned[0]
     if isinstance(returned, Mapping):
         queries = {*case.qrels, *case.run}
@@ -182,10 +183,10 @@ def number_returned(function: Function, form: FunctionSignature, case: Case, nam
         else:
             returned = [*returned.values()]
             if any(isinstance(each, Mapping) for each in returned):
-                found = [number_named(each, name, note) for each in returned if isinstance(each, Mapping)]
-                returned, note = [each for each, _ in found], found[0][1]
+                numbers = [number_named(each, name, note) for each in returned if isinstance(each, Mapping)]
+                returned, note = [number for number, _ in numbers], numbers[0][1]
     try:
-        values = np.asarray(returned)  # a number, or those of the queries; numpy's too
+        values = np.asarray(returned)  # a number, or one for each query
         value = float(values.mean()) if values.size else math.nan
     except (TypeError, ValueError):
         problem = f"the function must return a number, or {{query: number}} (found {short_repr(returned)})"
@@ -196,24 +197,25 @@ def number_returned(function: Function, form: FunctionSignature, case: Case, nam
 
 
 def number_named(numbers: Mapping[str, Any], name: str, note: str) -> tuple[Any, str]:
-    """Return the number of a measure, or the only one that it may mean, and a note which that is.
+    """Choose the number of a measure by its name, else the only one that may mean it; return a note too.
 
     Raises
     ------
     InputError
-        If there is none, or there are several; the message lists the names.
+        If there is no such number, or several; the message lists the names.
     """
     if name in numbers:
         return numbers[name], note
     alike = {key: likeness(str(key), name) for key in numbers}
     same = [key for key in alike if alike[key] == max(alike.values()) > 0]
-    if len(same) != 1 and len(numbers) == 1:  # one alone is meant, whatever its name
+    if len(same) != 1 and len(numbers) == 1:  # a single number counts, whatever its name
         return next(iter(numbers.values())), note
     if len(same) != 1:
         known = ", ".join(map(short_repr, numbers))
-        problem = f"of what the function returns {'none' if not same else 'more than one'} is {name!r}"
+        count = "no number" if not same else "more than one number"
+        problem = f"the function returns {count} for {name!r}"
         raise InputError(f"{problem} (found {known})", hint="Ask for one of these names")
-    return numbers[same[0]], f"of the numbers that the function returns {short_repr(same[0])} is taken"
+    return numbers[same[0]], f"the function returns several numbers, of which {short_repr(same[0])} counts"
 
 
 def _has_number_named(numbers: Mapping[str, Any], name: str) -> bool:
@@ -221,15 +223,15 @@ def _has_number_named(numbers: Mapping[str, Any], name: str) -> bool:
 
 
 def likeness(text: str, name: str) -> int:
-    """Return how surely a text names a measure.
+    """Rate how surely a text names a measure, from 0 to 3.
 
-    It is 3 if it is the name, 2 if it means the same measure and cutoff, 1 if it has no cutoff, 0 otherwise.
+    It is 3 for the name itself, 2 for the same measure and cutoff, 1 for the measure without cutoff, else 0.
     """
     measure, (cutoff, *_) = _meaning(name)
-    of_text, cutoffs = _meaning(text)
+    text_measure, cutoffs = _meaning(text)
     if text == name:
         return 3
-    if of_text != measure or _is_variant(text) != _is_variant(name):
+    if text_measure != measure or _is_variant(text) != _is_variant(name):
         return 0
     return 2 if cutoffs[0] == cutoff else int(None in cutoffs)
 
@@ -238,7 +240,7 @@ _MEANT_BY_NAME = {
     **dict.fromkeys(("dcg", "discountedcumulativegain"), "nDCG"),
     **dict.fromkeys(("map@r", "ap@r", "meanaverageprecisionatr"), "AP"),
 }
-"""The measures that have a convention which goes by a name of its own, by that name."""
+"""Maps names of their own, such as DCG, to the measure of which they are a convention."""
 
 
 def _is_variant(name: str) -> bool:
@@ -246,10 +248,10 @@ def _is_variant(name: str) -> bool:
 
 
 def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
-    """Return the measure that a function is asked for by a name, and the cutoffs to try.
+    """Find the measure that a name means for a function, and the cutoffs to try.
 
-    DCG is a convention of nDCG, which is not divided by an ideal; MAP@R is one of AP, which sees the first R
-    documents.
+    DCG is a convention of nDCG that does not divide by an ideal. MAP@R is a convention of AP that uses the
+    first R documents.
 
     Examples
     --------
@@ -264,7 +266,7 @@ def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
 
 
 def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:
-    """Return the measure that a name means, and its cutoffs; a name that means none means itself."""
+    """Find the measure that a name means, and its cutoffs; an unknown name stands for itself."""
     try:
         return meaning_asked(name)
     except MeasureError:
@@ -275,7 +277,7 @@ _MAX_ERROR_LENGTH = 160
 
 
 def written_call(function: Function, form: FunctionSignature, case: Case) -> str:
-    """Write how a function is called with a case, shortened."""
+    """Write the call of a function with a case, shortened."""
     written = [*map(_written, form.arguments(case.qrels, case.run))]
     text = ", ".join([*written, *(f"{key}={value!r}" for key, value in form.named.items())])
     text = text if len(text) <= _MAX_ERROR_LENGTH else f"{text[:_MAX_ERROR_LENGTH]}..."
@@ -283,7 +285,7 @@ def written_call(function: Function, form: FunctionSignature, case: Case) -> str
 
 
 def _written(value: Any) -> str:
-    """Write an argument as Python does: sets in an order, of a frame its type."""
+    """Write an argument as Python does; a set in sorted order, a frame by its type."""
     if isinstance(value, set):
         return f"{{{', '.join(map(repr, sorted(value)))}}}" if value else "set()"
     if isinstance(value, dict):

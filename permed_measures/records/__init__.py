@@ -1,1 +1,1 @@
-"""Numbers that stay true: records of evaluations, their verification, gates and leaderboards."""
+"""Keep and check results: records of evaluations, their verification, gates and leaderboards."""

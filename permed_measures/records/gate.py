@@ -1,4 +1,4 @@
-"""Gates: a run must reach floors, and not fall below a baseline by more than is allowed; with evidence."""
+"""Check a run against floors and against a baseline, by the means or by confidence intervals."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from permed_measures.records.limit_intervals import (
     Evidence,
     Values,
     baseline_of,
+    change_evidence,
     evaluated_run,
     is_count,
     is_resampled,
+    mean_evidence,
     method,
-    of_changes,
-    of_means,
 )
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table, as_text
@@ -50,7 +50,7 @@ Limits = Mapping[str, float] | Iterable[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Rule:
-    """What was asked of a measure, and what was found.
+    """A limit on a measure, and the result of the check.
 
     Attributes
     ----------
@@ -58,23 +58,24 @@ class Rule:
     kind : {'minimum', 'max_drop'}
     limit : float
     asked : str
-        Such as ``at least 0.8``.
+        The limit in words, such as ``at least 0.8``.
     found : float
-        The mean (of counts the sum), or the drop below the baseline (above 0 is worse).
+        The mean (for counts the sum), or the drop below the baseline (above 0 is worse).
     said : str
-        The same as it is printed and compared: ``0.7934``, ``fell by 0.0530``, ``rose by 0.0474``.
+        The same number as it is printed and compared: ``0.7934``, ``fell by 0.0530``, ``rose by 0.0474``.
     ok : bool
-        Whether the gate lets it pass.
+        Whether the run passes this rule.
     outcome : {'passed', 'failed', 'inconclusive'}
-        What the numbers say; with evidence, what they show.
+        The result by the mean itself, or by its confidence interval.
     low, high : float or None
-        With evidence, what `found` may be on other queries: a confidence interval.
+        The confidence interval of `found`, if intervals decide.
     interval : str
-        The same as it is printed, of a drop as a change; or why there is none.
+        The interval as it is printed (for a drop, that of the change), or the reason why there is none.
     needed : int or None
-        Where it is inconclusive, about how many queries would decide, if mean and variance stay as they are.
+        If the outcome is inconclusive, the approximate number of queries that would decide, for the same mean
+        and variance.
     unclear : str
-        Where it is inconclusive, the same in a sentence.
+        If the outcome is inconclusive, a sentence that says so.
     """
 
     measure: str
@@ -94,7 +95,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Gate(Result):
-    """The outcome; ``print`` shows the table.
+    """The outcome of a gate; ``print`` shows the table.
 
     ``to_polars`` and ``to_pandas`` give a row for each rule.
 
@@ -104,14 +105,14 @@ class Gate(Result):
     about : str
         The number of queries.
     notes : list of str
-        What is to be known about the run, as `evaluate` says it.
+        The notes of `evaluate` about the run.
     measures : list of Measure
     origin : Origin or None
         The command and its files.
     evidence : list of str
-        How the intervals were computed; empty where the means alone decide.
+        How the intervals were computed; empty if the means alone decide.
     seed : int or None
-        Of their random sign patterns, where not all were tried.
+        The seed of the random sign patterns; None if all patterns were used, or none.
     """
 
     rules: list[Rule]
@@ -124,12 +125,12 @@ class Gate(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the gate lets the run pass."""
+        """Whether the run passes all rules."""
         return all(rule.ok for rule in self.rules)
 
     @property
     def outcome(self) -> str:
-        """``failed`` where the run does not pass; else ``inconclusive`` where a rule is, or ``passed``."""
+        """``failed`` if a rule fails; else ``inconclusive`` if a rule is inconclusive; else ``passed``."""
         unclear = any(rule.outcome == INCONCLUSIVE for rule in self.rules)
         return FAILED if not self.ok else INCONCLUSIVE if unclear else PASSED
 
@@ -140,11 +141,11 @@ class Gate(Result):
         unclear = [rule.unclear for rule in self.rules if rule.outcome == INCONCLUSIVE]
         if not broken and not unclear:
             return f"{PASSED}: {pluralize(len(self.rules), 'rule')}"
-        said = [f"{FAILED}: {', '.join(broken)}"] if broken else [] if self.ok else [FAILED]
-        return "; ".join([*said, *([f"{INCONCLUSIVE}: {'; '.join(unclear)}"] if unclear else [])])
+        parts = [f"{FAILED}: {', '.join(broken)}"] if broken else [] if self.ok else [FAILED]
+        return "; ".join([*parts, *([f"{INCONCLUSIVE}: {'; '.join(unclear)}"] if unclear else [])])
 
     def report(self) -> Report:
-        """Return the outcome, and a row for each rule."""
+        """Report the outcome, with a row for each rule."""
         percent = [f"{100 * GATE_LEVEL:g}% CI"] if self.evidence else []
         headings = ["outcome", "measure", "asked", "found", *percent]
         words = {PASSED: "ok", FAILED: "FAILED", INCONCLUSIVE: INCONCLUSIVE}
@@ -191,27 +192,28 @@ def gate(
     order: str = "score",
     query_ids: str | None = None,
 ) -> Gate:
-    """Say whether a run reaches floors, and does not fall too far below a baseline.
+    """Check whether a run reaches floors, and does not fall too far below a baseline.
 
     Parameters
     ----------
     qrels : QrelsLike
     run : RunLike
     minimum : mapping of str to float, or pairs of both
-        The least mean of each measure, of counts the least sum: ``{"nDCG@10": 0.80}``.
+        The smallest allowed mean of each measure, for counts the smallest sum: ``{"nDCG@10": 0.80}``.
     baseline : RunLike or record, optional
-        A run; or a record of one, as a `Record` or its file, which is checked as `verify` does but not
-        computed again. Of a record of several runs the one with the name of `run`, or ``{name: record}``.
+        A run, or a record of one, as a `Record` or its file. A record is checked as by `verify`, but not
+        computed again. If it has several runs, the one with the name of `run` counts, or name one:
+        ``{name: record}``.
     max_drop : mapping of str to float, or pairs of both
-        How far the mean of each measure may fall below that of the baseline.
+        The largest allowed drop of each measure's mean below the mean of the baseline.
     significant : bool
-        Fail only where it is shown that a limit is broken, not by the means alone: where the whole
-        confidence interval is beyond it. Where the interval is within, it passes; else it is inconclusive,
-        and passes too.
+        Fail only if the whole confidence interval is beyond a limit. If the whole interval is within the
+        limit, the rule passes. Otherwise it is inconclusive, and passes too.
     non_inferior : bool
-        Likewise, but what is inconclusive fails: pass only where it is shown that no limit is broken.
+        Likewise, but an inconclusive rule fails: the run passes only if each whole interval is within its
+        limit.
     clusters : str, mapping or callable, optional
-        Which queries belong together, as in `compare`: by default the conversations of a data set.
+        Groups of queries to resample together, as in `compare`: by default the conversations of a data set.
     order, query_ids
         As in `record`.
 
@@ -223,17 +225,17 @@ def gate(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if there is no rule, a measure has two limits of a kind, `max_drop` has no
-        baseline, `significant` and `non_inferior` are both asked for, or the record is edited, of another
-        version, of other labels or options, or lacks a measure.
+        As for an evaluation; also if there is no rule, a measure has two limits of a kind, `max_drop` has no
+        baseline, both `significant` and `non_inferior` are true, or the record was edited, has another
+        version, other labels or other options, or lacks a measure.
 
     Notes
     -----
-    Numbers are compared as they are printed, with four decimals, or as many as the limit has, nine at
-    most: a mean of 0.61996 is 0.6200 and reaches 0.62, and is 0.61996 where 0.61997 is asked for.
+    Numbers are compared as they are printed: with four decimals, or as many as the limit has, nine at most.
+    So a mean of 0.61996 is 0.6200 and reaches a limit of 0.62; for a limit of 0.61997 it is 0.61996.
 
-    The intervals have the level 0.95. That of a change is the one of `compare`, simultaneous for all changes
-    that are asked for; that of a mean is the one of `uncertainty`, each by itself.
+    The intervals have the level 0.95. The intervals of changes are those of `compare`, simultaneous for all
+    changes that have a limit. The intervals of means are those of `uncertainty`, each by itself.
 
     Examples
     --------
@@ -260,8 +262,10 @@ def gate(
     evidence: list[str] = []
     cluster = None
     if significant or non_inferior:
-        name, cluster, told = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
-        notes, evidence = [*notes, *told], method(cluster, name, bool(floors), bool(drops))
+        name, cluster, cluster_notes = clusters_of(
+            evaluator.judgments.query_ids, clusters, dataset_of(loaded)
+        )
+        notes, evidence = [*notes, *cluster_notes], method(cluster, name, bool(floors), bool(drops))
     rules = [
         *_rules(FLOOR, floors, now, None, cluster, non_inferior),
         *_rules(DROP, drops, now, before, cluster, non_inferior),
@@ -275,15 +279,15 @@ def gate(
     return Gate(rules, about, notes, list(evaluator.measures), origin, evidence, seed)
 
 
-def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
-    """Return the limit of each measure, whatever it is called."""
+def _by_measure(kind: str, asked: Limits | None) -> dict[Measure, float]:
+    """Parse the limits of one kind, and check them; two names of one measure count as the same."""
     limits: dict[Measure, float] = {}
     try:
         pairs = [
-            (text, limit) for text, limit in (given.items() if isinstance(given, Mapping) else given or ())
+            (text, limit) for text, limit in (asked.items() if isinstance(asked, Mapping) else asked or ())
         ]
     except (TypeError, ValueError):
-        problem = f"{kind} must be a mapping of measures to numbers (found {short_repr(given)})"
+        problem = f"{kind} must be a mapping of measures to numbers (found {short_repr(asked)})"
         raise InputError(problem, hint="Give it as {'nDCG@10': 0.8}") from None
     for text, limit in pairs:
         if not _is_number(limit) or (kind == DROP and limit < 0):
@@ -300,7 +304,7 @@ def _by_measure(kind: str, given: Limits | None) -> dict[Measure, float]:
 def _is_number(limit: object) -> bool:
     try:
         return isinstance(limit, Real) and not isinstance(limit, bool) and math.isfinite(limit)
-    except OverflowError:  # a whole number larger than any float
+    except OverflowError:  # an int above the largest float
         return False
 
 
@@ -325,19 +329,19 @@ def _rules(
     cluster: Ints | None,
     is_strict: bool,
 ) -> Iterator[Rule]:
-    """Judge means, or with a baseline changes, by themselves or, with clusters, by what they show."""
+    """Check means, or changes if there is a baseline; with clusters, check their confidence intervals."""
     if not limits:
         return
-    measures, evidence = list(limits), of_changes if before else of_means
+    measures, evidence = list(limits), change_evidence if before else mean_evidence
     values, totals = now.scaled(measures), [now.total(each) for each in measures]
     if before:
         values = values - before.scaled(measures)
         totals = [total - before.total(each) for total, each in zip(totals, measures, strict=True)]
-    least = [limit if kind == FLOOR else -limit for limit in limits.values()]
-    found: list[Evidence | None] = [None] * len(measures)
+    minima = [limit if kind == FLOOR else -limit for limit in limits.values()]
+    intervals: list[Evidence | None] = [None] * len(measures)
     if cluster is not None:
-        found = [*evidence(measures, values, cluster, least)]
-    for each in zip(measures, limits.values(), least, totals, found, strict=True):
+        intervals = [*evidence(measures, values, cluster, minima)]
+    for each in zip(measures, limits.values(), minima, totals, intervals, strict=True):
         yield _rule(kind, is_strict, *each)
 
 
@@ -346,30 +350,30 @@ def _rule(
     is_strict: bool,
     measure: Measure,
     limit: float,
-    least: float,
+    minimum: float,
     value: float,
-    known: Evidence | None,
+    evidence: Evidence | None,
 ) -> Rule:
-    """Judge a mean or a change against the least that it may be."""
-    printed, is_floor = _Printed(least, 0 if is_count(measure) else 4), kind == FLOOR
-    outcome = printed.outcome(value, known)
+    """Check a mean or a change against its smallest allowed value."""
+    printed, is_floor = _ComparedNumbers(minimum, 0 if is_count(measure) else 4), kind == FLOOR
+    outcome = printed.outcome(value, evidence)
     asked = f"{'at least' if is_floor else 'drop of at most'} {_limit(limit)}"
-    said = printed.text(value) if is_floor else printed.moved(value)
+    text = printed.text(value) if is_floor else printed.change_text(value)
     ok = outcome == PASSED or (outcome == INCONCLUSIVE and not is_strict)
-    rule = Rule(name_of(measure), kind, limit, asked, value if is_floor else -value, said, ok, outcome)
-    if known is None:
+    rule = Rule(name_of(measure), kind, limit, asked, value if is_floor else -value, text, ok, outcome)
+    if evidence is None:
         return rule
-    if known.interval is None:
-        rule = replace(rule, interval=known.reason)
+    if evidence.interval is None:
+        rule = replace(rule, interval=evidence.reason)
     else:
-        low, high = known.interval
-        said = f"{printed.text(low)} {printed.text(high)}"
-        low, high = known.interval if is_floor else (-high, -low)
-        rule = replace(rule, low=low, high=high, interval=said)
+        low, high = evidence.interval
+        interval = f"{printed.text(low)} {printed.text(high)}"
+        low, high = evidence.interval if is_floor else (-high, -low)
+        rule = replace(rule, low=low, high=high, interval=interval)
     if outcome != INCONCLUSIVE:
         return rule
-    unclear = f"{rule.measure} {printed.unclear(known, kind)}, and {_deciding(known.needed)}"
-    return replace(rule, needed=known.needed, unclear=unclear)
+    unclear = f"{rule.measure} {printed.unclear(evidence, kind)}, and {_deciding(evidence.needed)}"
+    return replace(rule, needed=evidence.needed, unclear=unclear)
 
 
 def _deciding(needed: int | None) -> str:
@@ -378,48 +382,48 @@ def _deciding(needed: int | None) -> str:
     return f"about {pluralize(needed, 'query')} would decide"
 
 
-class _Printed(NamedTuple):
-    """Numbers as they are compared with a limit: with its decimals, from `least` to nine."""
+class _ComparedNumbers(NamedTuple):
+    """Print and compare numbers with the decimals of a limit: at least `min_decimals`, at most nine."""
 
     limit: float
-    least: int
+    min_decimals: int
 
     @property
     def decimals(self) -> int:
-        """How many decimals numbers have beside the limit."""
+        """The number of decimals beside this limit."""
         decimals = len(_limit(self.limit).partition(".")[2])
-        return min(max(decimals, self.least), 9)
+        return min(max(decimals, self.min_decimals), 9)
 
     def rounded(self, value: float) -> float:
-        """Return the number that is printed and compared."""
+        """Round a number as it is printed and compared."""
         return round(value, self.decimals)
 
     def text(self, value: float) -> str:
-        """Write a number."""
+        """Write a number with these decimals."""
         return as_text(value, f",.{self.decimals}f")
 
-    def moved(self, change: float) -> str:
+    def change_text(self, change: float) -> str:
         """Write a change in words."""
         verb = "changed" if not self.rounded(change) else "fell" if change < 0 else "rose"
         return f"{verb} by {self.text(abs(change))}"
 
     def is_below(self, value: float) -> bool:
-        """Return whether a value is below the limit, both as they are printed."""
+        """Check whether a value is below the limit, both as printed."""
         return self.rounded(value) < self.rounded(self.limit)
 
-    def outcome(self, value: float, known: Evidence | None) -> str:
-        """Say what is shown; without evidence the value itself decides."""
-        interval = (value, value) if known is None else known.interval
+    def outcome(self, value: float, evidence: Evidence | None) -> str:
+        """Decide the outcome by the interval; without evidence by the value itself."""
+        interval = (value, value) if evidence is None else evidence.interval
         if interval is None:
             return INCONCLUSIVE
         low, high = interval
         return FAILED if self.is_below(high) else INCONCLUSIVE if self.is_below(low) else PASSED
 
-    def unclear(self, known: Evidence, kind: str) -> str:
-        """Say what is left open."""
-        if known.interval is None:
-            return f"is open ({known.reason})"
-        low, high = known.interval
+    def unclear(self, evidence: Evidence, kind: str) -> str:
+        """Describe the range that remains possible."""
+        if evidence.interval is None:
+            return f"is open ({evidence.reason})"
+        low, high = evidence.interval
         if kind == FLOOR:
             return f"may be {self.text(low)} to {self.text(high)}"
         return f"may have fallen by {self.text(-low)}"
@@ -437,14 +441,14 @@ def assert_no_regression(
     minimum: Limits | None = None,
     **how: Any,
 ) -> None:
-    """Raise AssertionError, with the table of `gate` as its message, if a rule is broken.
+    """Raise AssertionError if a rule is broken; the message is the table of `gate`.
 
-    Parameters and errors are those of `gate`. For tests of any framework.
+    It is for tests in any framework. Parameters and other errors are those of `gate`.
 
     Examples
     --------
     >>> assert_no_regression({"q": {"a": 1}}, {"q": {"a": 1.0}}, minimum={"RR": 0.8})
     """
-    found = gate(qrels, run, minimum, baseline, max_drop, **how)
-    if not found.ok:
-        raise AssertionError(f"retrieval quality dropped\n\n{found}")
+    result = gate(qrels, run, minimum, baseline, max_drop, **how)
+    if not result.ok:
+        raise AssertionError(f"retrieval quality dropped\n\n{result}")

@@ -1,4 +1,4 @@
-"""Leaderboards: runs in one table, and which are significantly below the first."""
+"""Order runs in one table, and test which of them are significantly below the first."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class LeaderboardEntry(NamedTuple):
         1 + the number of runs with a higher mean.
     run : str
     p : float or None
-        Of its difference from the first run, adjusted for all pairs of runs; None for the first.
+        The p-value of its difference from the first run, adjusted for all pairs of runs; None for the first.
     rank_least, rank_most : int
-        The ranks that it may have: see `rank_ranges`.
+        The best and the worst rank that it may have: see `rank_ranges`.
     values : dict of str to float
         The mean of each measure.
     is_below : bool
@@ -80,7 +80,7 @@ class LeaderboardEntry(NamedTuple):
 
     @property
     def ranks(self) -> str:
-        """The ranks that it may have, as text."""
+        """The ranks that it may have, as a range in text."""
         ends = dict.fromkeys([str(self.rank_least), str(self.rank_most)])
         return "\N{EN DASH}".join(ends)
 
@@ -93,16 +93,16 @@ class Leaderboard(Result):
 
     Attributes
     ----------
-    entries : list of Entry
-        Best first.
+    entries : list of LeaderboardEntry
+        The runs, best first.
     finding : str
         Which runs are significantly below the first.
     about : str
-        How runs were tested.
+        The test of the runs, in words.
     evaluations : Evaluations
-        Of the runs; the first of its measures orders them.
+        The evaluations of the runs; the first measure orders them.
     untested : Comparison or None
-        What `comparison` has of every pair of runs, but for the rows; None of one run.
+        The comparison of every pair of runs before its rows are computed; None for one run.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -119,71 +119,71 @@ class Leaderboard(Result):
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """The comparison of every pair of runs on the measure that orders them; None of one run.
+        """The comparison of every pair of runs on the measure that orders them; None for one run.
 
-        It is made when it is first asked for: its rows hold more than the p-values of the table.
+        It is computed on first use, because its rows have more than the p-values of the table.
         """
-        found = self.untested
-        if found is None:
+        untested = self.untested
+        if untested is None:
             return None
-        [tested] = compared([found.paired], found.options, None)
-        return replace(tested, origin=found.origin, dataset=found.dataset, runs=found.runs)
+        [tested] = compared([untested.paired], untested.options, None)
+        return replace(tested, origin=untested.origin, dataset=untested.dataset, runs=untested.runs)
 
     def report(self, digits: int | None = None, in_percent: bool = False) -> Report:
-        """Return the runs by rank, with the ranks that they may have, p-values and means.
+        """Report the runs by rank, with the ranks that they may have, p-values and means.
 
-        `digits` is the number of decimals, four if left out, or two in percent.
+        `digits` is the number of decimals; if left out four, or two in percent.
         """
-        found, seed = self.evaluations, self._seed
+        evaluations, seed = self.evaluations, self._seed
         style = Style.of(digits, in_percent)
-        queries = [note for run in found.evaluations for note in found.notes_on_queries(run)]
+        queries = [note for run in evaluations.evaluations for note in evaluations.notes_on_queries(run)]
         return Report(
-            titled(self.origin, len(self.entries), found.queries(self.entries[0].run)["judged"]),
+            titled(self.origin, len(self.entries), evaluations.queries(self.entries[0].run)["judged"]),
             [*self._first(style), f"{self.finding[:1].upper()}{self.finding[1:]}."],
             [Section(tables=[self._table(style)])],
             [*queries, *self.notes],
             self._content,
             self._rows,
-            partial(how_made, found.columns, self.origin, seed, _REQUIRED_PACKAGES),
-            found.all_notes(),
+            partial(how_made, evaluations.columns, self.origin, seed, _REQUIRED_PACKAGES),
+            evaluations.all_notes(),
         )
 
     @property
     def _seed(self) -> int | None:
-        """The seed of the test; None of one run."""
+        """The seed of the test; None for one run."""
         return self.untested.options.seed if self.untested else None
 
     def _first(self, style: Style) -> list[str]:
-        """Say which run, or which runs, have the highest mean of the measure that orders them."""
-        found = self.evaluations
-        [measure, heading] = found.measures[0], headings_of(found.measures)[0]
-        means = {run: [each.aggregated[measure]] for run, each in found.evaluations.items()}
+        """Name the run or runs with the highest mean of the measure that orders them."""
+        evaluations = self.evaluations
+        [measure, heading] = evaluations.measures[0], headings_of(evaluations.measures)[0]
+        means = {run: [each.aggregated[measure]] for run, each in evaluations.evaluations.items()}
         return highest([heading], means, style, [heading] if measure.NAME in COUNTS else [])
 
     def _table(self, style: Style) -> Table:
-        """Return a row for each run, and one for an ideal ranking where that is below 1."""
-        found, ideal = self.evaluations, self.evaluations.ideal.aggregated
-        means = [each.aggregated for each in found.evaluations.values()]
-        columns = [found.cells(each, [of_run[each] for of_run in means], style) for each in found.shown]
+        """Lay out a row for each run, and one for an ideal ranking if its means are below 1."""
+        result, ideal = self.evaluations, self.evaluations.ideal.aggregated
+        means = [each.aggregated for each in result.evaluations.values()]
+        columns = [result.cells(each, [of_run[each] for of_run in means], style) for each in result.shown]
         runs = [[*_cells_of(each), *cells] for each, *cells in zip(self.entries, *columns, strict=True)]
-        texts = [found.text_of_best(measure, ideal.get(measure), style) for measure in found.shown]
+        texts = [result.text_of_best(measure, ideal.get(measure), style) for measure in result.shown]
         best = [[*map(Cell, ["", BEST, "", "", *texts])]]
         return Table(
-            ["rank", "run", "p", "ranks", *found.headings(found.shown)],
-            [runs, best] if found.ceilings else [runs],
+            ["rank", "run", "p", "ranks", *result.headings(result.shown)],
+            [runs, best] if result.ceilings else [runs],
             2,
-            f"Means{style.unit} over {found.about()}",
+            f"Means{style.unit} over {result.about()}",
             [
-                *found.explanations(),
-                f"Rank: by {headings_of(found.measures)[0]}",
+                *result.explanations(),
+                f"Rank: by {headings_of(result.measures)[0]}",
                 *[f"p: {self.about}", self._about_ranks()] * bool(self.about),
             ],
-            found.spare,
+            result.spare,
             "leaderboard",
         )
 
     def _about_ranks(self) -> str:
-        """Say what the ranks are that a run may have."""
+        """Explain the ranks that a run may have."""
         level = self.untested.level_in_percent if self.untested else ""
         return (
             f"Ranks: those that a run may have, of all runs at once with a probability of {level}: from 1 + "
@@ -191,7 +191,7 @@ class Leaderboard(Result):
         )
 
     def _content(self) -> dict[str, Any]:
-        """Return what the JSON holds: of each run what `evaluate` has of it, its rank and its p-value."""
+        """Collect the content of the JSON: for each run that of `evaluate`, with its rank and p-value."""
         numbers = zip(self.entries, objects(self.evaluations), strict=True)
         return {
             "finding": self.finding,
@@ -205,18 +205,18 @@ class Leaderboard(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the numbers of each run."""
+        """Yield a record of each run: rank, p-value and means."""
         for each, row in zip(self.entries, evaluation_records(self.evaluations), strict=True):
             yield {**_places(each), **row}
 
 
 _TEST = "randomization"
 _REQUIRED_PACKAGES = ("scipy",)
-"""Whose versions matter to p-values."""
+"""The packages whose versions can change p-values."""
 
 
 def _places(entry: LeaderboardEntry) -> dict[str, Any]:
-    """Return what a leaderboard says of a run besides its means."""
+    """Collect the fields of an entry that come before its means."""
     return {name: getattr(entry, name) for name in _PLACES}
 
 
@@ -224,27 +224,28 @@ _PLACES = ("rank", "ranks", "rank_least", "rank_most", "p")
 
 
 def _cells_of(entry: LeaderboardEntry) -> list[Cell]:
-    """Return what stands before the means of a run."""
+    """Make the cells before the means of a run."""
     p = Cell("" if entry.p is None else p_or_dash(entry.p), value=entry.p)
     ranks = Cell(entry.ranks, value=entry.rank_least)
     return [Cell(str(entry.rank), value=entry.rank), Cell(entry.run), p, ranks]
 
 
 def rank_ranges(n_runs: int, better: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return the ranks that each run may have.
+    """Compute the range of ranks that each run may have.
 
     Parameters
     ----------
     n_runs : int
     better : ndarray of int64, shape (n, 2)
-        Pairs of a run, by its number, and one that it is significantly better than, tested for all pairs at
-        once.
+        Pairs of run numbers; the first run of a pair is significantly better than the second, in a test of
+        all pairs at once.
 
     Returns
     -------
     list of (int, int)
-        From 1 + how many runs are better than it, to how many it is not better than. Unless one of the
-        decisions is false, each run's true rank is between both; of equal runs every rank that they share.
+        For each run: 1 + the number of runs better than it, and the number of runs (itself included) that it
+        is not better than. Unless a decision is false, the true rank lies in this range; for equal runs all
+        ranks that they share do.
 
     References
     ----------
@@ -261,15 +262,15 @@ def rank_ranges(n_runs: int, better: NDArray[np.int64]) -> list[tuple[int, int]]
 
 
 _STATISTICS = 1_000_000_000
-"""So many statistics are drawn where no number of sign patterns is named: a few seconds' work."""
+"""The number of statistics to draw if no number of sign patterns is named: it takes a few seconds."""
 _MOST_SIGN_PATTERNS, _FEWEST = 50_000, 1_000
-"""How many sign patterns there are for few runs, and the fewest for many."""
+"""The number of sign patterns for few runs, and the smallest number for many runs."""
 
 
 def resamples_of(n_runs: int) -> int:
-    """Choose how many sign patterns every pair of runs is tested with.
+    """Choose the number of sign patterns for the test of all pairs of runs.
 
-    There are as many for all pairs of up to 200 runs, and fewer for more runs: pairs grow as their square.
+    It is 50,000 for up to 200 runs, and falls for more runs, because pairs grow as the square of the runs.
 
     Examples
     --------
@@ -301,19 +302,18 @@ def leaderboard(
     clusters : str, mapping or callable, optional
         As in `compare`.
     resamples : int, optional
-        Of the randomization test. If left out 50,000, or fewer of more than 200 runs: all pairs of 1,000 runs
-        are tested with 2,002, which a note says.
+        The number of sign patterns of the randomization test. If left out 50,000, or fewer for more than
+        200 runs: 2,002 for 1,000 runs. A note says so.
     seed : int
     level : float
-        The probability with which the ranks of all runs hold: a difference is significant where p is below
-        1 - level.
+        The probability that the ranks of all runs hold. A difference is significant if p is below 1 - level.
 
     Returns
     -------
     Leaderboard
-        Every pair of runs is compared by the randomization test over whole clusters, adjusted by step-down
-        max-T for all pairs at once (`randomize`), as the first is known from the same values only. A
-        run is below the first where p < 1 - level.
+        The randomization test over whole clusters compares every pair of runs, with step-down max-T for all
+        pairs at once (`randomize`), because the same values decide which run is first. A run is below the
+        first if p < 1 - level.
 
     Raises
     ------
@@ -342,10 +342,10 @@ def leaderboard(
     named = runs_by_name(runs)
     options = TestOptions((_TEST,), MAX_T, resamples or resamples_of(len(named)), seed, level)
     origin = Origin.of(qrels, named)
-    found = _best_first(named, asked, evaluator)
+    evaluations = _best_first(named, asked, evaluator)
     unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
     notes = [*evaluator.notes(), *notes]
-    paired, untested, tested = _paired(found, unit, cluster, notes), None, None
+    paired, untested, tested = _paired(evaluations, unit, cluster, notes), None, None
     if paired.pairs:
         sums, columns = paired.sums(paired.n_clusters), paired.pair_columns()
         tested = randomize(sums, columns, options.resamples, seed, level)
@@ -353,38 +353,38 @@ def leaderboard(
         untested = replace(untested, origin=origin, dataset=dataset_of(loaded), runs=named)
         if resamples is None:
             notes = [*notes, *_note_of_fewer(paired, options.resamples)]
-    entries = _entries(found, tested, alpha)
+    entries = _entries(evaluations, tested, alpha)
     finding = _finding(entries, min_attainable_p(paired.n_clusters, options.resamples), alpha)
-    return Leaderboard(entries, finding, _about(untested), found, untested, origin, notes)
+    return Leaderboard(entries, finding, _about(untested), evaluations, untested, origin, notes)
 
 
 def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
-    """Say that there are fewer sign patterns than for few runs, and how to have more."""
+    """Note that there are fewer sign patterns than for few runs, and how to use more."""
     if resamples == _MOST_SIGN_PATTERNS or n_patterns(paired.n_clusters, resamples):
         return []
     return [
-        f"p: of {pluralize(len(paired.pairs), 'pair')} of runs each is tested with {resamples:,} random sign "
+        f"p: each of {pluralize(len(paired.pairs), 'pair')} of runs is tested with {resamples:,} random sign "
         f"patterns; for more, which take longer, add --resamples {_MOST_SIGN_PATTERNS}, or "
         f"resamples={_MOST_SIGN_PATTERNS} in Python"
     ]
 
 
 def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:
-    """Evaluate the runs, and order them."""
-    found: dict[str, Evaluation] = {}
+    """Evaluate the runs, and order them by the first measure."""
+    by_run: dict[str, Evaluation] = {}
     notes: dict[str, list[str]] = {}
     for name in runs:
         with errors_name_run(name):
             evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
-        found |= evaluations
+        by_run |= evaluations
         notes |= noted
-    ordered = sorted(found.items(), key=lambda item: -round(float(item[1].values[0].mean()), 12))
+    ordered = sorted(by_run.items(), key=lambda item: -round(float(item[1].values[0].mean()), 12))
     return Evaluations(asked, dict(ordered), notes=notes)
 
 
-def _entries(found: Evaluations, tested: Randomized | None, alpha: float) -> list[LeaderboardEntry]:
-    """Return the runs with their places; those tested first are the pairs with the first run."""
-    means = [each.aggregated[found.measures[0]] for each in found.evaluations.values()]
+def _entries(result: Evaluations, tested: Randomized | None, alpha: float) -> list[LeaderboardEntry]:
+    """Make the entries with ranks and p-values; the first pairs of the test are those with the first run."""
+    means = [each.aggregated[result.measures[0]] for each in result.evaluations.values()]
     adjusted = tested.adjusted[: len(means) - 1].tolist() if tested else []
     below = [p < alpha for p in adjusted]
     return [
@@ -392,7 +392,7 @@ def _entries(found: Evaluations, tested: Randomized | None, alpha: float) -> lis
             competition_rank(own, means), content["run"], p, *ranks, content["metrics"], is_below
         )
         for content, own, p, ranks, is_below in zip(
-            objects(found),
+            objects(result),
             means,
             [None, *adjusted],
             rank_ranges(len(means), _better(len(means), tested, alpha)),
@@ -403,7 +403,7 @@ def _entries(found: Evaluations, tested: Randomized | None, alpha: float) -> lis
 
 
 def _better(n_runs: int, tested: Randomized | None, alpha: float) -> NDArray[np.int64]:
-    """Return the pairs of a run and one that it is significantly better than, by their numbers."""
+    """List the pairs of run numbers in which the first run is significantly better than the second."""
     pairs = np.stack(np.triu_indices(n_runs, 1), axis=1)  # earlier, later
     if tested is None:
         return pairs[:0]
@@ -413,11 +413,11 @@ def _better(n_runs: int, tested: Randomized | None, alpha: float) -> NDArray[np.
     return np.where(is_later_better[:, None], pairs[:, ::-1], pairs)
 
 
-def _paired(found: Evaluations, unit: str, cluster: NDArray[np.int64], notes: list[str]) -> PairedRuns:
-    """Return every pair of runs, the better one as the baseline, on the measure that orders them."""
-    runs = found.evaluations
+def _paired(result: Evaluations, unit: str, cluster: NDArray[np.int64], notes: list[str]) -> PairedRuns:
+    """Pair all runs on the measure that orders them, with the better one as the baseline."""
+    runs = result.evaluations
     return PairedRuns(
-        found.measures[:1],
+        result.measures[:1],
         next(iter(runs.values())).rankings.judgments.query_ids,
         {name: each.values[:1] for name, each in runs.items()},
         [(later, earlier) for earlier, later in combinations(runs, 2)],
@@ -429,12 +429,12 @@ def _paired(found: Evaluations, unit: str, cluster: NDArray[np.int64], notes: li
 
 
 def _about(untested: Comparison | None) -> str:
-    """Say how p-values are computed; nothing of one run."""
+    """Describe how p-values are computed; empty for one run."""
     if untested is None:
         return ""
     paired, options = untested.paired, untested.options
     patterns = sign_patterns(paired.n_clusters, paired.unit, options.resamples)
-    named = f" ({paired.clusters})" * (paired.clusters not in ("", "clusters"))  # others have no name
+    named = f" ({paired.clusters})" * (paired.clusters not in ("", "clusters"))  # these have no name
     seed = "" if n_patterns(paired.n_clusters, options.resamples) else f", seed {options.seed}"
     return (
         "of the difference from the first run, by the randomization test with max-T over all pairs of runs; "
@@ -442,11 +442,11 @@ def _about(untested: Comparison | None) -> str:
     )
 
 
-def _finding(entries: Sequence[LeaderboardEntry], least: float, alpha: float) -> str:
-    """Say which runs are significantly below the first; `least` is the smallest p-value there can be."""
+def _finding(entries: Sequence[LeaderboardEntry], min_p: float, alpha: float) -> str:
+    """Name the runs that are significantly below the first; `min_p` is the smallest possible p-value."""
     below = [entry.run for entry in entries if entry.is_below]
     if len(entries) == 1:
-        return "one run has nothing to be compared with"
-    if least >= alpha:
-        return f"no difference can be significant here: the smallest possible p is {least:.4f}"
+        return "there is only one run, so nothing to compare"
+    if min_p >= alpha:
+        return f"no difference can be significant here: the smallest possible p is {min_p:.4f}"
     return f"significantly below {entries[0].run} (p < {alpha:g}): {', '.join(below) or 'no run'}"

@@ -1,4 +1,4 @@
-"""What gates judge: the values of a run and of its baseline, and what they show of other queries."""
+"""Compute what gates check: the values of a run and its baseline, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from permed_measures.intervals import (
 )
 from permed_measures.provenance import ORDERS, Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
-from permed_measures.records.verify import unlike
+from permed_measures.records.verify import mismatches
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.tolerances import SUM_NOISE
 
 
 class Values(NamedTuple):
-    """The values of a run for each query by measure, what is to be known about it, and the file named."""
+    """The values of a run for each query, by measure, with notes on the run and its file."""
 
     name: str
     values: dict[Measure, Floats]
@@ -55,46 +55,46 @@ class Values(NamedTuple):
     file: Path | None = None
 
     def total(self, measure: Measure) -> float:
-        """Return the mean, of counts the sum, as `evaluate` prints it."""
+        """Compute the mean, for counts the sum, as `evaluate` prints it."""
         return aggregated([measure], self.values[measure][None])[measure]
 
     def scaled(self, measures: Iterable[Measure]) -> Floats:
-        """Return values whose means are the totals; shape (n_queries, n_measures)."""
-        found = [self.values[each] * (len(self.values[each]) if is_count(each) else 1) for each in measures]
-        return np.stack(found, axis=1)
+        """Scale the values so that their means are the totals; shape (n_queries, n_measures)."""
+        scaled = [self.values[each] * (len(self.values[each]) if is_count(each) else 1) for each in measures]
+        return np.stack(scaled, axis=1)
 
 
 def is_count(measure: Measure) -> bool:
-    """Return whether a measure is added up over the queries."""
+    """Check whether a measure is summed over the queries."""
     return isinstance(measure.aggregator(), SumAgg)
 
 
 def evaluated_run(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> Values:
-    """Evaluate a run."""
+    """Evaluate a run, and collect its values, notes and file."""
     name, judgments = run_name(file_of(run) or run), evaluator.judgments
     check_choice("order", how["order"], ORDERS)
     reading = {"order": how["order"], "rewriting": how["query_ids"], "qrels": judgments}
-    evaluations, notes = evaluate_all(evaluator, {name: run}, **reading)
-    found = Evaluations(list(evaluator.measures), evaluations, notes=notes)
-    rows = dict(zip(evaluator.measures, evaluations[name].values, strict=True))
+    by_run, notes = evaluate_all(evaluator, {name: run}, **reading)
+    evaluations = Evaluations(list(evaluator.measures), by_run, notes=notes)
+    values = dict(zip(evaluator.measures, by_run[name].values, strict=True))
     files = Origin.of("", {} if isinstance(run, Mapping) else runs_by_name(run)).runs
-    return Values(name, rows, found.notes_on(name), next(iter(files.values()), None))
+    return Values(name, values, evaluations.notes_on(name), next(iter(files.values()), None))
 
 
 def baseline_of(
-    given: Any, run: str, evaluator: PermedEvaluator, measures: list[Measure], how: Mapping[str, Any]
+    baseline: Any, run: str, evaluator: PermedEvaluator, measures: list[Measure], how: Mapping[str, Any]
 ) -> Values:
-    """Return the values of a baseline: of a run, or those that a record has of one."""
-    name, of_name = "", given
-    if isinstance(given, Mapping) and not isinstance(given, Record) and len(given) == 1:
-        [(name, of_name)] = given.items()
-    if not is_record(of_name):
-        return evaluated_run(given, evaluator, how)
-    record = as_record(of_name)
+    """Load the values of a baseline: evaluate a run, or read them from a record."""
+    name, source = "", baseline
+    if isinstance(baseline, Mapping) and not isinstance(baseline, Record) and len(baseline) == 1:
+        [(name, source)] = baseline.items()
+    if not is_record(source):
+        return evaluated_run(baseline, evaluator, how)
+    record = as_record(source)
     where = record.source or "the record"
-    if wrong := list(_unfit(record, evaluator, measures, how)):
+    if wrong := list(_incompatibilities(record, evaluator, measures, how)):
         hint = "Make it again: evaluate QRELS RUN --record FILE"
-        raise InputError(f"this is no baseline here: {'; '.join(wrong)}", where=where, hint=hint)
+        raise InputError(f"this cannot be the baseline: {'; '.join(wrong)}", where=where, hint=hint)
     runs, asked = record["runs"], name or run
     if len(runs) == 1 and not name:
         [asked] = runs
@@ -106,17 +106,17 @@ def baseline_of(
     return Values(asked, values, file=Path(record.source) if record.source else None)
 
 
-def _unfit(
+def _incompatibilities(
     record: Record, evaluator: PermedEvaluator, measures: Iterable[Measure], how: Mapping[str, Any]
 ) -> Iterable[str]:
-    """Yield why the values of a record cannot be compared with those of a run."""
+    """Yield the reasons why the values of a record cannot be compared with those of a run."""
     judgments = evaluator.judgments
-    yield from map(str, unlike(record, hash_of(judgments), judgments.query_ids))
+    yield from map(str, mismatches(record, hash_of(judgments), judgments.query_ids))
     if record.version != __version__:
         yield f"versions: made by version {record.version}, this is {__version__}"
     for name, value in record["options"].items():
         if value != how[name]:
-            yield f"options: {name} was {value or 'left out'}, and is {how[name] or 'left out'}"
+            yield f"options: {name} was {value or 'left out'}, now it is {how[name] or 'left out'}"
     known = record.measures
     if lacking := [str(each) for each in measures if each not in known]:
         has = (text if name == text else f"{name} ({text})" for name, text in record["measures"].items())
@@ -126,21 +126,21 @@ def _unfit(
 # --- intervals, and how many queries would decide ---------------------------------------------------------
 
 GATE_LEVEL, GATE_RESAMPLES, GATE_SEED = 0.95, 50_000, 0
-"""Of the intervals: those of `compare` by default."""
+"""The level, resamples and seed of the intervals: the defaults of `compare`."""
 
 
 class Evidence(NamedTuple):
-    """What the mean of a measure, or its change, may be on other queries.
+    """The confidence interval of a mean or of a change, and the number of queries that would decide.
 
     Attributes
     ----------
     interval : (float, float) or None
-        A confidence interval; where all units have the same value, and are enough, that value.
+        A confidence interval; if at least `ENOUGH` units all have the same value, this value twice.
     reason : str
-        Why there is none.
+        Why there is no interval.
     needed : int or None
-        About how many queries decide whether it is below a limit, if mean and variance stay as they are;
-        None if it is at the limit.
+        The approximate number of queries that decide whether the value is below the limit, for the same mean
+        and variance; None if it equals the limit.
     """
 
     interval: tuple[float, float] | None
@@ -148,10 +148,10 @@ class Evidence(NamedTuple):
     needed: int | None
 
 
-def of_means(
+def mean_evidence(
     measures: Sequence[Measure], values: Floats, cluster: Ints, limits: Sequence[float]
 ) -> list[Evidence]:
-    """Return the evidence on means, each by itself.
+    """Compute the evidence on means, each by itself.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def of_means(
     values : ndarray of float64, shape (n_queries, n_measures)
     cluster : ndarray of int64, shape (n_queries,)
     limits : sequence of float
-        Of the mean of each measure.
+        The limit on the mean of each measure.
     """
     estimates = measure_intervals(measures, values, cluster, GATE_LEVEL)
     n_units, _ = units_of(values, cluster)
@@ -167,97 +167,101 @@ def of_means(
     return _evidence(estimates, values, cluster, limits, reach)
 
 
-def of_changes(
+def change_evidence(
     measures: Sequence[Measure],
     differences: Floats,
     cluster: Ints,
     limits: Sequence[float],
     resamples: int = GATE_RESAMPLES,
 ) -> list[Evidence]:
-    """Return the evidence on changes, by the intervals of `compare`: simultaneous for all of them.
+    """Compute the evidence on changes, by the intervals of `compare`: simultaneous for all changes.
 
-    Parameters are those of `of_means`, with the differences from the baseline as values. Where fewer than
-    `ENOUGH` units differ, their variance says little of how many others would: the interval is then at least
-    as wide as Clopper and Pearson's of the share that differ allows, each by as much as it can.
+    The parameters are those of `mean_evidence`, with the differences from the baseline as values. If fewer
+    than `ENOUGH` units differ, their variance says little about other units. Then the interval is at least as
+    wide as Clopper and Pearson's interval of the share that differs, with the largest possible difference.
     """
     differences = zero_rounding_noise(differences)
-    n, number = differences.shape
+    n, n_measures = differences.shape
     sums = sums_of(np.concatenate([differences, np.zeros((n, 1))], axis=1), cluster)
-    pairs = np.stack([np.arange(number), np.full(number, number)], axis=1)  # each less nothing
+    pairs = np.stack([np.arange(n_measures), np.full(n_measures, n_measures)], axis=1)  # each minus 0
     critical = randomize(sums, pairs, resamples, GATE_SEED, GATE_LEVEL).critical
     reach, within = critical_t(critical, len(sums)), [difference_range(each) for each in measures]
     estimates = mean_intervals(differences, cluster, GATE_LEVEL, within, reach)
     widened = [
-        _widened(*each, number) for each in zip(estimates, differences.T, sums.T, within, strict=False)
+        _widen_for_few_changes(*each, n_measures)
+        for each in zip(estimates, differences.T, sums.T, within, strict=False)
     ]
     return _evidence(widened, differences, cluster, limits, reach)
 
 
-def _widened(estimate: Estimate, differences: Floats, sums: Floats, within: LowHigh, number: int) -> Estimate:
-    """Return the interval of a change that rests on few units, as wide as these allow; any other as it is."""
+def _widen_for_few_changes(
+    estimate: Estimate, differences: Floats, sums: Floats, within: LowHigh, n_measures: int
+) -> Estimate:
+    """Widen the interval of a change if few units differ; return any other interval unchanged."""
     differ = (np.abs(sums) > SUM_NOISE).astype(float)
     if estimate.value is None or differ.sum() >= ENOUGH:
         return estimate
-    level = 1 - (1 - GATE_LEVEL) / number
+    level = 1 - (1 - GATE_LEVEL) / n_measures
     _, share = proportion_interval(differ, np.arange(len(differ)), level)
-    most = share * (within[1] if np.isfinite(within[1]) else float(np.abs(differences).max()))
+    largest = share * (within[1] if np.isfinite(within[1]) else float(np.abs(differences).max()))
     low, high = estimate.value
-    return Estimate((min(low, -most), max(high, most)))
+    return Estimate((min(low, -largest), max(high, largest)))
 
 
 def _evidence(
     estimates: list[Estimate], values: Floats, cluster: Ints, limits: Sequence[float], reach: float
 ) -> list[Evidence]:
+    """Collect the interval of each measure, and the number of queries that would decide."""
     n_units, unit = units_of(values, cluster)
     means, errors = mean_and_error(values, cluster)
-    found = []
+    evidence = []
     for estimate, mean, error, limit in zip(estimates, means.tolist(), errors.tolist(), limits, strict=True):
         interval = estimate.value or ((mean, mean) if not error and n_units >= ENOUGH else None)
         reason = estimate.reason if error else f"too little is known of {pluralize(n_units, unit)}"
         units = _units_that_decide(error, n_units, abs(mean - limit), reach)
         queries = None if units is None else math.ceil(units * len(values) / n_units)
-        found.append(Evidence(interval, "" if interval else reason, queries))
-    return found
+        evidence.append(Evidence(interval, "" if interval else reason, queries))
+    return evidence
 
 
 ENOUGH = next(n for n in count() if min_attainable_p(n, GATE_RESAMPLES) < 1 - GATE_LEVEL)
-"""Of so many units the same change of all is no chance: of 2^n patterns of signs two are as extreme."""
+"""The smallest number of units for which an equal change of all is significant: 2 of 2^n sign patterns."""
 
 
 def _units_that_decide(error: float, n_units: int, distance: float, reach: float) -> int | None:
-    """Return how many units find with a power of 0.8 that a mean so far from a limit is not beyond it."""
+    """Compute how many units decide, with a power of 0.8, on which side of a limit a mean lies."""
     from scipy.special import stdtr
 
-    if not error:  # all are the same: enough of them decide
+    if not error:  # all units have the same value
         return ENOUGH
     if distance <= SUM_NOISE:
         return None
     of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else GATE_LEVEL
-    level = min(max(of_all, GATE_LEVEL), 1 - 1e-9)  # that of the simultaneous interval
+    level = min(max(of_all, GATE_LEVEL), 1 - 1e-9)  # the level of the simultaneous interval
     units = sample_size(error, n_units, distance, level)
     return None if units is None else max(units, ENOUGH)
 
 
 def is_resampled(cluster: Ints) -> bool:
-    """Return whether not all sign patterns are tried."""
+    """Check whether sign patterns are drawn at random, because there are too many to use all."""
     return n_patterns(int(cluster.max()) + 1, GATE_RESAMPLES) is None
 
 
 def method(cluster: Ints, clusters: str, has_means: bool, has_changes: bool) -> list[str]:
-    """Say how the intervals are computed."""
+    """Describe how the intervals are computed."""
     n_units, unit = int(cluster.max()) + 1, "cluster" if clusters else "query"
     by, share = "Student's t", "Clopper-Pearson"
     if clusters:
         by, share = f"cluster-robust {by}", "Korn-Graubard"
     percent, where = f"{100 * GATE_LEVEL:g}% CI", f" by {clusters}" if clusters else ""
-    said = []
+    lines = []
     if has_means:
         units = f"{pluralize(n_units, unit)}{where}"
-        said.append(f"{percent} of a mean: {by}, of values that are 0 or 1 {share}; {units}")
+        lines.append(f"{percent} of a mean: {by}, of values that are 0 or 1 {share}; {units}")
     if has_changes:
         patterns = f"{sign_patterns(n_units, unit, GATE_RESAMPLES)}{where}"
         drawn = f", seed {GATE_SEED}" if is_resampled(cluster) else ""
-        said.append(
+        lines.append(
             f"{percent} of a change (below 0: a drop), for all changes at once: max-T, {patterns}{drawn}"
         )
-    return [*said, "What is shown has its whole interval on one side of the limit"]
+    return [*lines, "Passed or failed: the whole interval is on one side of the limit"]

@@ -1,4 +1,4 @@
-"""ir_metadata of a run, as far as a record knows it: comment lines at the head of the run, or a YAML file."""
+"""Fill ir_metadata of a run from a record: as comment lines at the head of the run, or as a YAML file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Metadata = dict[str, Any]
 
 
 def ir_metadata(record: Record, tag: str) -> Metadata:
-    """Return what a record can fill of the metadata of a run: its evaluation, and the test collection.
+    """Fill the part of a run's metadata that a record knows: the evaluation and the test collection.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ def ir_metadata(record: Record, tag: str) -> Metadata:
     Returns
     -------
     dict
-        ``research goal``, ``evaluation``: ``reported measures``, by the names of trec_eval where it has the
-        measure, and ``software``, what computed them. ``data``, ``test collection``: ``name``, ``qrels`` (the
-        name of the file, and its SHA-256), ``ir_datasets``. Who made the run, by which method and on which
-        platform a record does not say, and so these parts are not here.
+        ``research goal``, ``evaluation``: ``reported measures``, by the names of trec_eval if it has the
+        measure, and ``software``, the packages that computed them. ``data``, ``test collection``: ``name``,
+        ``qrels`` (the name of the file, and its SHA-256), ``ir_datasets``. The record does not know the
+        author, method and platform of the run, so these parts are missing.
 
     Examples
     --------
@@ -83,11 +83,11 @@ _TREC_NAMES = {
     "SetF": "set_F -",
     "SetAP": "set_map -",
 }
-"""What trec_eval calls measures, without and with a cutoff; - where it has none."""
+"""The names of measures in trec_eval, without and with a cutoff; - if it has no such measure."""
 
 
 def trec_name(measure: Measure) -> str:
-    """Return what trec_eval calls a measure, or its own name where trec_eval does not have it in this form.
+    """Translate a measure to its name in trec_eval; keep its own name if trec_eval lacks this form.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def trec_name(measure: Measure) -> str:
 # --- the head of a run ---------------------------------------------------------------------------------
 
 
-def fields_of_evaluation(comments: Sequence[str], found: Mapping[str, Any], where: str = "") -> Metadata:
-    """Return the metadata at the head of a run, with what it does not say from `found`.
+def complete_metadata(comments: Sequence[str], from_record: Mapping[str, Any], where: str = "") -> Metadata:
+    """Read the metadata at the head of a run, and add missing parts from a record's metadata.
 
     Raises
     ------
@@ -113,42 +113,42 @@ def fields_of_evaluation(comments: Sequence[str], found: Mapping[str, Any], wher
         If the head has metadata that cannot be read.
     """
     own, _ = _divided(comments, where)
-    return _filled(own, found)
+    return _filled(own, from_record)
 
 
 def head_of(comments: Sequence[str], metadata: Mapping[str, Any]) -> list[str]:
-    """Return the comment lines of metadata, then those at the head of a run that are not metadata."""
+    """Write metadata as comment lines, and append the other comment lines at the head of a run."""
     _, others = _divided(comments, "")
     return [START, *(f"# {line}" for line in as_yaml(metadata).splitlines()), END, *others]
 
 
 def as_yaml(metadata: Mapping[str, Any]) -> str:
     """Write metadata as YAML."""
-    import yaml  # which ir_datasets brings
+    import yaml  # a dependency of ir_datasets
 
     text: str = yaml.safe_dump(dict(metadata), sort_keys=False, allow_unicode=True, width=float("inf"))
     return text
 
 
 def check_no_loss(path: Path, metadata: Mapping[str, Any]) -> None:
-    """Raise InputError where a file that is there says what these metadata do not."""
+    """Raise InputError if an existing file has fields that these metadata lack."""
     import yaml
 
     if not path.is_file():
         return
     try:
-        there = yaml.safe_load(path.read_text(encoding="utf-8"))
+        existing = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):
-        there = None
-    names = there.keys() if isinstance(there, dict) else {"what it has"}
+        existing = None
+    names = existing.keys() if isinstance(existing, dict) else {"its content"}
     lost = [str(name) for name in names if name not in metadata]
     if lost:
-        problem = f"the file would lose what a record does not know: {join_names(lost, 5)}"
+        problem = f"the file would lose fields that a record does not have: {join_names(lost, 5)}"
         raise InputError(problem, where=str(path), hint="Name another file for OUT, and copy from that")
 
 
 def _divided(comments: Sequence[str], where: str) -> tuple[Metadata, list[str]]:
-    """Return the metadata among comment lines, and the other lines."""
+    """Split comment lines into the metadata, parsed, and the other lines."""
     if START not in comments:
         return {}, list(comments)
     first = comments.index(START)
@@ -169,13 +169,13 @@ def _divided(comments: Sequence[str], where: str) -> tuple[Metadata, list[str]]:
     return own or {}, [*comments[:first], *comments[last + 1 :]]
 
 
-def _filled(own: Mapping[str, Any], found: Mapping[str, Any]) -> Metadata:
-    """Return what is there, and from `found` what is not; an underscore in a name is a blank."""
+def _filled(own: Mapping[str, Any], additions: Mapping[str, Any]) -> Metadata:
+    """Add missing or empty fields to metadata; an underscore in a name equals a blank."""
     filled, names = dict(own), {str(name).replace("_", " "): name for name in own}
-    for name, value in found.items():
-        there = names.get(name.replace("_", " "), name)
-        if isinstance(value, Mapping) and isinstance(filled.get(there), Mapping):
-            filled[there] = _filled(filled[there], value)
-        elif filled.get(there) in (None, ""):
-            filled[there] = value
+    for name, value in additions.items():
+        own_name = names.get(name.replace("_", " "), name)
+        if isinstance(value, Mapping) and isinstance(filled.get(own_name), Mapping):
+            filled[own_name] = _filled(filled[own_name], value)
+        elif filled.get(own_name) in (None, ""):
+            filled[own_name] = value
     return filled

@@ -1,4 +1,4 @@
-"""Records: the values of all queries, and what they depend on, in one JSON file; its fields, checked."""
+"""Write and read records: JSON files with the values of all queries and everything they depend on."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.run_notes import check_nonempty
 
 FORM = "permed-measures record 4"
-"""How a record begins; the number changes when other versions could not read it."""
+"""The format of a record; the number changes when other versions cannot read it."""
 
 _UNSEALED = ("created", "sha256")
-"""The fields that the hash of a record is not of."""
+"""The fields that the hash of a record leaves out."""
 
 
 class Record(dict[str, Any]):
-    """The content of a record, as JSON has it.
+    """The content of a record, as in its JSON.
 
-    ``sha256`` is the hash of all other fields but ``created``: whatever is edited afterwards is noticed.
-    `source` is the file that it was read from; its paths begin in the folder of that.
+    ``sha256`` is the hash of all other fields except ``created``, so that later edits are noticed. `source`
+    is the file of the record; paths in the record begin in its folder.
     """
 
     source = ""
 
     @property
     def seal(self) -> str:
-        """The SHA-256 of the content, which ``sha256`` was when the record was made."""
+        """The SHA-256 of the content; it equals ``sha256`` unless the record was edited."""
         content = {name: value for name, value in self.items() if name not in _UNSEALED}
         return _hash(json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False))
 
@@ -65,24 +65,24 @@ class Record(dict[str, Any]):
         return str(self["versions"]["permed-measures"])
 
     def to_json(self) -> str:
-        """Write it as JSON: the same inputs give the same text, but for ``created``."""
+        """Write the record as JSON. The same inputs give the same text, except for ``created``."""
         return as_json(self, indent=1, allow_nan=False) + "\n"
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all; the paths in it begin in the folder of that file."""
-        moved = self._moved(Path(path).parent)
-        write_whole(Path(path), moved.to_json().encode(errors="backslashreplace"))
+        """Write the record to a file, whole or not at all; its paths then begin in the file's folder."""
+        relocated = self._relocated(Path(path).parent)
+        write_whole(Path(path), relocated.to_json().encode(errors="backslashreplace"))
 
-    def _moved(self, folder: Path) -> Record:
-        """Return the record with paths that begin in a folder; what was edited is still seen to be."""
-        moved, is_intact = copy.deepcopy(self), self["sha256"] == self.seal
+    def _relocated(self, folder: Path) -> Record:
+        """Copy the record with paths that begin in a folder; an edited record keeps its wrong hash."""
+        relocated, is_intact = copy.deepcopy(self), self["sha256"] == self.seal
         begin, end = (os.path.realpath(each) for each in (Path(self.source).parent, folder))
-        for each in (moved["qrels"], *moved["runs"].values()):
-            if each["path"] and each["path"] != "-":
-                each["path"] = _relative(Path(begin, each["path"]), end)
+        for file in (relocated["qrels"], *relocated["runs"].values()):
+            if file["path"] and file["path"] != "-":
+                file["path"] = _relative(Path(begin, file["path"]), end)
         if is_intact:
-            moved["sha256"] = moved.seal
-        return moved
+            relocated["sha256"] = relocated.seal
+        return relocated
 
     def __repr__(self) -> str:
         """Name the runs and the measures."""
@@ -92,7 +92,7 @@ class Record(dict[str, Any]):
 
 
 def _relative(path: Path, folder: str) -> str:
-    """Return a path from a folder; that of the packaged sample, or on another drive, as it is."""
+    """Make a path relative to a folder; keep a path in the packaged sample or on another drive."""
     try:
         return str(path) if path.is_relative_to(SAMPLE_FOLDER) else os.path.relpath(path, folder)
     except ValueError:
@@ -108,12 +108,12 @@ def record(
     query_ids: str | None = None,
     created: bool = True,
 ) -> Record:
-    """Evaluate runs, and keep the values of all queries, and what they depend on.
+    """Evaluate runs, and record the values of all queries and everything they depend on.
 
     Parameters
     ----------
     qrels : QrelsLike
-        The path of a file or the id of a data set, so that `verify` finds it again; any other form too.
+        Best the path of a file or the id of a data set, so that `verify` finds it again.
     runs : mapping of str to RunLike, or path
         Runs by name; one path is named like the file.
     measures : MeasuresLike
@@ -123,7 +123,7 @@ def record(
     query_ids : str, optional
         As in `match_query_ids`.
     created : bool
-        Whether to say when it was made. Without it, the same inputs give the same bytes.
+        Whether to record the time. Without it, the same inputs give the same bytes.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def record(
     Raises
     ------
     MeasureError, InputError
-        As for an evaluation; if the qrels have no query, or there is no measure.
+        As for an evaluation; also if the qrels have no query, or there is no measure.
 
     Examples
     --------
@@ -154,20 +154,20 @@ def recorded(
     query_ids: str | None,
     created: bool,
 ) -> Record:
-    """Return the record of runs that have names; see `record`."""
+    """Evaluate named runs, and make their record; see `record`."""
     loaded = read(qrels, "relevance")
     evaluator = PermedEvaluator(measures_of(measures), loaded)
     check_choice("order", order, ORDERS)
     evaluations, _ = evaluate_all(evaluator, runs, order=order, rewriting=query_ids, qrels=loaded)
-    found = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
-    return make_record(found, order, query_ids, created)
+    result = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
+    return make_record(result, order, query_ids, created)
 
 
-def make_record(found: Evaluations, order: str, query_ids: str | None, created: bool = True) -> Record:
-    """Return the record of an evaluation; see `record`."""
-    origin = found.origin or Origin()
-    judgments = next(iter(found.evaluations.values())).rankings.judgments
-    check_nonempty(judgments, found.measures, "record")
+def make_record(result: Evaluations, order: str, query_ids: str | None, created: bool = True) -> Record:
+    """Make the record of an evaluation; see `record`."""
+    origin = result.origin or Origin()
+    judgments = next(iter(result.evaluations.values())).rankings.judgments
+    check_nonempty(judgments, result.measures, "record")
     is_file = origin.qrels == "-" or os.path.lexists(origin.qrels)
     about = provenance([], Origin(qrels=origin.qrels, runs=origin.runs))
     inputs = about.get("inputs", ())
@@ -181,14 +181,14 @@ def make_record(found: Evaluations, order: str, query_ids: str | None, created: 
         qrels={
             "path": origin.qrels if is_file else None,
             "dataset": None if is_file else origin.qrels or None,
-            "sha256": qrels.get("sha256") if is_file else None,  # of the file
+            "sha256": qrels.get("sha256") if is_file else None,
             "judgments": hash_of(judgments),
         },
-        measures={name_of(measure): str(measure) for measure in found.measures},
+        measures={name_of(measure): str(measure) for measure in result.measures},
         query_ids=list(judgments.query_ids),
         runs={
-            name: _of_run(evaluation, found.measures, files.get(name, {}))
-            for name, evaluation in found.evaluations.items()
+            name: _run_fields(evaluation, result.measures, files.get(name, {}))
+            for name, evaluation in result.evaluations.items()
         },
     )
     made["sha256"] = made.seal
@@ -200,14 +200,14 @@ def _hash(text: str) -> str:
 
 
 def hash_of(judgments: Judgments) -> str:
-    """Return the SHA-256 of query, document and grade of all judgments, whatever file they are from."""
+    """Hash the query, document and grade of all judgments, independent of their file and order."""
     queries = (judgments.query_ids[number] for number in judgments.query.tolist())
     rows = sorted(zip(queries, judgments.documents, judgments.grade.tolist(), strict=True))
     return _hash(json.dumps(rows))
 
 
-def _of_run(evaluation: Evaluation, measures: list[Measure], file: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a record has of a run."""
+def _run_fields(evaluation: Evaluation, measures: list[Measure], file: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect the fields of a run for a record."""
     rows, means = (
         dict(zip(evaluation.measures, evaluation.values.tolist(), strict=True)),
         evaluation.aggregated,
@@ -225,16 +225,16 @@ def _of_run(evaluation: Evaluation, measures: list[Measure], file: Mapping[str, 
 _MOST_BYTES = 1 << 28
 
 
-def is_record(given: object) -> bool:
-    """Return whether this is a record, or a file that says it is one."""
-    if isinstance(given, Mapping):
-        return isinstance(given.get("record"), str)
-    if not isinstance(given, (str, os.PathLike)) or not Path(given).is_file():
+def is_record(source: object) -> bool:
+    """Check whether an object is a record, or the path of a file with the field `record`."""
+    if isinstance(source, Mapping):
+        return isinstance(source.get("record"), str)
+    if not isinstance(source, (str, os.PathLike)) or not Path(source).is_file():
         return False
-    with Path(given).open("rb") as file:
+    with Path(source).open("rb") as file:
         first = next(filter(bytes.strip, file), b"")
         first += file.read(4)
-        encoding = json.detect_encoding(first)  # as in read_record: there may be a mark, or UTF-16
+        encoding = json.detect_encoding(first)  # a byte-order mark or UTF-16, as `read_record` accepts
         begins = first.decode(encoding, "ignore").lstrip().startswith("{")
         if not begins or os.fstat(file.fileno()).st_size > _MOST_BYTES:
             return False
@@ -242,40 +242,41 @@ def is_record(given: object) -> bool:
         return re.search(r'"record"\s*:\s*"permed-measures', text) is not None
 
 
-def as_record(given: object) -> Record:
-    """Return the record of a file, or of what its JSON holds."""
-    if isinstance(given, (str, os.PathLike)):
-        return read_record(given)
-    if isinstance(given, Mapping):
-        return _checked(given, getattr(given, "source", ""))
+def as_record(source: object) -> Record:
+    """Read and check a record, from a file or from the content of its JSON."""
+    if isinstance(source, (str, os.PathLike)):
+        return read_record(source)
+    if isinstance(source, Mapping):
+        return _checked(source, getattr(source, "source", ""))
     hint = "Name its file, or make one: record(qrels, runs, measures)"
-    raise InputError(f"this is no record (found {type(given).__name__} {short_repr(given)})", hint=hint)
+    problem = f"this is not a record (found {type(source).__name__} {short_repr(source)})"
+    raise InputError(problem, hint=hint)
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
-    """Read a record.
+    """Read a record from a file, and check its fields.
 
     Raises
     ------
     InputError
-        If the file is no record: the message names the first field that is wrong.
+        If the file is not a record; the message names the first wrong field.
     OSError
-        If it cannot be opened.
+        If the file cannot be opened.
     """
     where = str(path)
     if Path(path).exists() and not Path(path).is_file():
-        raise InputError("this is no record: it is no regular file", where=where)
+        raise InputError("this is not a record: it is not a regular file", where=where)
     if (size := Path(path).stat().st_size) > _MOST_BYTES:
         raise InputError(f"records have at most {_MOST_BYTES:,} bytes (found {size:,})", where=where)
     try:
-        content = json.loads(Path(path).read_bytes(), parse_int=float)  # no field is a whole number
+        content = json.loads(Path(path).read_bytes(), parse_int=float)  # every number field is a float
     except (ValueError, RecursionError) as error:
-        raise InputError(f"this is no record: it is no JSON ({error})", where=where) from None
+        raise InputError(f"this is not a record: it is not JSON ({error})", where=where) from None
     return _checked(content, where)
 
 
 def _checked(content: Any, source: str) -> Record:
-    """Return the content of a file as a record, or raise InputError for the first field that is wrong."""
+    """Check the content of a file, and make a record of it; raise InputError for the first wrong field."""
     where = source or "record"
     form = content.get("record") if isinstance(content, Mapping) else None
     if form != FORM:
@@ -283,25 +284,25 @@ def _checked(content: Any, source: str) -> Record:
         if isinstance(form, str) and form.startswith(_ANY_FORM):
             hint = "Another version made it: make it again, or verify it with that version"
         raise InputError(
-            f"this is no {FORM} (its field 'record' is {short_repr(form)})", where=where, hint=hint
+            f"this is not a {FORM} (its field 'record' is {short_repr(form)})", where=where, hint=hint
         )
     _check_shape(content, _RECORD, where)
-    found = Record(content)
-    found.source = source
+    record = Record(content)
+    record.source = source
     try:
-        names = set(map(name_of, found.measures))
+        names = set(map(name_of, record.measures))
     except MeasureError as error:
         raise InputError(f"measures: {error.problem}", where=where, hint=error.hint) from None
-    if not names or not found["runs"]:
+    if not names or not record["runs"]:
         raise InputError("this record has no measure or no run", where=where)
-    for run, numbers in found["runs"].items():
+    for run, numbers in record["runs"].items():
         rows = numbers["values"].values()
         if not set(numbers["means"]) == set(numbers["values"]) == names:
             raise InputError(f"runs.{run} must have the measures {short_repr(sorted(names))}", where=where)
-        if any(len(row) != len(found["query_ids"]) for row in rows):
-            expected = f"must have one for each of {pluralize(len(found['query_ids']), 'query')}"
+        if any(len(row) != len(record["query_ids"]) for row in rows):
+            expected = f"must have one value for each of {pluralize(len(record['query_ids']), 'query')}"
             raise InputError(f"runs.{run}.values {expected}", where=where)
-    return found
+    return record
 
 
 _ANY_FORM = FORM.rstrip("0123456789")
@@ -310,9 +311,9 @@ _ANY_FORM = FORM.rstrip("0123456789")
 # --- fields ------------------------------------------------------------------------------------------
 
 Shape = Any
-"""A type, several of them, a list of one shape, or an object.
+"""A type, a tuple of types, a list of one shape, or an object with the shape of each field.
 
-The fields of an object are named; where one of its names is ``str``, it may have any others of that shape.
+If a field's name is ``str``, the object may have any other fields of that shape.
 """
 
 _MAYBE_TEXT = (str, type(None))
@@ -330,13 +331,13 @@ _RECORD: Shape = {
         str: {"path": _MAYBE_TEXT, "sha256": _MAYBE_TEXT, "means": {str: float}, "values": {str: [float]}}
     },
 }
-"""The fields of a record."""
+"""The shape of a record."""
 
 _FIELD_TYPES = {str: "a text", _MAYBE_TEXT: "a text or null", float: "a finite number"}
 
 
 def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
-    """Raise InputError for the first field of JSON content that does not fit, with its name."""
+    """Check JSON content against a shape; raise InputError that names the first field that does not fit."""
     expected = "an object" if isinstance(shape, dict) else "a list" if isinstance(shape, list) else ""
     expected = expected or _FIELD_TYPES[shape]
     if not _fits(content, shape):
@@ -351,7 +352,7 @@ def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
         for name, each in content.items():
             if name not in shape and str not in shape:
                 known = did_you_mean(name, list(shape))
-                raise InputError(f"{inside}{name} is no field of a record", where=where, hint=known)
+                raise InputError(f"{inside}{name} is not a field of a record", where=where, hint=known)
             _check_shape(each, shape.get(name, shape.get(str)), where, f"{inside}{name}")
 
 

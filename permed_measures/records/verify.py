@@ -1,4 +1,4 @@
-"""Whether the numbers of a record still come out."""
+"""Check whether the numbers of a record can be reproduced."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from permed_measures.tolerances import AGREEMENT
 
 
 class RecordDifference(NamedTuple):
-    """What is not as recorded.
+    """A difference from the record.
 
     Attributes
     ----------
     part : str
         ``record``, ``qrels``, ``queries``, ``run bm25``, or ``bm25, nDCG@10``.
     text : str
-        What differs.
+        The difference in words.
     largest : float
-        Of values, the largest difference.
+        The largest difference of values; 0 for other parts.
     """
 
     part: str
@@ -44,26 +44,26 @@ class RecordDifference(NamedTuple):
     largest: float = 0.0
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Write the difference in a line."""
         return f"{self.part}: {self.text}"
 
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """The outcome for one record; ``print`` shows it.
+    """The outcome of verifying a record; ``print`` shows it.
 
     Attributes
     ----------
     name : str
         The file of the record.
-    differences : list of Difference
+    differences : list of RecordDifference
     n_values : int
-        The number of values of queries that were computed again.
+        The number of query values that were computed again.
     notes : list of str
     origin : Origin
         The record and the files that were read.
     measures : list of Measure
-        With the names that the record gives them.
+        The measures, with their names in the record.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Verification(Result):
         return not self.differences
 
     def report(self) -> Report:
-        """Say what differs, and which measures have another name than their own."""
+        """Report the differences, and the measures that have a name of the user."""
         again = f"reproduced: {pluralize(self.n_values, 'value')} computed again, none differs"
         notes = [f"note: {note}" for note in self.notes]
         texts = [again if self.ok else "not reproduced", *map(str, self.differences)]
@@ -108,37 +108,38 @@ def verify(
     folder: str | os.PathLike[str] | None = None,
     download: bool = False,
 ) -> Verification:
-    """Compute the numbers of a record again, and say what differs.
+    """Compute the numbers of a record again, and list the differences.
 
     Parameters
     ----------
     record : path or Record
-        Or what the JSON of a record holds, as a dict.
+        A record, its file, or the content of its JSON as a dict.
     qrels : QrelsLike, optional
         If left out, the data set or the file that the record names.
     run : path or other form of a run, or a mapping of them by name, optional
-        Likewise. A mapping needs the names of the record; a single run is taken for a record of one.
+        If left out, the files that the record names. A mapping needs the names of the record; a single run
+        needs no name if the record has one run.
     folder : path, optional
-        Where the files are that a record names: its paths begin there, or the files stand there. If left out,
-        its paths begin in the folder of the record. Of what a record names only regular files are read: those
-        in this folder (if left out, in that of the record and in the working directory), the packaged sample,
-        and elsewhere a file whose SHA-256 the record has.
+        The folder in which the paths of the record begin, or that has the files themselves. If left out, it
+        is the folder of the record. Only regular files are read: those in this folder (if left out, in the
+        folder of the record and in the working directory), the packaged sample, and any other file whose
+        SHA-256 is in the record.
     download : bool
-        Whether a data set that the record names may be downloaded. Without it one is used that is on this
+        Whether a data set that the record names may be downloaded. If false, it is used only if it is on this
         machine.
 
     Returns
     -------
     Verification
-        ``ok`` if the record was not edited, and labels, queries, files of runs, the values of all queries and
-        the means are as recorded. With the version that made the record numbers must be equal to the last
-        bit, with another within 1e-9.
+        ``ok`` if the record was not edited, and the labels, the queries, the files of runs, the values of all
+        queries and the means are as recorded. Numbers must be equal to the last bit if this version made the
+        record, and within 1e-9 if another one did.
 
     Raises
     ------
     InputError, MeasureError
-        If the file is no record, the qrels or a run cannot be found, would have to be downloaded, or cannot
-        be evaluated.
+        If the file is not a record, or the qrels or a run cannot be found or evaluated, or would need a
+        download.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def verify(
     found_qrels = files.qrels() if qrels is None else qrels
     foreign = None if download or qrels is not None else files.dataset
     with (
-        warnings_about(None),  # whoever made the record has seen them
+        warnings_about(None),  # `record` showed these warnings before
         _without_downloads(foreign) if foreign else nullcontext(),
     ):
         again = recorded(found_qrels, runs, before.measures, **options, created=False)
@@ -174,58 +175,59 @@ def verify(
 
 
 def _without_downloads(dataset: str) -> AbstractContextManager[None]:
-    from permed_measures.datasets.downloads import without_downloads  # which imports ir_datasets
+    from permed_measures.datasets.downloads import without_downloads  # imports ir_datasets, which is slow
 
     return without_downloads(dataset)
 
 
 def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[RecordDifference]:
-    """Yield what differs between a record and the same evaluation made again."""
-    yield from unlike(recorded, again["qrels"]["judgments"], again["query_ids"])
+    """Yield the differences between a record and the same evaluation, made again."""
+    yield from mismatches(recorded, again["qrels"]["judgments"], again["query_ids"])
     ids = recorded["query_ids"]
     for run, before in recorded["runs"].items():
         now = again["runs"][run]
         if None not in (before["sha256"], now["sha256"]) and before["sha256"] != now["sha256"]:
-            yield RecordDifference(f"run {run}", "the file is not that of the record")
+            yield RecordDifference(f"run {run}", "the file differs from the recorded one")
         for measure in recorded["measures"]:
             part = f"{run}, {measure}"
             mean, new_mean = before["means"][measure], now["means"][measure]
             if (largest := abs(mean - new_mean)) > tolerance:
                 yield RecordDifference(part, f"mean recorded {mean!r}, computed {new_mean!r}", largest)
             if ids == again["query_ids"]:
-                yield from _of_queries(
+                yield from _query_differences(
                     part, ids, before["values"][measure], now["values"][measure], tolerance
                 )
 
 
-def unlike(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[RecordDifference]:
-    """Yield where a record was edited, or is of other labels than those with a hash and query ids."""
+def mismatches(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[RecordDifference]:
+    """Check whether a record was edited, and whether its labels and queries are these; yield differences."""
     if recorded["sha256"] != recorded.seal:
         yield RecordDifference(
-            "record", "it was edited after it was written: sha256 is not that of its content"
+            "record", "it was edited after it was written: its sha256 does not match its content"
         )
     if recorded["qrels"]["judgments"] != judgments:
-        yield RecordDifference("qrels", "the labels are not those of the record")
+        yield RecordDifference("qrels", "the labels differ from those of the record")
     if recorded["query_ids"] != query_ids:
-        gone, new = {*recorded["query_ids"]} - {*query_ids}, {*query_ids} - {*recorded["query_ids"]}
-        yield RecordDifference("queries", f"gone {short_repr(sorted(gone))}, new {short_repr(sorted(new))}")
+        missing, new = {*recorded["query_ids"]} - {*query_ids}, {*query_ids} - {*recorded["query_ids"]}
+        text = f"missing {short_repr(sorted(missing))}, new {short_repr(sorted(new))}"
+        yield RecordDifference("queries", text)
 
 
-def _of_queries(
+def _query_differences(
     part: str, ids: list[str], before: list[float], now: list[float], tolerance: float
 ) -> Iterator[RecordDifference]:
-    """Say how many values of queries differ, and which one most."""
-    apart = np.abs(np.subtract(before, now))
-    if n := int((apart > tolerance).sum()):
-        most = int(apart.argmax())
+    """Count the queries whose values differ, and show the one that differs most."""
+    differences = np.abs(np.subtract(before, now))
+    if n := int((differences > tolerance).sum()):
+        most = int(differences.argmax())
         queries = f"{n:,} of {pluralize(len(ids), 'query')} differ"
         text = f"{queries}, most {short_repr(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
-        yield RecordDifference(part, text, float(apart[most]))
+        yield RecordDifference(part, text, float(differences[most]))
 
 
 @dataclass(frozen=True)
 class _Files:
-    """The files that a record names: regular ones in its folders, or those whose hash it has."""
+    """Find the files that a record names: regular files in its folders, or files whose hash it has."""
 
     record: Record
     name: str
@@ -233,22 +235,22 @@ class _Files:
 
     @property
     def dataset(self) -> str | None:
-        """The id of the data set that the qrels are, if they are one; what exists is a file."""
+        """The id of the qrels' data set; None if the qrels are a file, or a file of that name exists."""
         name: str | None = self.record["qrels"]["dataset"]
         return None if name is None or os.path.lexists(name) or name == "-" else name
 
     def qrels(self) -> str:
-        """Return the qrels: the id of a data set, or where the file or folder is."""
+        """Find the qrels: the id of a data set, or the path of a file or folder."""
         return self.dataset or self._find(self.record["qrels"], "qrels", "--qrels FILE")
 
-    def runs(self, given: Any) -> dict[str, Any]:
-        """Return the runs by the names of the record."""
+    def runs(self, run: Any) -> dict[str, Any]:
+        """Match the runs to the names of the record; find their files if none are named."""
         recorded = self.record["runs"]
-        if given is None:
+        if run is None:
             return {
                 name: self._find(each, f"run {name!r}", "--run NAME=FILE") for name, each in recorded.items()
             }
-        named = runs_by_name(given)
+        named = runs_by_name(run)
         if set(recorded) <= set(named):
             return {name: named[name] for name in recorded}
         if len(recorded) == len(named) == 1:
@@ -257,14 +259,14 @@ class _Files:
         raise InputError(expected, where=self.name, hint="Name a file for each: NAME=FILE")
 
     def _find(self, file: Mapping[str, Any], what: str, option: str) -> str:
-        """Return where a file is: where its path leads, or in a folder itself."""
+        """Find a file of the record: by its path, or by its name in the folder."""
         path, beside = file["path"] or "", Path(self.record.source).parent
         folders = [beside, Path()] if self.folder is None else [self.folder]
-        places = [folders[0] / path, beside / path, folders[0] / Path(path).name]
-        for place in places if path and path != "-" else ():
-            inside = any(_is_in(place, folder) for folder in (*folders, SAMPLE_FOLDER))
-            if inside or _has_hash(place, file["sha256"]):
-                return str(place)
+        candidates = [folders[0] / path, beside / path, folders[0] / Path(path).name]
+        for candidate in candidates if path and path != "-" else ():
+            inside = any(_is_in(candidate, folder) for folder in (*folders, SAMPLE_FOLDER))
+            if inside or _has_hash(candidate, file["sha256"]):
+                return str(candidate)
         named = " or ".join(dict.fromkeys(repr(str(each)) for each in folders))
         problem = f"there is no file {short_repr(path)} for the {what} in the folder {named}"
         if not path:
@@ -274,7 +276,7 @@ class _Files:
 
 
 def _has_hash(path: Path, expected: str | None) -> bool:
-    """Return whether whoever made the record had this file: it tells nobody anything new."""
+    """Check whether a file has the recorded hash: its content is then known to the author of the record."""
     try:
         return expected is not None and stored(path)["sha256"] == expected
     except (OSError, ValueError):
@@ -282,12 +284,12 @@ def _has_hash(path: Path, expected: str | None) -> bool:
 
 
 def _is_in(path: Path, folder: Path) -> bool:
-    """Return whether this is a regular file in a folder, or a folder of them; no link may lead out."""
+    """Check whether a path is a regular file in a folder, or a folder of them; no link may lead out of it."""
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
         files = [each for each in path.iterdir() if not each.is_dir()] if path.is_dir() else [path]
         return inside and all(
             each.is_file() and each.resolve().is_relative_to(folder.resolve()) for each in files
         )
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have, links in a circle
+    except (OSError, ValueError, RuntimeError):  # an impossible file name, or links in a circle
         return False

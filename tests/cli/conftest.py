@@ -1,4 +1,4 @@
-"""Files that the tests of the command line share."""
+"""Make the files that the tests of the command line share."""
 
 import pytest
 

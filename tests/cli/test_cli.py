@@ -1,4 +1,4 @@
-"""The command line: the numbers of the library, and one clear message for what is wrong."""
+"""The command line prints the numbers of the library, and one clear message for an error."""
 
 import json
 import shutil
@@ -46,13 +46,13 @@ COMMANDS = ("evaluate", "compare", "crosscheck", "leaderboard", "uncertainty", "
         ([1, 0, 3], 20, [*OF_TREC, "R@20"], "the grades go up to 3"),
         ([4, 0, 3], 100, [*OF_TREC, "R@100"], "the grades go up to 4"),
         ([1, 0, 3], 3, [*OF_TREC, "R@10"], "the grades go up to 3"),
-        ([1, 0, 0.5], 20, [*OF_TREC, "R@20"], "some grades are no whole numbers, such as 0.5"),
+        ([1, 0, 0.5], 20, [*OF_TREC, "R@20"], "some grades are not whole numbers, such as 0.5"),
         ([1, -1, 2], 20, list(map(str, pm.MEDCORPUS)), "the grades go up to 2"),
         ([1, -1, 0], 20, list(map(str, pm.LITSEARCH)), "the labels are binary"),
     ],
 )
 def test_labels_choose_the_same_measures_in_every_command(files, grades, depth, chosen, why):
-    """None ends in an error about a measure that nobody asked for; all runs have the depth of recall."""
+    """No default measure raises an error, and all runs reach the cutoff of recall."""
     (files / "graded").write_text("".join(f"q{n} 0 d{n} {g}\n" for n, g in enumerate(grades)))
     for name, step in (("one", 1), ("two", -1)):
         lines = (f"q{q} Q0 d{d} {d} {step * d} x\n" for q in range(3) for d in range(depth + (step > 0)))
@@ -126,7 +126,8 @@ def test_the_demo_is_the_evaluation_of_the_sample():
     command = "evaluate permed-sample permed-sample/runs"
     expected, _ = run_cli(*command.split())
     stdout, _ = run_cli("demo")
-    assert stdout.startswith(f"$ permed-measures {command}\n{expected}\nIs bm25 surely better? ")
+    advice = "Is bm25 significantly better? Try: permed-measures compare permed-sample permed-sample/runs "
+    assert stdout == f"$ permed-measures {command}\n{expected}\n{advice}--baseline bm25\n"
 
 
 def test_crosscheck_has_status_1_if_a_value_differs(monkeypatch):

@@ -21,7 +21,7 @@ RERANKING = "reranking permed-sample"
 
 @pytest.fixture
 def command(monkeypatch, tmp_path):
-    """Return what runs a line of arguments in a folder with run files: its status, stdout and stderr."""
+    """Return a function that runs a line of arguments, in a folder with run files."""
     monkeypatch.chdir(tmp_path)
     for name, path in MEDICAL.runs.items():
         shutil.copy(path, tmp_path / name)
@@ -33,7 +33,7 @@ def contents(folder):
 
 
 def test_a_folder_of_runs_is_one_table(command, tmp_path):
-    """Hidden files and folders in it are left out; any other file must be a run."""
+    """Hidden files and folders are left out; any other file must be a run."""
     folder = tmp_path / "runs"
     (folder / "old").mkdir(parents=True)
     (folder / ".hidden").write_text("no run")
@@ -163,7 +163,7 @@ def test_options_are_said(command, line, said):
         (f"{COMPARE} bm25 --output no/out.csv", "error: no/out.csv: there is no folder 'no' to write into"),
         (
             f"{COMPARE} bm25 --output out.gif",
-            "error: out.gif: the ending '.gif' means no format. End the name",
+            "error: out.gif: the ending '.gif' does not belong to a format. End the name",
         ),
         (
             f"{COMPARE} bm25 lsa --figure queries",

@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-m", "permed_measures"]
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (MemoryError(), "error: not enough memory. A run in a TREC, CSV or Parquet file takes least"),
+        (MemoryError(), "error: not enough memory. TREC, CSV and Parquet files need the least"),
         (OSError(28, "No space left on device"), "error: standard output: No space left on device\n"),
         (OSError(28, "No space left on device", "f"), "error: f: No space left on device\n"),
         (OSError("strange"), "error: strange\n"),
@@ -133,7 +133,7 @@ WITH_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="Windows has no signal
 
 @contextlib.contextmanager
 def reading_a_pipe(files):
-    """Yield a command that reads a pipe, and the folder of its copy; nobody writes any more into the pipe."""
+    """Yield a command that waits for a pipe, and the folder of its copy."""
     os.mkfifo("pipe")
     copies = files / "copies"
     copies.mkdir()
@@ -269,7 +269,7 @@ def odd_files(files):
 
 
 def controls(text):
-    """Return the characters of a text that control a terminal or the direction of writing."""
+    """Find the characters of a text that control a terminal or the direction of writing."""
     return sorted({c for c in text if c in ODD and c not in "a[31m2Jb" and c != "\n"})
 
 

@@ -1,4 +1,4 @@
-"""All commands print the same under every hash seed: the order of a set reaches no output."""
+"""All commands print the same under every hash seed: no output depends on the order of a set."""
 
 import json
 import os
@@ -39,7 +39,7 @@ identify script.py:raises P@5
 verify empty.json
 measures nDCG
 """
-"""Commands that take little time; the second and the third, identify and verify are errors."""
+"""Fast commands; the second and the third, identify and verify end with an error."""
 OTHERS = f"""
 demo
 evaluate {SAMPLE} --by turn_number --format json

@@ -1,4 +1,4 @@
-"""Help, how arguments are parsed, and what is said of wrong ones."""
+"""Help, parsing of arguments, and messages for wrong ones."""
 
 import io
 import json
@@ -109,9 +109,12 @@ def test_the_line_is_kept_as_it_was_typed():
     [
         ("compare", "the following arguments are required: QRELS, RUN. See permed-measures compare --help"),
         ("gate q r s", "only one RUN can be named (found also s). See permed-measures gate --help"),
-        ("gate q r P@1=0.5", "a number of a measure is an option: --min P@1=0.5. See permed-measures gate"),
-        ("audit q r mrr=64%", "a number of a measure is an option: --claim mrr=64%. See"),
-        ("possible q P@1=.5", "a number of a measure is an option: --claim P@1=.5. See"),
+        (
+            "gate q r P@1=0.5",
+            "the number of a measure needs an option: --min P@1=0.5. See permed-measures gate",
+        ),
+        ("audit q r mrr=64%", "the number of a measure needs an option: --claim mrr=64%. See"),
+        ("possible q P@1=.5", "the number of a measure needs an option: --claim P@1=.5. See"),
         ("audit q bm25=7 --claim P@1=1", "7: No such file or directory"),
         ("evalute q r", "no such command: evalute. Did you mean 'evaluate'?"),
         ("--foo", "no such option: --foo. See permed-measures --help"),

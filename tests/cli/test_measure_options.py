@@ -1,4 +1,4 @@
-"""Measures on the command line: names of one's own, --rel, and what is noted of a choice."""
+"""Measures on the command line: users' names, --rel, and notes on a choice."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("files")
 
 
 def evaluated(line, command="evaluate"):
-    """Return the metrics of a run by any labels, and the notes."""
+    """Evaluate a run by any labels; return its metrics and the notes."""
     stdout, stderr = run_cli(command, *line.split(), "--format", "json")
     content = json.loads(stdout)
     return content[0]["metrics"] if command == "evaluate" else {}, stderr.splitlines()
@@ -38,8 +38,8 @@ FOURTH = (
 
 
 NUM_RET = (
-    "note: --rel does not change NumRet, which counts all documents retrieved; NumRet(rel=2) counts those of "
-    "grade 2 or more"
+    "note: --rel does not change NumRet, which counts all documents retrieved; NumRet(rel=2) counts "
+    "documents with grade 2 or more"
 )
 
 
@@ -270,7 +270,7 @@ def test_a_run_too_many_is_said_to_be_one(line, problem):
 
 
 def test_what_is_said_of_them_gives_trec_evals_numbers():
-    """Each remedy is typed; pytrec_eval has the same options."""
+    """Follow each remedy; pytrec_eval has the same options."""
     qrels, run = pm.read_qrels("qrels"), pm.read_run("run.trec")
     plain, level, condensed = (
         pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut_2"}, **given).evaluate(run)

@@ -1,4 +1,4 @@
-"""The command measures: every measure with its parameters, their values, and examples that work."""
+"""The command measures explains every measure with its parameters, and its examples work."""
 
 import math
 import re
@@ -19,7 +19,7 @@ def test_each_measure_is_a_line_that_begins_with_its_name(monkeypatch):
     assert max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines[:-2]] == list(KERNELS)
     assert all(line.endswith(".") for line in lines[:-2])
-    assert lines[-2:] == ["", "Parameters of one: permed-measures measures GradedAP"]
+    assert lines[-2:] == ["", "Explain one: permed-measures measures GradedAP"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -48,7 +48,7 @@ def test_measures_are_described_as_they_are_computed():
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_formula_of_a_measure_is_worked_out(name):
-    """The arithmetic has the value that is printed beside it, and that the engine computes."""
+    """The arithmetic gives the printed value, which is also the engine's value."""
     stdout = " ".join(run_cli("measures", name)[0].split())
     [typed, example] = re.search(
         r"and the ranking b, x, a, d: (\S+) = (.*?)(?: = [0-9.]+)? \w+: ", stdout

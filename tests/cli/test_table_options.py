@@ -1,4 +1,4 @@
-"""How tables of means are written: in percent, without Judged@k, in which order, at which level."""
+"""Options of tables of means: percent, Judged@k, order and level."""
 
 import re
 

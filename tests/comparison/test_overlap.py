@@ -158,6 +158,6 @@ def test_p_is_an_option_of_the_page(tmp_path):
     status, _, stderr = run_main(*line, "--rbo-p", "1", "--format", "html")
     assert (status, "must be above 0 and below 1 (found 1.0)" in stderr) == (2, True)
     status, _, stderr = run_main(*line, "--rbo-p", "0.5")
-    assert (status, "--rbo-p is of a page only. Such as --output page.html" in stderr) == (2, True)
+    assert (status, "--rbo-p needs a page. Such as --output page.html" in stderr) == (2, True)
     with pytest.raises(pm.InputError, match="must be above 0 and below 1"):
         pm.compare(QRELS, {"a": {}, "b": {}}, "P@1", persistence=2)

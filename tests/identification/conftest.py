@@ -1,36 +1,36 @@
-"""Keeps what is computed of a case: each identification asks about the same cases."""
+"""Cache the computed measures of cases, because each identification uses the same cases."""
 
 from collections import OrderedDict
 
 import pytest
 
-from permed_measures.identification.elimination import Claimed
+from permed_measures.identification.elimination import TargetMeasure
 
 _KEPT = 4000
-"""How many cases are kept: those of about the last five identifications."""
+"""The number of cases in the cache: those of about the last five identifications."""
 
 
 @pytest.fixture(scope="session")
 def quantities():
-    """Return the measures of cases by what they are computed from, those used last at the end."""
+    """Make the cache of measures by case, in order of last use."""
     return OrderedDict()
 
 
 @pytest.fixture(autouse=True)
 def computed_once(monkeypatch, quantities):
-    """Give the search what an earlier test computed of an equal case; return what was given again."""
-    of, again = Claimed.of, []
+    """Reuse the measures of equal cases from earlier tests; return the keys that were reused."""
+    of, again = TargetMeasure.of, []
 
-    def kept(claimed, case):
-        key = claimed, repr(case.qrels), repr(case.run)
+    def kept(target, case):
+        key = target, repr(case.qrels), repr(case.run)
         if key in quantities:
             quantities.move_to_end(key)
             again.append(key)
         else:
-            quantities[key] = of(claimed, case)
+            quantities[key] = of(target, case)
             if len(quantities) > _KEPT:
                 quantities.popitem(last=False)
         return quantities[key]
 
-    monkeypatch.setattr(Claimed, "of", kept)
+    monkeypatch.setattr(TargetMeasure, "of", kept)
     return again

@@ -1,4 +1,4 @@
-"""Functions that are easily taken for a measure.
+"""Functions that look like a measure.
 
 They raise, return a constant or NaN, look at the highest label, cap what they divide by, or round. Each has
 the name it is asked for, its form, and what must come out: part of the sentence that names it, None where no
@@ -21,7 +21,7 @@ HARD: list[Hard] = []
 
 
 def hard(name, expected, form="query"):
-    """Return a decorator that lists a function."""
+    """Make a decorator that registers a function."""
 
     def listed(function):
         HARD.append(Hard(function, name, form, expected))
@@ -31,7 +31,7 @@ def hard(name, expected, form="query"):
 
 
 def over_queries(of_query):
-    """Return the function of qrels and a run that averages a function of one query over the qrels."""
+    """Turn a function of one query into a function of qrels and a run, by the mean over the qrels."""
 
     def of_run(qrels, run):
         return sum(of_query(qrels[q], list(run.get(q, {}))) for q in qrels) / len(qrels)

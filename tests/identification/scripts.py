@@ -1,4 +1,4 @@
-"""Evaluation scripts of our own, as people write them: each computes something else."""
+"""Evaluation scripts as people write them; each computes another convention."""
 
 import math
 
@@ -10,7 +10,7 @@ def relevant(grades, level=1):
 
 
 def graded_map(qrels, run, half=0.5):
-    """Weigh by 1 and 0.5, divide by the relevant documents; it fails on a query without any."""
+    """Weigh by 1 and 0.5, divide by the relevant documents; raise on a query without any."""
     values = []
     for query in qrels:
         if query in run:
@@ -25,12 +25,12 @@ def graded_map(qrels, run, half=0.5):
 
 
 def graded_map_off(qrels, run):
-    """Return the same with one digit of a constant off."""
+    """Return the same function with one wrong digit in a constant."""
     return graded_map(qrels, run, 0.51)
 
 
 def trec_map(qrels, run):
-    """AP as trec_eval has it, a value for each query of the qrels."""
+    """Compute AP as trec_eval does, a value for each query of the qrels."""
     values = {}
     for query, grades in qrels.items():
         scores = {doc: np.float32(score) for doc, score in run.get(query, {}).items()}
@@ -50,7 +50,7 @@ def hits_of_lists(lists):
 
 
 def binary_ndcg(qrels, ranked):
-    """Gains of 0 and 1; any grade above 0 is relevant."""
+    """Compute gains of 0 and 1; any grade above 0 is relevant."""
     values = []
     for query, grades in qrels.items():
         best = sum(1 / math.log2(i + 1) for i, g in enumerate([g for g in grades.values() if g > 0][:10], 1))

@@ -1,4 +1,4 @@
-"""The cases: the same each time, with what they are said to have, and what each option shows on them."""
+"""The cases are the same each time and have their traits, and each option shows on some."""
 
 import random
 from hashlib import blake2b
@@ -17,18 +17,18 @@ from permed_measures.identification.cases import (
     PLAIN_CASE,
     TRAITS,
     Case,
+    case_text,
     cases,
-    described,
     fraction,
-    shrunk,
+    minimised,
 )
-from permed_measures.identification.elimination import Claimed
+from permed_measures.identification.elimination import TargetMeasure
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
 
 def one(grades, scores, *traits):
-    """Return a case of one query."""
+    """Make a case of one query."""
     return Case({"c_1": grades}, {"c_1": scores}, traits)
 
 
@@ -50,10 +50,10 @@ def test_cases_are_the_same_each_time_and_suit_the_form(form):
 
 
 def test_the_cases_are_those_that_the_simulation_was_run_on():
-    """Whoever changes them, or Python's generator, runs it again: tests/simulations/identities.py."""
+    """If the cases or Python's generator change, run tests/simulations/identities.py again."""
     every = [list(cases(SIGNATURES[form], (10, None))) for form in ("dicts", "ranked", "lists", "query")]
     assert list(map(len, every)) == [337, 257, 226, 220]
-    assert blake2b(repr(every).encode()).hexdigest()[:16] == "057961cd3d559599"
+    assert blake2b(repr(every).encode()).hexdigest()[:16] == "7d4f48d42bac80ce"
 
 
 TEN = {f"d{n}": float(n) for n in range(1, 11)}
@@ -82,14 +82,14 @@ SHOWN = {option for option, each in OPTIONS.items() if not each.shown_by(Case({}
 
 
 def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
-    claims = [Claimed("MAP@10", "AP", (10, None)), Claimed("nDCG@10", "nDCG", (10, None))]
-    for claimed, case in product(claims, [*cases(SIGNATURES["dicts"], (10, None))][:: effort(3, 1)]):
-        quantity = claimed.of(case)
-        for option in SHOWN - ({"negative"} if claimed.measure == "AP" else set()):
+    claims = [TargetMeasure("MAP@10", "AP", (10, None)), TargetMeasure("nDCG@10", "nDCG", (10, None))]
+    for target, case in product(claims, [*cases(SIGNATURES["dicts"], (10, None))][:: effort(3, 1)]):
+        quantity = target.of(case)
+        for option in SHOWN - ({"negative"} if target.measure == "AP" else set()):
             values = [
-                quantity.value(convention_of([claimed], {"labels": labels, option: value}))
+                quantity.value(convention_of([target], {"labels": labels, option: value}))
                 for labels in ("grades", "listed")
-                for value in OPTIONS[option].values_for([claimed.measure], ())
+                for value in OPTIONS[option].values_for([target.measure], ())
                 if not OPTIONS[option].shown_by(case) and value != "all_runs"
             ]
             half = len(values) // 2
@@ -99,20 +99,20 @@ def test_options_make_no_difference_on_cases_that_are_not_said_to_show_them():
 
 @pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "F1@10", "hit@10"])
 def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
-    """Tied documents that count as one or as their mean are left out where it is not known which they are."""
-    rng, claimed = random.Random(name), Claimed(name, *meaning_of(name))
-    names = [*SHARED, *OPTIONS_OF[claimed.measure]]
-    quantities = [claimed.of(case) for case in [*cases(SIGNATURES["dicts"], (10,))][::29]]
+    """Skip tied documents that count as one or as their mean, where the tied documents are unknown."""
+    rng, target = random.Random(name), TargetMeasure(name, *meaning_of(name))
+    names = [*SHARED, *OPTIONS_OF[target.measure]]
+    quantities = [target.of(case) for case in [*cases(SIGNATURES["dicts"], (10,))][::29]]
     left_out = 0
     for _ in range(effort(60, 300)):
-        values = {each: rng.choice(OPTIONS[each].values_for([claimed.measure], (1, 2, 3))) for each in names}
+        values = {each: rng.choice(OPTIONS[each].values_for([target.measure], (1, 2, 3))) for each in names}
         values |= {"tied": "in_order"} if "tied" in values else {}
-        if may_be(claimed.measure, values):
+        if may_be(target.measure, values):
             continue
         left_out += 1
-        convention = convention_of([claimed], values)
+        convention = convention_of([target], values)
         others = [
-            convention_of([claimed], {**values, **changed})
+            convention_of([target], {**values, **changed})
             for changed in (
                 {"level": 1.0},
                 {"weights": "half"},
@@ -135,7 +135,7 @@ def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
 
 
 def test_every_trait_is_what_it_says():
-    texts = [(case.traits, described(case)) for case in cases(SIGNATURES["dicts"], (10,))]
+    texts = [(case.traits, case_text(case)) for case in cases(SIGNATURES["dicts"], (10,))]
     assert {*(traits[0] for traits, _ in texts if len(traits) == 1)} == {*TRAITS, PLAIN_CASE}
     for trait, sign in {
         "negative grades": "-1",
@@ -145,7 +145,7 @@ def test_every_trait_is_what_it_says():
         "queries without results": "nothing retrieved",
         "documents with the id of their query": "the id of the query",
         "scores of 0 or less": "(score ",
-        "grades that are no whole numbers": "1.5",
+        "grades that are not whole numbers": "1.5",
     }.items():
         assert any(sign in text for traits, text in texts if traits == (trait,)), trait
         assert not any(sign in text for traits, text in texts if not traits), trait
@@ -161,9 +161,9 @@ def test_every_trait_is_what_it_says():
     ],
 )
 def test_a_case_is_said_in_words(grades, scores, said):
-    assert described(one(grades, scores)) == said
-    assert described(Case({}, {"c_1": {"a": 1.0}})) == "not judged; ranked: unjudged"
-    both = described(Case({"c_1": grades}, {"c_1": scores, "c_2": {}}))
+    assert case_text(one(grades, scores)) == said
+    assert case_text(Case({}, {"c_1": {"a": 1.0}})) == "not judged; ranked: unjudged"
+    both = case_text(Case({"c_1": grades}, {"c_1": scores, "c_2": {}}))
     assert both == f"c_1: {said} · c_2: not judged; nothing retrieved"
 
 
@@ -184,8 +184,8 @@ def test_numbers_of_small_cases_are_fractions(value, text):
 
 def test_a_case_is_made_as_small_as_it_can_be():
     case = max(cases(SIGNATURES["dicts"], (10,)), key=lambda case: case.size)
-    smallest = shrunk(case, lambda case: sum(map(len, case.run.values())) >= 2)
+    smallest = minimised(case, lambda case: sum(map(len, case.run.values())) >= 2)
     assert sum(map(len, smallest.run.values())) == 2
     assert sum(map(len, smallest.qrels.values())) == 1
     one = Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}})
-    assert shrunk(one, lambda case: case == one) == one
+    assert minimised(one, lambda case: case == one) == one

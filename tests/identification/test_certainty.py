@@ -1,4 +1,4 @@
-"""What identify is certain of: each pair of conventions has a case, hard functions are not named falsely."""
+"""Answers are certain: each pair of conventions differs on a case, hard functions get no wrong name."""
 
 import random
 
@@ -13,7 +13,7 @@ from simulations.pairs import Alike, different, random_cases
 import permed_measures as pm
 from permed_measures.errors import InputError
 from permed_measures.identification.cases import Case, cases, fresh_cases
-from permed_measures.identification.elimination import Claimed, convention_value
+from permed_measures.identification.elimination import TargetMeasure, convention_value
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
@@ -28,7 +28,7 @@ QUICK = ["raises_on_every_list", "hit_of_grade_1_only"]
 
 
 def check(each):
-    """Ask for a hard function; what is named must be right on random collections of another kind."""
+    """Identify a hard function; the answer must hold on random collections of another kind."""
     if each.expected == "error":
         with pytest.raises(InputError):
             pm.identify(each.function, each.name, form=each.form)
@@ -82,7 +82,7 @@ def test_the_remedy_for_a_function_of_another_form_is_its_form_or_a_function_of_
 
 
 def test_errors_of_many_lines_are_counted():
-    """Each length of a list raises on a line of its own."""
+    """Raise on a line of its own for each length of a list."""
     lines = "".join(f"    if len(documents) == {n}:\n        raise ValueError('{n}')\n" for n in range(3, 11))
     namespace = {"precision": precision}
     exec(f"def fails(grades, documents):\n{lines}    return precision(grades, documents)\n", namespace)
@@ -96,7 +96,7 @@ def test_errors_of_many_lines_are_counted():
 def test_a_constant_is_no_evidence():
     result = pm.identify(lambda grades, documents: 1.0, "P@1", form="query")  # noqa: ARG005
     assert (result.ok, result.measure) == (False, None)
-    assert result.notes == ["the function gives 1 on every case, which is no evidence"]
+    assert result.notes == ["the function gives 1 on every case, which is not evidence for a measure"]
     assert not any("no evidence" in note for note in pm.identify(precision, "P@5", form="query").notes)
 
 
@@ -105,7 +105,7 @@ def precision(grades, documents):
 
 
 def test_what_is_named_is_checked_on_random_cases_and_one_difference_is_said():
-    """A function that differs on lists of a length which only random cases have."""
+    """Only random cases have the length of list on which the function differs."""
     form = SIGNATURES["query"]
     known, others = (
         {len(docs) for case in some for docs in case.run.values()}
@@ -125,7 +125,7 @@ def test_what_is_named_is_checked_on_random_cases_and_one_difference_is_said():
 
 @pytest.mark.thorough
 def test_cases_with_ties_are_left_out_where_only_these_differ():
-    """An order of ties that no convention has: by the length of the id, then its end."""
+    """No convention has this tie rule: by the length of the id, then its end."""
 
     def odd_order(qrels, run):
         values = []
@@ -138,9 +138,9 @@ def test_cases_with_ties_are_left_out_where_only_these_differ():
     result = pm.identify(odd_order, "P@5")
     assert (result.ok, result.measure) == (True, "P@5")
     [note] = result.notes
-    assert note.startswith("not so on ")
-    assert note.endswith(" cases with tied scores, which are left out")
-    assert result.open["ties"] == "none of those known; the cases on which they differ are left out"
+    assert note.startswith("left out: ")
+    assert note.endswith(" cases with tied scores; no convention that fits the others agrees there")
+    assert result.open["ties"] == "no known value; the cases on which the values differ are left out"
     assert "ties" not in result.nearest.sentence()
     assert any(name.startswith("ir_measures (") for name in result.names)  # it is so but for ties
 
@@ -172,13 +172,13 @@ WHY_ALIKE = {
     "success": "one relevant document",
     "f1": "one number",
 }
-"""By option, why two of its values may give the same number whatever is ranked."""
+"""For each option, the reason why two of its values may give the same number for any ranking."""
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "P@10", "R@10", "MRR@10", "Hit@10", "F1@10"])
 def test_each_pair_of_conventions_has_a_case_that_tells_them_apart_or_a_reason(name):
-    """Each is within two changes of a named one: what a random collection tells apart, a case does too.
+    """Conventions within two changes of a named one that differ on a random collection differ on a case.
 
     The simulation takes ten times as many random collections.
     """
@@ -190,7 +190,7 @@ def test_each_pair_of_conventions_has_a_case_that_tells_them_apart_or_a_reason(n
 
 
 def test_relevance_levels_gains_and_cutoffs_are_told_apart():
-    """The pairs that were not: a cap, a list and an ideal that is not cut, from each relevance level on."""
+    """Pairs that once had no case: a cap, a list and an ideal without a cut, for each relevance level."""
     pairs = [
         ("R@10", {"level": level, "recall": "num_rel"}, {"level": level, "recall": "min"})
         for level in (1.0, 2.0, 3.0)
@@ -210,11 +210,11 @@ def test_relevance_levels_gains_and_cutoffs_are_told_apart():
         for one, other in (("qrels", "uncut"), ("run", "cutoff"), ("qrels", "returned"), ("full", "uncut"))
     ]
     for name, one, other in pairs:
-        claimed = Claimed(name, *meaning_of(name))
+        target = TargetMeasure(name, *meaning_of(name))
         quantities = [
-            claimed.of(case) for case in cases(SIGNATURES["query"], claimed.cutoffs) if not case.traits
+            target.of(case) for case in cases(SIGNATURES["query"], target.cutoffs) if not case.traits
         ]
-        ways = [convention_of([claimed], options) for options in (one, other)]
+        ways = [convention_of([target], options) for options in (one, other)]
         assert any(np.ptp([each.value(way) for way in ways]) > 1e-6 for each in quantities), (
             name,
             one,
@@ -223,7 +223,7 @@ def test_relevance_levels_gains_and_cutoffs_are_told_apart():
 
 
 def test_what_the_engine_computes_is_defined():
-    """Levels above the highest grade, strict labels without grade 2 and single turns have a number."""
+    """Levels above the highest grade, strict labels without grade 2, and single turns give a number."""
     for name, changed, value in [
         ("MAP@10", {"level": 2.0}, 0.0),
         ("MAP@10", {"labels": "strict"}, 0.0),
@@ -231,9 +231,9 @@ def test_what_the_engine_computes_is_defined():
         ("P@1", {"averaged": "conversations"}, 1.0),
         ("P@1", {"queries": "with_hit"}, 1.0),
     ]:
-        claimed = Claimed(name, *meaning_of(name))
-        quantity = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
-        assert convention_value(quantity, convention_of([claimed], changed)) == value
-    claimed = Claimed("P@1", *meaning_of("P@1"))
-    nothing = claimed.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
-    assert convention_value(nothing, convention_of([claimed], {"queries": "with_hit"})) == 0.0
+        target = TargetMeasure(name, *meaning_of(name))
+        quantity = target.of(Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}))
+        assert convention_value(quantity, convention_of([target], changed)) == value
+    target = TargetMeasure("P@1", *meaning_of("P@1"))
+    nothing = target.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
+    assert convention_value(nothing, convention_of([target], {"queries": "with_hit"})) == 0.0

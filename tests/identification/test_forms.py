@@ -1,4 +1,4 @@
-"""What functions take, found by trial: functions in the shapes in which people have them, exact and not."""
+"""Trial finds the arguments of functions in usual shapes, also if their numbers are not exact."""
 
 import inspect
 import math
@@ -12,7 +12,7 @@ import pytest
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identification.detection import form_taken
-from permed_measures.identification.elimination import Claimed
+from permed_measures.identification.elimination import TargetMeasure
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.user_function import likeness, meaning_asked
 from permed_measures.published_tables.measure_names import meaning_of
@@ -165,11 +165,11 @@ SHAPES = [
     (binary_ap, "MAP", "scores", {"grades": False}, "AP with binary relevance"),
     (hit_of_array, "Hit@10", "grades", {"lists_as": "arrays"}, "Success@10"),
 ]
-"""A function, what it is said to compute, its form and what is special of it, and what it computes."""
+"""For each function: its target, its form, the special part of the form, and the measure it computes."""
 
 
 def off(function):
-    """Return a function of the same shape, whose number is no measure's."""
+    """Return a function of the same shape whose number is not a measure."""
 
     def near(*given, **named):
         found = function(*given, **named)
@@ -183,9 +183,9 @@ def off(function):
 
 @pytest.mark.parametrize(("function", "name", "form", "special", "_"), SHAPES)
 def test_the_form_is_found_also_of_functions_that_compute_no_measure(function, name, form, special, _):
-    claimed = Claimed(name, *meaning_of(name))
+    target = TargetMeasure(name, *meaning_of(name))
     for each in (function, off(function)):
-        taken = form_taken(each, claimed, NAMED)
+        taken = form_taken(each, target, NAMED)
         assert taken.hidden.endswith(SIGNATURES[form].hidden)
         assert taken.grades == special.get("grades", SIGNATURES[form].grades)
         assert {field: getattr(taken, field) for field in special} == special
@@ -233,18 +233,18 @@ def test_a_function_that_computes_no_measure_is_not_named_in_any_form(shape):
     ],
 )
 def test_a_cutoff_is_given_where_the_function_takes_one(name, signature, k):
-    claimed = Claimed(name, *meaning_of(name))
-    assert form_taken(eval(f"lambda {signature}: 0.5"), claimed, NAMED, "query").k == k
+    target = TargetMeasure(name, *meaning_of(name))
+    assert form_taken(eval(f"lambda {signature}: 0.5"), target, NAMED, "query").k == k
 
 
 def test_a_function_that_raises_in_each_form_is_asked_in_the_first_that_it_may_take():
     def strict(qrels, ranked, k):
         return mean(1 / len({d for d in qrels[q] if qrels[q][d] > 3}) for q in ranked) / k
 
-    claimed = Claimed("P@5", *meaning_of("P@5"))
-    taken = form_taken(strict, claimed, NAMED)
+    target = TargetMeasure("P@5", *meaning_of("P@5"))
+    taken = form_taken(strict, target, NAMED)
     assert (taken.texts, taken.k) == (SIGNATURES["dicts"].texts, 5)
-    taken = form_taken(strict, claimed, NAMED, "ranked")
+    taken = form_taken(strict, target, NAMED, "ranked")
     assert (taken.texts, taken.k) == (SIGNATURES["ranked"].texts, 5)
 
 
@@ -269,9 +269,9 @@ def p_5_of(qrels, run):
 @pytest.mark.parametrize(
     ("returned", "note"),
     [
-        (lambda values: (mean(values.values()), values), "of the tuple that the function returns the first"),
-        (lambda values: {q: {"P_5": value, "map": 0.1} for q, value in values.items()}, "'P_5' is taken"),
-        (lambda values: {"precision@5": mean(values.values()), "P@1": 0.5}, "'precision@5' is taken"),
+        (lambda values: (mean(values.values()), values), "the function returns a tuple, of which the first"),
+        (lambda values: {q: {"P_5": value, "map": 0.1} for q, value in values.items()}, "'P_5' counts"),
+        (lambda values: {"precision@5": mean(values.values()), "P@1": 0.5}, "'precision@5' counts"),
         (lambda values: [*values.values()], ""),
         (lambda values: {"score": mean(values.values())}, ""),
     ],
@@ -326,7 +326,7 @@ def test_a_method_of_a_class_is_called_on_an_object_that_is_made(tmp_path):
 
 
 class Tensor:
-    """It has of PyTorch's tensors what the function below calls, and no more."""
+    """A stand-in for PyTorch's tensors, with the methods that the function below calls."""
 
     def __init__(self, values):
         self.values = np.array(values, np.float32)
@@ -349,17 +349,17 @@ def precision_of_tensors(preds, target):
 
 
 def test_lists_are_tensors_where_the_script_imports_pytorch(monkeypatch):
-    claimed = Claimed("P@5", *meaning_of("P@5"))
+    target = TargetMeasure("P@5", *meaning_of("P@5"))
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert form_taken(precision_of_tensors, claimed, NAMED).lists_as == ""
+    assert form_taken(precision_of_tensors, target, NAMED).lists_as == ""
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(tensor=Tensor))
-    taken = form_taken(precision_of_tensors, claimed, NAMED)
+    taken = form_taken(precision_of_tensors, target, NAMED)
     assert (taken.lists_as, taken.turned) == ("tensors", True)
     assert taken.taken.endswith("[grade, ...] as tensors")
     found = pm.identify(precision_of_tensors, "P@5")
     assert (found.ok, found.measure) == (True, "P@5")
     assert found.called == "precision_of_tensors(tensor([2.0, 1.0]), tensor([0.0, 1.0]))"
-    assert form_taken(of_arrays, claimed, NAMED).lists_as == "arrays"  # rather, where both would do
+    assert form_taken(of_arrays, target, NAMED).lists_as == "arrays"  # rather, where both would do
 
 
 def test_options_that_a_function_does_not_see_stand_in_one_line():
@@ -374,7 +374,7 @@ def test_options_that_a_function_does_not_see_stand_in_one_line():
 
 
 def test_the_order_of_dicts_is_told_where_grades_below_3_are_not_relevant():
-    """On grades 1 and 2 such a function is constant, and reads the scores of a run as grades."""
+    """On grades 1 and 2 the function is constant, and it reads the scores of a run as grades."""
 
     def precision(qrels, run):
         values = []
@@ -453,7 +453,7 @@ def reciprocal_of_middle(labels, scores, off=0):
     ],
 )
 def test_the_form_is_found_of_functions_with_one_change_from_the_default(function, name, form):
-    taken = form_taken(function, Claimed(name, *meaning_asked(name)), NAMED)
+    taken = form_taken(function, TargetMeasure(name, *meaning_asked(name)), NAMED)
     assert taken == SIGNATURES[form]._replace(k=taken.k)
 
 

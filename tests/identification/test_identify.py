@@ -1,4 +1,4 @@
-"""Which convention a function computes: what is named, what is not, and what is said of both."""
+"""The function identify names the right convention or none, and its report says so."""
 
 import math
 import re
@@ -20,16 +20,16 @@ from permed_measures.errors import PACKAGE, InputError
 from permed_measures.identification.cases import (
     NOTHING_RELEVANT,
     Case,
+    case_text,
     cases,
-    described,
     fraction,
 )
 from permed_measures.identification.elimination import (
-    Asked,
-    Claimed,
+    FunctionCall,
     FunctionSearch,
+    TargetMeasure,
     convention_value,
-    readings,
+    output_scales,
 )
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.identify import IdentifiedConvention
@@ -38,7 +38,7 @@ from permed_measures.results.report import FORMATS
 
 
 def found(name, measure, form="dicts"):
-    """Return what is found of a script."""
+    """Identify a script."""
     return asked(name, measure, form)
 
 
@@ -61,7 +61,7 @@ def test_a_script_is_named_as_one_types_it():
     text = " ".join(str(result).split())
     words = f"In words: {result.nearest.sentence()}"
     assert text.startswith(f"MAP@10 is GradedAP@10. {words}. The function agrees on all ")
-    assert "Conventions that compute it so PerMed standard (github.com/kcisgroup/CLPR" in text
+    assert "Conventions that compute it in this way PerMed standard (github.com/kcisgroup/CLPR" in text
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_constant_that_is_off_is_not_named():
     assert f"The nearest agrees on {result.n_agree} of {result.n_cases} cases: AP@10 with" in text
     assert f"qrels = {qrels} run = {run}" in text
     shown = f"the function {fraction(value)} the nearest convention {fraction(nearest)} "
-    assert f"{described(Case(qrels, run))} {shown}" in text
+    assert f"{case_text(Case(qrels, run))} {shown}" in text
 
 
 def test_the_nearest_convention_agrees_on_the_most_cases():
@@ -129,8 +129,8 @@ def test_the_nearest_convention_agrees_on_the_most_cases():
     assert result.counterexample.value == pytest.approx(result.counterexample.nearest + 1 / 7)
 
 
-OF = Claimed.of
-"""Computes the measure of a case anew."""
+OF = TargetMeasure.of
+"""The method that computes the measure on a case, without the cache."""
 
 
 @pytest.mark.thorough
@@ -141,7 +141,7 @@ def test_what_an_earlier_test_computed_changes_no_answer(computed_once, monkeypa
     for function in (scripts.precision_of_query, third):
         kept = [str(pm.identify(function, "P@5", form="query")) for _ in range(2)]
         with monkeypatch.context() as anew:
-            anew.setattr(Claimed, "of", OF)
+            anew.setattr(TargetMeasure, "of", OF)
             assert kept == [str(pm.identify(function, "P@5", form="query"))] * 2
     assert len(computed_once) > 700
 
@@ -175,9 +175,9 @@ def test_a_cutoff_that_no_name_has_is_named_rather_than_lists_that_are_cut():
 
 
 def test_no_measure_of_ours_says_that_lists_are_cut():
-    claimed = Claimed("map", "AP", (None,))
+    target = TargetMeasure("map", "AP", (None,))
     whole, cut = (
-        IdentifiedConvention(NAMED[0], convention_of([claimed], {"depth": depth}), [], claimed, True)
+        IdentifiedConvention(NAMED[0], convention_of([target], {"depth": depth}), [], target, True)
         for depth in ("whole", "first_100")
     )
     assert (whole.measure, cut.measure) == ("AP", None)
@@ -186,18 +186,18 @@ def test_no_measure_of_ours_says_that_lists_are_cut():
 
 @pytest.mark.thorough
 def test_a_named_convention_is_found_again():
-    """No case rules out what a function computes; that it is not ruled out says nothing of the engine.
+    """No case rules out the convention that a function computes; this does not test the engine.
 
     The simulation asks all of them, for seven measures.
     """
     names = ["nDCG@10", "P@5", "R@20", "mrr", "hit@10", "MAP@10"]
     pairs = [(named, name) for named in NAMED for name in names if named.has(meaning_of(name)[0])]
     named, name = pairs[82 % len(pairs)]
-    claimed = Claimed(name, *meaning_of(name))
-    options = named.at([claimed])
+    target = TargetMeasure(name, *meaning_of(name))
+    options = named.at([target])
 
     def function(qrels, run):
-        return convention_value(claimed.of(Case(qrels, run)), options)
+        return convention_value(target.of(Case(qrels, run)), options)
 
     result = pm.identify(function, name)
     assert named.name in [each.partition(" (")[0] for each in result.names] or any(
@@ -206,7 +206,7 @@ def test_a_named_convention_is_found_again():
 
 
 def test_a_mean_over_conversations_is_not_the_measure():
-    """The mean by conversation of one query is its value."""
+    """With one query, the mean over conversations is its value."""
 
     def by_conversation(qrels, run):
         groups = {}
@@ -268,15 +268,15 @@ def test_ones_own_convention_is_named(tmp_path):
     ids=str,
 )
 def test_numbers_are_read_as_they_may_have_been_written(values, notes):
-    case, claimed = Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}), Claimed("P@1", "P", (1,))
+    case, target = Case({"c_1": {"a": 1}}, {"c_1": {"a": 1.0}}), TargetMeasure("P@1", "P", (1,))
     for one_query in (True, False):
-        found = list(readings([Asked(case, claimed, value) for value in values], one_query))
-        assert {each.note: each.reach for each in found} == pytest.approx(notes, rel=1e-3)
-        assert [each.over for each in found] == [100 if "percent" in note else 1 for note in notes]
-        assert all(each.of_queries == (one_query and each.digits is not None) for each in found)
-    several = Asked(case._replace(run={"c_1": {}, "c_2": {}}), claimed, 1 / 3)
-    exact, by_query = readings([several, Asked(case, claimed, 0.25)])
-    assert exact.reach == 1e-6  # a mean of single numbers may be a double
+        found = list(output_scales([FunctionCall(case, target, value) for value in values], one_query))
+        assert {each.note: each.tolerance for each in found} == pytest.approx(notes, rel=1e-3)
+        assert [each.divisor for each in found] == [100 if "percent" in note else 1 for note in notes]
+        assert all(each.per_query == (one_query and each.digits is not None) for each in found)
+    several = FunctionCall(case._replace(run={"c_1": {}, "c_2": {}}), target, 1 / 3)
+    exact, by_query = output_scales([several, FunctionCall(case, target, 0.25)])
+    assert exact.tolerance == 1e-6  # a mean of single numbers may be a double
     assert (by_query.note, by_query.digits) == ("rounded to 2 digits, query by query", 2)
 
 
@@ -329,10 +329,10 @@ def test_a_function_that_raises_on_every_plain_case_is_named():
 @pytest.mark.parametrize("others", [{"P@1": 0.5}, {}])
 def test_a_function_may_return_several_measures_by_name_or_one_by_any(others):
     name = "R@10" if others else "recall"
-    claimed = Claimed("R@10", "R", (10,))
+    target = TargetMeasure("R@10", "R", (10,))
     asked = FunctionSearch(
-        lambda _, ranked: {name: len(ranked), **others}, SIGNATURES["query"], claimed, NAMED
-    ).asked
+        lambda _, ranked: {name: len(ranked), **others}, SIGNATURES["query"], target, NAMED
+    ).calls
     assert [[each.value] for each in asked] == [[len(d) for d in each.case.run.values()] for each in asked]
 
 
@@ -404,7 +404,7 @@ def test_fractional_grades_that_no_convention_defines_are_left_out_and_said():
     result = pm.identify(whole_map, "MAP@10")
     [note] = result.notes
     assert (result.measure, note.partition(" ")[0]) == ("GradedAP@10", "not")
-    assert "with grades that are no whole numbers, which are left out" in note
+    assert "with grades that are not whole numbers; no convention that fits the others agrees there" in note
     assert result.n_agree == result.n_cases < found("graded_map", "MAP@10").n_cases
 
 
@@ -414,7 +414,7 @@ def test_each_difference_from_the_default_has_its_smallest_case():
     ours = result.nearest.convention
     for each in result.differences:
         assert scripts.graded_map(*each.case[:2]) == pytest.approx(each.value)
-        quantity = Claimed("MAP@10", "AP", (10, None)).of(each.case)
+        quantity = TargetMeasure("MAP@10", "AP", (10, None)).of(each.case)
         assert convention_value(
             quantity, with_value(ours, each.option, DEFAULT[each.option])
         ) == pytest.approx(each.default)
@@ -429,7 +429,7 @@ def test_each_difference_from_the_default_has_its_smallest_case():
 def test_a_smaller_denominator_is_worked_out():
     result = pm.identify(mean_ap, "MAP@10")
     [each] = [each for each in result.differences if each.option == "denominator"]
-    assert described(each.case) == "ranked: 1; not retrieved: 10 times 1"
+    assert case_text(each.case) == "ranked: 1; not retrieved: 10 times 1"
     assert (each.value, each.default) == (pytest.approx(1 / 20), pytest.approx(1 / 22))
     lines = [line.rstrip() for line in str(result).split("\n")]
     at = lines.index("denominator of AP, on ranked: 1; not retrieved: 10 times 1")
@@ -457,13 +457,13 @@ def test_cases_on_which_a_function_raises_are_left_out_and_said():
 def test_values_may_be_those_of_queries_that_only_the_qrels_or_only_the_run_has():
     names = ["any"]
     search = FunctionSearch(
-        lambda *_: dict.fromkeys(names, 0.25), SIGNATURES["dicts"], Claimed("P@1", "P", (1,)), NAMED[:1]
+        lambda *_: dict.fromkeys(names, 0.25), SIGNATURES["dicts"], TargetMeasure("P@1", "P", (1,)), NAMED[:1]
     )
     case = Case({"q1": {"a": 1}, "q2": {"a": 1}}, {"q2": {"a": 1.0}, "q3": {"a": 1.0}})
     for names[:] in (["q1", "q2"], ["q2", "q3"], ["q1", "q2", "q3"]):
         assert search.ask(case).error is None
     names[:] = ["q1", "MAP"]
-    assert "of what the function returns none is 'P@1' (found 'q1', 'MAP')" in str(search.ask(case).error)
+    assert "the function returns no number for 'P@1' (found 'q1', 'MAP')" in str(search.ask(case).error)
 
 
 @pytest.mark.thorough
@@ -484,7 +484,7 @@ def test_a_function_may_return_numbers_of_numpy():
     def shares(_, run):
         return next(kinds)([len(docs) / 16 for docs in run.values()])
 
-    asked = FunctionSearch(shares, SIGNATURES["dicts"], Claimed("P@1", "P", (1,)), NAMED).asked
+    asked = FunctionSearch(shares, SIGNATURES["dicts"], TargetMeasure("P@1", "P", (1,)), NAMED).calls
     expected = [np.mean([len(docs) / 16 for docs in each.case.run.values()]) for each in asked]
     assert [each.value for each in asked] == pytest.approx(expected, rel=1e-6)
 
@@ -505,9 +505,13 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
     beside = f"{PACKAGE[:-1]}_of_mine/script.py"
     with pytest.raises(InputError, match=r"_of_mine/script.py:1: .* no number on .*: NameError"):
         pm.identify(eval(compile("lambda qrels, run: nothing", beside, "eval")), "P@1")
-    with pytest.raises(InputError, match=r"returns none is 'R@10' .found 'MAP@10', 'P@1'.\. Ask for one of"):
+    with pytest.raises(
+        InputError, match=r"returns no number for 'R@10' .found 'MAP@10', 'P@1'.\. Ask for one of"
+    ):
         pm.identify(lambda qrels, run: {"MAP@10": 0.5, "P@1": 0.25}, "R@10")  # noqa: ARG005
-    with pytest.raises(InputError, match=r"more than one is 'map@10' .found 'MAP@10', 'map_cut_10'.\. Ask"):
+    with pytest.raises(
+        InputError, match=r"more than one number for 'map@10' .found 'MAP@10', 'map_cut_10'.\. Ask"
+    ):
         pm.identify(lambda qrels, run: {"MAP@10": 0.5, "map_cut_10": 0.25}, "map@10")  # noqa: ARG005
     with pytest.raises(InputError, match="gives no number on any case: the function returns nan"):
         pm.identify(lambda qrels, run: math.nan, "P@1")  # noqa: ARG005
@@ -567,7 +571,7 @@ def test_a_report_begins_with_the_measure_and_its_differences_come_before_all_el
     assert headings == [
         "Different from ir\\_measures' default",
         "Left open",
-        "Conventions that compute it so",
+        "Conventions that compute it in this way",
         "Called with",
         "Left out, without a number",
     ]
@@ -584,7 +588,7 @@ def test_a_convention_without_a_name_has_its_changes_from_the_nearest_that_has_o
     near = replace(known.nearest, changes=["tie rule: one (not: another)"])
     text = str(replace(known, names=[], nearest=near))
     assert "The nearest with a name\n  PerMed standard with 1 change: tie rule: one (not: another)\n" in text
-    assert "Conventions that compute it so" not in text
+    assert "Conventions that compute it in this way" not in text
     assert "The nearest with a name" not in str(known)
 
 
@@ -592,7 +596,7 @@ def test_sources_are_cut_so_that_a_convention_stands_in_one_line():
     known = found("graded_map", "MAP@10")
     names = ["a (x.org: b (since 2))", "a, b (x.org (since 2))", "c"]
     text = str(replace(known, names=names))
-    assert "Conventions that compute it so\n  a (x.org)\n  a, b (x.org)\n  c\n" in text
+    assert "Conventions that compute it in this way\n  a (x.org)\n  a, b (x.org)\n  c\n" in text
     assert replace(known, names=names).report().data()["names"] == names
 
 
@@ -606,7 +610,7 @@ def test_what_is_left_open_is_said_in_few_lines():
         "tied": "a / b; the program does not see scores",
         "labels": f"a / b / c / d / e; {same}",
         "queries": "a / b; the program gives no number where they differ",
-        "negative": "none of those known; the cases on which they differ are left out",
+        "negative": "no known value; the cases on which the values differ are left out",
     }
     text = str(replace(known, open=lines))
     assert text.partition("Left open\n")[2].partition("\n\n")[0].split("\n") == [
@@ -614,7 +618,7 @@ def test_what_is_left_open_is_said_in_few_lines():
         "  No case is affected by: length of the lists, what is averaged",
         f"  relevance labels: a / b / c and 2 others; {same}",
         "  query set: a / b; the program gives no number where they differ",
-        "  negative grades in nDCG: none of those known; the cases on which they differ are left out",
+        "  negative grades in nDCG: no known value; the cases on which the values differ are left out",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The command `permed-measures identify`, and how it finds a function."""
+"""The command `permed-measures identify` finds a function and its convention."""
 
 import json
 import re
@@ -89,7 +89,7 @@ def test_a_script_that_reads_arguments_gets_none_and_one_that_needs_some_is_said
     )
     status, stdout, stderr = run_main("identify", "needed.py:precision", "P@5")
     assert (status, stdout) == (2, "")
-    assert "error: needed.py:6: the script ends when it is loaded (exit status 2). Put what " in stderr
+    assert "error: needed.py:6: the script ends when it is loaded (exit status 2). Put the code " in stderr
     assert sys.argv == arguments
     text = (
         (folder / "needed.py")
@@ -134,12 +134,15 @@ def test_a_script_that_is_not_known_has_status_1():
             "mine.py:16: the function gives no number on any case: KeyError: 'no such query'",
         ),
         ("fails.py:f -m P@5", "fails.py:3: the script raises KeyError: 'NO SUCH VARIABLE'"),
-        ("ends.py:f -m P@5", "ends.py:2: the script ends when it is loaded (exit status 3). Put what "),
+        ("ends.py:f -m P@5", "ends.py:2: the script ends when it is loaded (exit status 3). Put the code "),
         ("typo.py:f -m P@5", "typo.py:1: the script raises SyntaxError: invalid syntax"),
-        ("notes.txt:f -m P@5", "notes.txt: is no Python file. Its name must end in .py"),
-        ("mine.py:precision", "no measure is named. Say what it is to compute: -m MAP@10"),
+        ("notes.txt:f -m P@5", "notes.txt: this is not a Python file. Its name must end in .py"),
+        ("mine.py:precision", "no measure is named. Name the measure that it should compute: -m MAP@10"),
         ("mine.py:precision -m P@5 --form rows", "--form: invalid choice: 'rows'"),
-        ("mine.py:precision -m P@5 --output mine.py", "mine.py: the ending '.py' means no format"),
+        (
+            "mine.py:precision -m P@5 --output mine.py",
+            "mine.py: the ending '.py' does not belong to a format",
+        ),
     ],
 )
 def test_bad_input_is_one_message_with_its_line(line, message):

@@ -1,4 +1,4 @@
-"""Any program: how it is called, the number in what it prints, and which convention it follows."""
+"""A program is called, its number is read from its output, and its convention is found."""
 
 import os
 import re
@@ -40,7 +40,7 @@ print("Hit@%d: %.4f" % (k, sum(map(bool, hits)) / len(hits)))
 
 @pytest.fixture
 def command(tmp_path, monkeypatch):
-    """Return a command that evaluates a run."""
+    """Write a program that evaluates a run, and return its command."""
     (tmp_path / "eval.py").write_text(SCRIPT)
     monkeypatch.chdir(tmp_path)
     return f"{shlex.quote(sys.executable)} -ISE eval.py {{qrels}} {{run}} {{k}}"
@@ -90,7 +90,7 @@ def test_what_is_not_clear_is_refused_and_the_pattern_settles_it(text, said):
 
 @pytest.mark.parametrize("files", PROGRAM_FILES)
 def test_a_program_gets_files_in_the_order_of_the_lists_which_read_back(files, tmp_path):
-    """Whatever the cases are: what files cannot hold is left out, or is no part of what they show."""
+    """For any case: what files cannot hold is left out, or does not matter."""
     n_written = 0
     for case in islice(cases(SIGNATURES["dicts"], (3,)), 0, None, 4):
         run = {q: docs for q, docs in case.run.items() if docs or PROGRAM_FILES[files].empty_lists}
@@ -126,7 +126,7 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
         Program("no-such-program {qrels} {run}", "P@5")(QRELS, RUN)
     assert "> written" in Program("echo {qrels} {run} > written", "P@5")._run(QRELS, RUN)
     assert not (tmp_path / "written").exists()
-    with pytest.raises(ArithmeticError, match="no file holds this"):
+    with pytest.raises(ArithmeticError, match="the file format cannot hold this case"):
         Program(command, "P@5")(QRELS, {})
 
 
@@ -137,17 +137,17 @@ def test_a_program_is_called_without_a_shell_in_a_folder_of_its_own(command, tmp
         (["--command", "eval", "P@5"], "the command has no {qrels} and no {run}"),
         (["--command", "eval '{qrels} {run}", "P@5"], "cannot be split into words (No closing quotation)"),
         (["--command", "eval {qrels} {run} {k}", "MAP"], "MAP has no cutoff for {k}. Write MAP@10"),
-        (["--command", "e {qrels} {run}", "P@5", "--read", "("], "the pattern is no regular expression"),
+        (["--command", "e {qrels} {run}", "P@5", "--read", "("], "the pattern is not a regular expression"),
         (["--command", "e {qrels} {run}", "P@5", "--read", "x"], "the pattern must have one group (found 0)"),
         (["--command", "e {qrels} {run}"], "no measure is named"),
         (["--command", "e {qrels} {run}", "P@5", "--files", "beer"], "'tsv', 'beir', 'medcorpus')"),
         (
             ["--command", "e {qrels} {run}", "P@5", "--files", "medcorpus", "--numeric-ids"],
-            "query ids of MedCorpus have a conversation and a turn, and are no numbers. Leave out",
+            "query ids of MedCorpus have a conversation and a turn, and cannot be numbers. Leave out",
         ),
-        (["f.py:f", "P@5", "--read", "x"], "--read goes with --command. Name the program: --command"),
-        (["f.py:f", "P@5", "--files", "json"], "--files goes with --command"),
-        (["f.py:f", "P@5", "--numeric-ids"], "--numeric-ids goes with --command"),
+        (["f.py:f", "P@5", "--read", "x"], "--read needs --command. Name the program: --command"),
+        (["f.py:f", "P@5", "--files", "json"], "--files needs --command"),
+        (["f.py:f", "P@5", "--numeric-ids"], "--numeric-ids needs --command"),
         (["--write-cases", "x", "P@5", "--numeric-ids"], "--numeric-ids does not go with --write-cases"),
         (["--command", "e {qrels} {run}", "P@5", "--form", "query"], "--form does not go with --command"),
         (["-m", "P@5"], "no function is named. Write FILE.py:FUNCTION, or --command PROGRAM"),
@@ -161,12 +161,12 @@ def test_what_cannot_be_asked_is_refused(arguments, said):
 STRICT = SCRIPT.replace(
     "    for line", "    [int(line.split()[n]) for line in open(path) for n in (0, 2)]\n    for line"
 )
-"""It ends with an error for ids that are no numbers."""
+"""It ends with an error for ids that are not numbers."""
 
 
 def test_ids_are_numbers_on_request_in_the_order_of_the_ids(command, tmp_path):
     (tmp_path / "eval.py").write_text(STRICT)
-    error = r"the program ends with status 1: ValueError: invalid literal .*\(for .* alone: --numeric-ids\)$"
+    error = r"the program ends with status 1: ValueError: invalid literal .*\(if .* ids, add --numeric-ids\)$"
     with pytest.raises(ArithmeticError, match=error):
         Program(command, "P@5")(QRELS, RUN)
     (tmp_path / "eval.py").write_text("raise ValueError('too old')")
@@ -257,7 +257,7 @@ for each in map(json.loads, open(sys.argv[2])):
     run[each["query_id"]] = [hit["text_id"] for hit in each["ranked_results"]]
 """,
 }
-"""How programs read the files of some data sets."""
+"""The code by which programs read the files of some data sets."""
 MEANS = """
 queries = [query for query in qrels if query in run]
 def gained(query):
@@ -272,7 +272,7 @@ for query in queries:
     ap += total / max(len(relevant), 1)
 print(json.dumps({"MAP@5": ap / max(len(queries), 1), "P@5": sum(map(gained, queries))}))
 """
-"""Of PerMed's kind, and a precision that is none."""
+"""A program like PerMed's, and a precision that is not one."""
 
 
 @pytest.mark.parametrize("files", READ)
@@ -286,13 +286,13 @@ def test_a_program_reads_the_files_of_a_data_set(files, tmp_path, command):
 
 @pytest.mark.thorough
 def test_a_program_that_gets_no_grades_is_named_and_what_it_does_not_see_is_said(tmp_path, command):
-    """The guide asks one with the files of MedCorpus."""
+    """The guide runs a program with the files of MedCorpus."""
     (tmp_path / "eval.py").write_text(READ["jsonl"] + MEANS)
     arguments = ("--command", command.removesuffix(" {k}"), "--files", "jsonl")
     text = " ".join(run_cli("identify", *arguments, "MAP@5")[0].split())
     assert text.startswith("MAP@5 is GradedAP@5. In words: AP@5 with weights g/2, divided by R;")
     assert "averaged over the intersection of qrels and run; ties are broken by a stable sort" in text
-    assert f"({PROGRAM_FILES['jsonl'].described})" in text
+    assert f"({PROGRAM_FILES['jsonl'].content})" in text
     hidden = "The program does not see grades, and what is judged not relevant; open: relevance labels"
     assert hidden in text
 

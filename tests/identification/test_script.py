@@ -1,4 +1,4 @@
-"""The function of a script in a process of its own: what it raises, begins, changes, and how it ends."""
+"""A script's function runs in its own process, with its errors, threads, changes and ends."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from commands import ends_soon, is_running, run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.identification.cases import cases, fresh_cases, small_case
-from permed_measures.identification.elimination import Claimed, ask
+from permed_measures.identification.elimination import TargetMeasure, ask
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.script import Script
 from permed_measures.identification.user_function import ScriptError, error_location, error_text
@@ -25,7 +25,7 @@ PRECISION = "    return sum(grades.get(doc, 0) >= 1 for doc in docs[:5]) / 5\n"
 
 
 def written(folder, body, head="import os, sys, time\n"):
-    """Write a script whose function has these lines before it returns P@5; return how it is named."""
+    """Write a script whose function has these lines before it returns P@5; return FILE:FUNCTION."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     (folder / "mine.py").write_text(f"{head}def f(grades, docs):\n{lines}{PRECISION}")
     return f"{folder / 'mine.py'}:f"
@@ -60,12 +60,12 @@ def test_what_a_function_raises_in_this_process_is_caught_but_for_ctrl_c():
 
         return function
 
-    claimed = Claimed("P@5", "P", (5,))
+    target = TargetMeasure("P@5", "P", (5,))
     for error in (OwnError("mine"), SystemExit(2), ValueError()):
-        assert ask(raises(error), FORM, CASE, claimed).error is error
+        assert ask(raises(error), FORM, CASE, target).error is error
     for interrupt in (KeyboardInterrupt, GeneratorExit):
         with pytest.raises(interrupt):
-            ask(raises(interrupt()), FORM, CASE, claimed)
+            ask(raises(interrupt()), FORM, CASE, target)
 
 
 def test_what_a_script_leaves_running_ends_with_its_process(tmp_path):
@@ -104,7 +104,7 @@ def test_a_script_that_ends_its_process_again_and_again_is_asked_no_more(tmp_pat
             assert script.gave_up is None
             with pytest.raises(ScriptError, match="ends its process with status 5"):
                 script.returned(FORM, small_case([1]), "P@5")
-        with pytest.raises(ScriptError, match="status 5, and so 3 times"):
+        with pytest.raises(ScriptError, match="status 5, 3 times"):
             script.returned(FORM, CASE, "P@5")
 
 
@@ -115,12 +115,12 @@ def test_the_command_says_so_and_certifies_nothing(tmp_path):
     assert (status, stdout) == (2, "")
     path = tmp_path / "mine.py"
     assert stderr.startswith(
-        f"error: {path}: the script ends its process with status 5, and so 3 times. Ask a function that does "
-        f"not, or the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
+        f"error: {path}: the script ends its process with status 5, 3 times. Name another function, "
+        f"or run the whole program: identify --command 'python3 {path} {{qrels}} {{run}}'"
     )
     (tmp_path / "loads.py").write_text("import os\nos._exit(4)\n")
     status, _, stderr = run_main("identify", tmp_path / "loads.py:f", "P@5")
-    assert (status, "loads.py: the script is not loaded: the script ends its process with" in stderr) == (
+    assert (status, "loads.py: cannot load the script: the script ends its process with" in stderr) == (
         2,
         True,
     )
@@ -194,5 +194,5 @@ def test_an_interrupt_of_the_script_is_left_out_with_its_line(tmp_path, monkeypa
 def test_a_constant_is_no_measure_whatever_it_takes(value, measure):
     found = pm.identify(lambda q, r: value, measure)  # noqa: ARG005
     assert (found.ok, found.measure, found.names) == (False, None, [])
-    assert f"the function gives {value:g} on every case, which is no evidence" in found.notes
+    assert f"the function gives {value:g} on every case, which is not evidence for a measure" in found.notes
     assert found.n_agree < found.n_cases

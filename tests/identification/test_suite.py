@@ -1,4 +1,4 @@
-"""The cases as files: an evaluator that knows nothing of the package is told by them right or wrong."""
+"""The case files tell right from wrong evaluators that do not use this package."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def content(folder, measure):
 
 
 def ndcg(case, gain):
-    """Compute nDCG@10 as a script would that is given the text of the file alone."""
+    """Compute nDCG@10 as a script that only knows the text of the file."""
     values = []
     for query, grades in case["qrels"].items():
         ranked = sorted(case["run"].get(query, []), key=lambda hit: hit["document"], reverse=True)
@@ -48,7 +48,7 @@ def in_single_precision(score):
 
 
 def failures(suite, evaluate, expected=None):
-    """Return the ids of the cases on which an evaluator gives another number."""
+    """List the ids of the cases on which an evaluator gives another number."""
     expected = expected or {}
     return {
         case["id"]
@@ -58,7 +58,7 @@ def failures(suite, evaluate, expected=None):
 
 
 def values_of(suite, name):
-    """Return the values of a convention where they are not the required ones."""
+    """Return the values of a convention that differ from the required ones."""
     [found] = [
         each["values"]
         for each in suite["alternatives"]
@@ -102,7 +102,7 @@ def test_each_named_convention_is_the_default_or_one_alternative_and_no_two_entr
         suite = content(folder, measure)
         entries = [suite["default"], *suite["alternatives"]]
         names = [each["name"] for entry in entries for each in entry["conventions"]]
-        known = Suite.of(measure, NAMED).claimed.measure
+        known = Suite.of(measure, NAMED).target.measure
         assert sorted(names) == sorted(each.name for each in NAMED if each.has(known))
         values = [each["values"] for each in suite["alternatives"]]
         assert all(values)
@@ -202,7 +202,7 @@ def test_what_does_not_go_with_writing_cases_is_refused(tmp_path, arguments, sai
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    for place, said in ("file", "is a file, and the cases need a folder"), ("a/b", "there is no folder"):
+    for place, said in ("file", "this is a file, and the cases need a folder"), ("a/b", "there is no folder"):
         status, _, message = run_main("identify", "--write-cases", str(tmp_path / place), "P@5")
         assert (status, said in message) == (2, True), message
 

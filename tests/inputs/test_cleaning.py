@@ -102,8 +102,8 @@ def test_the_commands_take_the_options(tmp_path, monkeypatch):
     stdout, _ = run_cli("compare", qrels, run, "out.trec", "-m", "RR@2", *options, "--format", "csv")
     assert ",0.0," in stdout  # both runs are the same then
     for line, problem in (
-        ("evaluate qrels run.trec --record r.json", "a record is of runs as they stand in their files"),
-        ("convert qrels q.tsv", "--ignore-self are about runs"),
+        ("evaluate qrels run.trec --record r.json", "a record needs runs as they are in their files"),
+        ("convert qrels q.tsv", "--ignore-self need a run"),
     ):
         status, _, stderr = run_main(*line.split(), "--ignore-self")
         assert (status, problem in stderr) == (2, True), stderr

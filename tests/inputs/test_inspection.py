@@ -58,6 +58,6 @@ def test_a_file_that_can_be_both_is_not_guessed(name, tmp_path, monkeypatch):
         pl.read_csv(FILES["either.csv"].encode()).write_parquet(name)
     status, _, stderr = run_main("convert", name, "out.trec")
     assert (status, Path("out.trec").exists()) == (2, False)
-    assert "can be read as qrels and as a run. Say which by --as" in stderr
+    assert "this file can be qrels or a run. Choose by --as" in stderr
     run_cli("convert", name, "out.trec", "--as", "qrels")
     assert list(pm.read_qrels("out.trec")) == ["q"]

@@ -12,7 +12,7 @@ MEDICAL = SAMPLES[0]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folder with qrels and runs, in which commands run."""
+    """Make a folder with qrels and runs, and work in it."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(MEDICAL.qrels, tmp_path / "qrels.jsonl")
     for name, path in MEDICAL.runs.items():
@@ -22,5 +22,5 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def made(folder):  # noqa: ARG001 - it is the folder that files are read in
-    """Return a record of two runs in that folder."""
+    """Make a record of two runs in that folder."""
     return record("qrels.jsonl", {"bm25": "bm25.jsonl", "lsa": "lsa.jsonl"}, ["nDCG@10", "GradedAP@10"])

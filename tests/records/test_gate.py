@@ -17,21 +17,21 @@ from commands import run_main
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.intervals import proportion_interval
-from permed_measures.records.limit_intervals import of_changes
+from permed_measures.records.limit_intervals import change_evidence
 
 
 def labelled(n):
-    """Return qrels of n queries with one relevant document."""
+    """Make qrels of n queries with one relevant document each."""
     return {f"q{number}": {"a": 1} for number in range(n)}
 
 
 def ranked(n, n_wrong=0):
-    """Return a run that has the relevant document second in the first queries."""
+    """Make a run that ranks the relevant document second in its first queries."""
     return {f"q{i}": {"a": 1.0, **({"b": 2.0} if i < n_wrong else {})} for i in range(n)}
 
 
 def test_numbers_are_compared_as_they_are_printed():
-    """A floor is met by a mean that is printed like it; no message has two equal numbers and FAILED."""
+    """A mean that is printed like the floor passes; no message has two equal numbers and FAILED."""
     for n in range(1, 100, 7):
         mean = 1 - 0.5 * n / 99
         qrels, run = labelled(99), ranked(99, n)
@@ -136,7 +136,7 @@ def test_a_measure_has_one_limit_of_a_kind():
 
 
 def test_counts_are_the_sums_of_evaluate():
-    """What evaluate prints of NumRet is a sum, and so is a limit on it."""
+    """The command evaluate prints the sum of NumRet, and a limit is on this sum."""
     qrels, run, before = labelled(700), ranked(700, 500), ranked(700, 505)
     for least, ok in ((1200, True), (1200.5, False), (1201, False)):
         [rule] = pm.gate(qrels, run, {"NumRet": least}).rules
@@ -199,7 +199,7 @@ def test_a_record_in_another_encoding_is_verified_and_is_a_baseline(encoding):
 
 
 def drawn(n, share, seed, n_turns=1):
-    """Return qrels and two runs that differ on a share of the queries, the second only for the worse."""
+    """Make qrels and two runs; the second is worse on a share of the queries."""
     rng = np.random.default_rng(seed)
     worse = rng.random(n) < share
     names = [f"c{i // n_turns}_{i % n_turns}" for i in range(n)]
@@ -269,7 +269,7 @@ def test_floors_go_by_the_interval_of_the_mean(n, n_wrong, least, outcome):
 
 
 def test_few_queries_that_differ_show_little():
-    """Of 60 queries one that fell does not show that less than 3 % do; of 250 it does."""
+    """One drop among 60 queries does not show that fewer than 3 % drop; one among 250 does."""
     for n, outcome in ((60, "inconclusive"), (250, "passed")):
         qrels, before, run = drawn(n, 0, 0)
         run = {**run, "c0_0": {"b": 1.0}}
@@ -282,7 +282,7 @@ def test_few_queries_that_differ_show_little():
 
 
 def test_as_many_queries_as_are_said_to_decide_do():
-    """With that many queries like these the interval is on one side, and with a quarter of them it is not."""
+    """With that many similar queries the interval is on one side; with a quarter of them it is not."""
     for share, most, seed in ((0.3, 0.15, 1), (0.3, 0.4, 2)):
         qrels, before, run = drawn(30, share, seed)
         [rule] = pm.gate(qrels, run, None, before, {"P@1": most}, significant=True).rules
@@ -319,7 +319,7 @@ def test_whole_conversations_count_as_one():
     assert "50,000 random sign patterns of 300 queries, seed 0." in " ".join(str(alone).split())
     assert "all 1,024 sign patterns of 10 clusters by clusters." in " ".join(str(together).split())
     assert (alone.seed, together.seed) == (0, None)
-    assert alone.evidence[-1] == "What is shown has its whole interval on one side of the limit"
+    assert alone.evidence[-1] == "Passed or failed: the whole interval is on one side of the limit"
     assert pm.gate(*given).evidence == []
     line = "gate permed-sample permed-sample/runs/lsa --min P@1=0.4 --significant"
     assert "cluster-robust" in run_main(*line.split())[1]
@@ -391,9 +391,17 @@ def test_a_record_is_a_baseline_like_its_run(made):
         (lambda it: it.update(created="now"), "", ""),
         (lambda it: it["runs"]["bm25"]["values"]["P@1"].__setitem__(0, 0.5), "", "record: it was edited aft"),
         (lambda it: it["versions"].update({"permed-measures": "0.0.1"}), "", "versions: made by version 0.0"),
-        (lambda it: it["qrels"].update(judgments="0"), "", "qrels: the labels are not those of the record"),
-        (lambda it: it["query_ids"].__setitem__(0, "other"), "", "queries: gone ['other'], new ['sample_01_"),
-        (dict, "--order list", "options: order was score, and is list"),
+        (
+            lambda it: it["qrels"].update(judgments="0"),
+            "",
+            "qrels: the labels differ from those of the record",
+        ),
+        (
+            lambda it: it["query_ids"].__setitem__(0, "other"),
+            "",
+            "queries: missing ['other'], new ['sample_01_",
+        ),
+        (dict, "--order list", "options: order was score, now it is list"),
         (dict, "--max-drop RR=0", "measures: it lacks RR, and has P@1, AP@10 (nDCG@10)"),
         (dict, "--max-drop AP@10=0", "measures: it lacks AP@10, and has P@1, AP@10 (nDCG@10)"),
         (dict, "--max-drop nDCG@10=1", ""),
@@ -408,12 +416,12 @@ def test_a_record_that_is_no_baseline_here_says_why(change, options, message, fo
     line = f"gate qrels.jsonl lsa.jsonl --max-drop P@1=0.5 --baseline base.json {options}"
     status, _, err = run_main(*line.split())
     assert (status, message in err) == (2 if message else 0, True), err
-    assert not message or err.startswith("error: base.json: this is no baseline here: ")
+    assert not message or err.startswith("error: base.json: this cannot be the baseline: ")
 
 
 @pytest.mark.parametrize(("n", "outcome"), [(5, "inconclusive"), (6, "failed")])
 def test_the_same_change_of_6_queries_shows_that_it_is_one(n, outcome):
-    """By chance all of 6 have the same sign once in 32 times, of 5 in 16."""
+    """By chance 6 differences all have the same sign once in 32 times, and 5 once in 16."""
     found = pm.gate(labelled(n), ranked(n, n), None, ranked(n), {"RR": 0.1}, significant=True)
     assert [rule.outcome for rule in found.rules] == [outcome]
     found = pm.gate(labelled(n), ranked(n, n), {"RR": 0.6}, significant=True)
@@ -425,7 +433,7 @@ def test_an_interval_of_few_that_differ_is_wider_where_there_are_more_changes():
     differences[:3] = 0.5
     reached = []
     for n in (1, 2):
-        found = of_changes(measures[:n], differences[:, :n], np.arange(40), [0.0] * n)
+        found = change_evidence(measures[:n], differences[:, :n], np.arange(40), [0.0] * n)
         _, share = proportion_interval(np.repeat([1.0, 0.0], [3, 37]), np.arange(40), 1 - 0.05 / n)
         assert found[0].interval == pytest.approx((-share, share))
         reached.append(share)
@@ -438,14 +446,14 @@ GUIDE = Path(__file__).parents[2] / "notebooks" / "guide" / "records.md"
 
 
 def workflow():
-    """Return the workflow that the guide shows, as GitHub reads it."""
+    """Read the workflow of the guide, as GitHub does."""
     [text] = re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return yaml.safe_load(text)
 
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """Return a folder with what the workflow reads, in which `permed-measures` is this package."""
+    """Make a folder with the inputs of the workflow, where `permed-measures` is this package."""
     sample = SAMPLES[0]
     shutil.copy(sample.qrels, tmp_path / "labels.qrels")
     pm.record(tmp_path / "labels.qrels", {"run.trec": sample.runs["bm25"]}, "nDCG@10").write(

@@ -1,4 +1,4 @@
-"""Leaderboards: the order, what is below the first, and what is said of the runs."""
+"""Leaderboards: the order, the runs below the first, and the notes on runs."""
 
 import json
 import pickle
@@ -21,7 +21,7 @@ QRELS = {q: {"a": 1} for q in QUERIES}
 
 
 def run_with(n_wrong):
-    """Return a run that is wrong on the first queries."""
+    """Make a run that is wrong on the first queries."""
     return {q: {"a": 1.0, **({"b": 2.0} if number < n_wrong else {})} for number, q in enumerate(QUERIES)}
 
 
@@ -58,7 +58,7 @@ def test_too_few_queries_cannot_differ_significantly():
     assert board.finding == "no difference can be significant here: the smallest possible p is 0.0625"
     assert board.entries[1].p == 0.0625
     one = pm.leaderboard(QRELS, {"only": run_with(2)}, "RR")
-    assert (one.entries[0].rank, one.finding) == (1, "one run has nothing to be compared with")
+    assert (one.entries[0].rank, one.finding) == (1, "there is only one run, so nothing to compare")
 
 
 def test_runs_that_differ_by_rounding_stay_in_their_order():
@@ -130,7 +130,7 @@ def test_a_run_may_have_every_rank_where_nothing_is_decided():
 
 
 def of_20_queries():
-    """Return qrels, and runs that find the first document of a query first, or not, at random."""
+    """Make qrels, and runs that rank the relevant document first or not, at random."""
     rng, queries = np.random.default_rng(0), [f"q{number}" for number in range(20)]
     runs = {
         f"run {number}": {q: {"a": 1.0, "b": 2 * float(rng.random() < number / 9)} for q in queries}
@@ -160,7 +160,7 @@ def test_many_runs_have_fewer_sign_patterns_unless_more_are_asked_for(monkeypatc
     many = pm.leaderboard(qrels, runs, "RR")
     assert "; 2,000 random sign patterns of 20 queries" in many.about
     assert many.notes == [
-        "p: of 28 pairs of runs each is tested with 2,000 random sign patterns; for more, which take longer, "
+        "p: each of 28 pairs of runs is tested with 2,000 random sign patterns; for more, which take longer, "
         "add --resamples 50000, or resamples=50000 in Python"
     ]
     assert many.entries == pm.leaderboard(qrels, runs, "RR", resamples=2000).entries != few.entries

@@ -1,4 +1,4 @@
-"""ir_metadata: a head of comments and a file of YAML, as readers of it take them."""
+"""ir_metadata in the head of a run and in a YAML file can be read by others."""
 
 import hashlib
 from pathlib import Path
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def metadata_of(path):
-    """Read the head of a run as the reader of the authors of ir_metadata does: from the first line on."""
+    """Read the head of a run from its first line, as the package of ir_metadata's authors does."""
     first, *lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
     assert first == "# ir_metadata.start\n"
     end = lines.index("# ir_metadata.end\n")
@@ -93,10 +93,10 @@ def test_a_file_of_yaml_has_the_same_and_is_not_replaced_where_it_says_more():
         assert said == "ir-metadata.yml: ir_metadata of run.trec\n"
     written = Path("ir-metadata.yml").read_text(encoding="utf-8")
     assert yaml.safe_load(written) == metadata_of("out.trec")
-    for text, lost in ((f"{written}actor:\n  team: us\n", "actor"), ("by hand", "what it has")):
+    for text, lost in ((f"{written}actor:\n  team: us\n", "actor"), ("by hand", "its content")):
         Path("ir-metadata.yml").write_text(text, encoding="utf-8")
         status, _, said = run_main("convert", "run.trec", "ir-metadata.yml", "--record", "base.json")
-        problem = f"the file would lose what a record does not know: {lost}. Name another file for OUT"
+        problem = f"the file would lose fields that a record does not have: {lost}. Name another file for OUT"
         assert (status, f"error: ir-metadata.yml: {problem}" in said) == (2, True)
         assert Path("ir-metadata.yml").read_text(encoding="utf-8") == text
 
@@ -114,13 +114,16 @@ def test_a_data_set_is_named_by_its_id():
     [
         (
             "run.trec x.yml",
-            "x.yml: a .yml file is of metadata, which a record fills. Name one by --record FILE",
+            "x.yml: a .yml file has metadata, which come from a record. Name one by --record FILE",
         ),
         (
             "labels.qrels x.yml --record base.json",
-            "labels.qrels: --record is about runs, and this is read as",
+            "labels.qrels: --record needs a run, and this file is read as",
         ),
-        ("permed-sample x --record base.json", "permed-sample: --record is about runs, and this is read as"),
+        (
+            "permed-sample x --record base.json",
+            "permed-sample: --record needs a run, and this file is read as",
+        ),
         ("other.trec x --record base.json", "base.json: the record has no run of this file (it has 'run')"),
         ("broken.trec x --record b.json", "broken.trec: the metadata at the head of the run are not YAML ("),
         ("open.trec x --record o.json", "open.trec: the metadata at the head of the run have no last line"),

@@ -1,4 +1,4 @@
-"""Records: that they are the same for the same inputs, what they keep, and which files are none."""
+"""Records are the same for the same inputs, keep all values, and other files are refused."""
 
 import hashlib
 import json
@@ -91,14 +91,20 @@ def test_the_hash_of_labels_is_that_of_query_document_and_grade(folder):
 VALUES, BEFORE = "runs.bm25.values", "permed-measures record 2"
 NO_RECORDS = [
     # the text of a file, or fields of a record that are changed
-    ("{}", f"this is no {FORM} (its field 'record' is None). Records are written by evaluate"),
-    ("{", "this is no record: it is no JSON"),
-    ("[" * 100_000, "this is no record: it is no JSON"),
-    ({"record": "permed-measures record 2"}, f"this is no {FORM} (its field 'record' is 'permed-measures re"),
+    ("{}", f"this is not a {FORM} (its field 'record' is None). Records are written by evaluate"),
+    ("{", "this is not a record: it is not JSON"),
+    ("[" * 100_000, "this is not a record: it is not JSON"),
+    (
+        {"record": "permed-measures record 2"},
+        f"this is not a {FORM} (its field 'record' is 'permed-measures re",
+    ),
     ({"runs": [1]}, "runs must be an object (found [1.0])"),
-    ({"query_ids": ["q"]}, f"{VALUES} must have one for each of 1 query"),
+    ({"query_ids": ["q"]}, f"{VALUES} must have one value for each of 1 query"),
     ({"measures": {"x": "nDGC@10"}}, "measures: there is no measure"),
-    ({"options": {"order": "score", "query_ids": None, "colour": ""}}, "options.colour is no field of a rec"),
+    (
+        {"options": {"order": "score", "query_ids": None, "colour": ""}},
+        "options.colour is not a field of a rec",
+    ),
     ({"options": {"order": "score"}}, "options.query_ids is missing"),
     (json.dumps({"record": FORM}), "created is missing"),  # and others too
     ({"sha256": None}, "sha256 must be a text (found None)"),
@@ -111,7 +117,7 @@ NO_RECORDS = [
 
 def test_files_that_are_no_records_are_refused(folder, made):
     os.mkfifo(folder / "pipe")
-    found = [("pipe", "this is no record: it is no regular file"), ("missing", "No such file")]
+    found = [("pipe", "this is not a record: it is not a regular file"), ("missing", "No such file")]
     for number, (damage, message) in enumerate(NO_RECORDS):
         if isinstance(damage, dict):
             of_run = {} if {*damage} <= {*made} else {"runs": {"bm25": {**made["runs"]["bm25"], **damage}}}

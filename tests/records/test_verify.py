@@ -1,4 +1,4 @@
-"""Verification: whatever changes in a record, a run or the qrels is found, and said."""
+"""Verification finds and reports any change in a record, a run or the qrels."""
 
 import copy
 import functools
@@ -23,14 +23,14 @@ from permed_measures.records.record import Record, read_record, record
 
 VALUES = (None, True, 7, -1, 10**30, 0.5, "", "x", [], {}, ["x"], {"x": 1}, "delete", "add")
 STEP = effort(41, 2)
-"""Every so many mutants are tried; with all of them the test takes minutes."""
+"""The step between the mutants to try; with all of them the test takes minutes."""
 
 
-EDITED = "record: it was edited after it was written: sha256 is not that of its content"
+EDITED = "record: it was edited after it was written: its sha256 does not match its content"
 
 
 def resealed(content):
-    """Return a record whose hash is that of its content, as one who edits it knowingly could write it."""
+    """Give a record the hash of its content, as someone who edits it on purpose could."""
     edited = Record(json.loads(json.dumps(content)))
     edited["sha256"] = edited.seal
     return edited
@@ -98,7 +98,7 @@ def test_paths_begin_in_the_folder_of_the_record(folder, tmp_path_factory, monke
     assert (other["sha256"], other["runs"]) == (again["sha256"], again["runs"])
     (folder / "data" / "r.jsonl").write_text((folder / "bm25.jsonl").read_text())
     status, out, _ = run_main("verify", "out/rec.json")
-    assert (status, "run r: the file is not that of the record" in out) == (1, True)
+    assert (status, "run r: the file differs from the recorded one" in out) == (1, True)
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))  # where nothing vouches for the changed file
     status, _, err = run_main("verify", folder / "out" / "rec.json")
     assert (status, "the folder where the paths begin: --folder FOLDER" in err) == (2, True)
@@ -217,7 +217,7 @@ def test_a_record_may_be_the_dict_of_its_json(made):
     for wrong, message in (
         (["x"], "found list"),
         (3, "found int"),
-        ({}, "this is no permed-measures record"),
+        ({}, "this is not a permed-measures record"),
     ):
         with pytest.raises(pm.InputError, match=message):
             pm.verify(wrong)
@@ -255,7 +255,7 @@ def test_a_verified_record_has_a_line_in_each_format_and_goes_to_a_file(made):
 
 
 def test_it_says_what_differs(made, folder):
-    """A changed mean, a changed value, other labels, another file: each by its name, and how much."""
+    """Each change is named with its size: a mean, a value, the labels, a file."""
     edited = copy.deepcopy(made)
     values = edited["runs"]["lsa"]["values"]["nDCG@10"]
     values[3], values[5] = values[3] + 0.25, values[5] - 0.125
@@ -275,8 +275,8 @@ def test_it_says_what_differs(made, folder):
     assert (status, out.splitlines()[:2]) == (1, ["edited.json", "  not reproduced"])
     status, out, _ = run_main("verify", "edited.json", "--format", "json")
     content = json.loads(out)
-    expected[0] = "qrels: the labels are not those of the record"
-    expected.insert(2, "run lsa: the file is not that of the record")
+    expected[0] = "qrels: the labels differ from those of the record"
+    expected.insert(2, "run lsa: the file differs from the recorded one")
     assert (content["differences"], content["reproduced"]) == (expected, False)
     assert (content["largest_difference"], content["values"]) == (0.25, 192)
     assert content["provenance"]["inputs"][0]["role"] == "qrels"
@@ -292,7 +292,7 @@ def test_other_queries_are_named(made, folder):
     (folder / "qrels.jsonl").write_text(lines)
     found = texts(pm.verify(made))
     assert found[1] == (
-        "queries: gone ['sample_01_1', 'sample_01_2', 'sample_01_3', 'sample_01_4'], "
+        "queries: missing ['sample_01_1', 'sample_01_2', 'sample_01_3', 'sample_01_4'], "
         "new ['sample_99_1', 'sample_99_2', 'sample_99_3', 'sample_99_4']"
     )
     assert not any("queries differ" in each for each in found)
@@ -315,7 +315,7 @@ def test_numbers_of_another_version_may_differ_in_the_last_digits(made):
 
 
 def places(content, place=()):
-    """Yield the place of each value in JSON content, lists and objects too."""
+    """Yield the path of each value in JSON content, including lists and objects."""
     if place:
         yield place
     if isinstance(content, (dict, list)):
@@ -324,7 +324,7 @@ def places(content, place=()):
 
 
 def mutants(content):
-    """Yield each record that differs in one place, with that place."""
+    """Yield each record that differs in one value, with the path of that value."""
     for place, value in itertools.product(places(content), VALUES):
         mutant = copy.deepcopy(content)
         parent = functools.reduce(operator.getitem, place[:-1], mutant)

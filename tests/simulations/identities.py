@@ -24,7 +24,7 @@ from evaluation_scripts import SCRIPTS, Lists, ap, hit, mean, ndcg, p, r, rr
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identification.cases import Case, random_case
-from permed_measures.identification.elimination import Claimed, convention_value
+from permed_measures.identification.elimination import TargetMeasure, convention_value
 from permed_measures.published_tables.measure_names import meaning_of
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "identification"))
@@ -51,13 +51,13 @@ def functions_of_conventions():
     """Yield the same of each convention with a name."""
     for named in NAMED:
         for name in NAMES:
-            claimed = Claimed(name, *meaning_of(name))
-            if named.has(claimed.measure):
-                options = named.at([claimed])
+            target = TargetMeasure(name, *meaning_of(name))
+            if named.has(target.measure):
+                options = named.at([target])
                 yield (
                     named.name,
                     name,
-                    lambda qrels, run, c=claimed, o=options: convention_value(c.of(Case(qrels, run)), o),
+                    lambda qrels, run, c=target, o=options: convention_value(c.of(Case(qrels, run)), o),
                 )
 
 
@@ -70,10 +70,10 @@ def fresh_cases():
 
 def is_false(result, function, name):
     """Return whether what was named differs from the function on another collection."""
-    claimed = Claimed(name, *meaning_of(name))
+    target = TargetMeasure(name, *meaning_of(name))
     for case in fresh_cases():
         ours, theirs = (
-            convention_value(claimed.of(case), result.nearest.convention),
+            convention_value(target.of(case), result.nearest.convention),
             function(case.qrels, case.run),
         )
         if abs(ours - theirs) > 1e-6:

@@ -17,7 +17,7 @@ from permed_measures.conventions.options import DEFAULT
 from permed_measures.conventions.ranking_variants import may_be
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
-from permed_measures.identification.elimination import GRADES, Claimed
+from permed_measures.identification.elimination import GRADES, TargetMeasure
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
@@ -37,7 +37,7 @@ class Alike:
 
     Attributes
     ----------
-    claimed : Claimed
+    target : TargetMeasure
         The measure.
     near : ndarray, shape (number of conventions, number of options)
         Their codes.
@@ -51,14 +51,14 @@ class Alike:
     """
 
     def __init__(self, name, bases, collections, n_changes=2):
-        self.claimed, self.collections = Claimed(name, *meaning_of(name)), collections
-        quantities = [self.claimed.of(case) for case in cases(SIGNATURES["dicts"], self.claimed.cutoffs)]
-        named = [each for each in bases if each.has(self.claimed.measure)]
-        self.space = ConventionSpace([self.claimed.of(GRADES), *quantities], named)
+        self.target, self.collections = TargetMeasure(name, *meaning_of(name)), collections
+        quantities = [self.target.of(case) for case in cases(SIGNATURES["dicts"], self.target.cutoffs)]
+        named = [each for each in bases if each.has(self.target.measure)]
+        self.space = ConventionSpace([self.target.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
         near = np.concatenate([none, *(each.codes for each in self.space.neighbours(n_changes))])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)
-        self.near = near[[may_be(self.claimed.measure, self._options(codes)) for codes in near]]
+        self.near = near[[may_be(self.target.measure, self._options(codes)) for codes in near]]
         self.n_near, self.n_same, self.differing = len(self.near), 0, set()
         self.group = self._on_random = np.zeros(self.n_near, int)
         quantities.reverse()  # the last ones are of several queries, and tell most apart
@@ -66,7 +66,7 @@ class Alike:
             self._divide(quantity)
         self._on_random = np.zeros(len(self.near), int)
         for case in collections:
-            self._on_random, _ = self._divided(self._on_random, self.claimed.of(case))
+            self._on_random, _ = self._divided(self._on_random, self.target.of(case))
         for quantity in quantities[FIRST:]:
             self._leave_out_the_same()
             if not len(self.near):
@@ -75,7 +75,7 @@ class Alike:
         self._leave_out_the_same()
 
     def _options(self, codes):
-        return self.space.convention(codes)[self.claimed.measure]
+        return self.space.convention(codes)[self.target.measure]
 
     def _divided(self, group, quantity):
         """Divide groups by the numbers on a case; return the new ones and how many are in that of each."""
@@ -109,7 +109,7 @@ class Alike:
         return [pair for case in self.collections for pair in self._told_apart_by(case)]
 
     def _told_apart_by(self, case):
-        values = self.space.compute(self.claimed.of(case), self.near)
+        values = self.space.compute(self.target.of(case), self.near)
         order = np.lexsort((values, self.group))
         apart = (np.diff(self.group[order]) == 0) & (np.abs(np.diff(values[order])) > 1e-7)
         conventions = [self._options(codes) for codes in self.near[order]]
@@ -127,10 +127,10 @@ def random_cases(rng, n_cases, k=10):
 
 def different(name):
     """Return the named conventions that differ in what a measure sees, each once."""
-    claimed = Claimed(name, *meaning_of(name))
-    seen = [option for option in claimed.of(GRADES).options if option in DEFAULT]
-    named = [each for each in NAMED if each.has(claimed.measure)]
-    return [*{tuple(each.of(claimed.measure)[o] for o in seen): each for each in reversed(named)}.values()]
+    target = TargetMeasure(name, *meaning_of(name))
+    seen = [option for option in target.of(GRADES).options if option in DEFAULT]
+    named = [each for each in NAMED if each.has(target.measure)]
+    return [*{tuple(each.of(target.measure)[o] for o in seen): each for each in reversed(named)}.values()]
 
 
 def main(*names):

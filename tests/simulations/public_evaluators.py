@@ -473,8 +473,8 @@ def main(names):
             text = sentence if found.ok else f"none; nearest ({found.n_agree}): {sentence}"
             same, n, left = as_expected(each, found), found.n_cases, sum(group.n for group in found.left_out)
             of_ties = (found.open.get(option, "") for option in ("ties", "tied"))
-            is_excused = any(why.startswith("none of those known") for why in of_ties)
-            read = f"yes{', but for ties' * is_excused}" if same else "no"
+            is_skipped = any(why.startswith("no known value") for why in of_ties)
+            read = f"yes{', but for ties' * is_skipped}" if same else "no"
             counts["named"] += found.ok
         counts["asked"] += 1
         counts["as read"] += same
