@@ -15,7 +15,7 @@ from permed_measures.identification.elimination import (
     GRADES,
     FunctionCall,
     TargetMeasure,
-    ask,
+    call_function,
     convention_value,
 )
 from permed_measures.identification.forms import SIGNATURES, Arguments, Function, FunctionSignature, variants
@@ -82,7 +82,7 @@ class _Trial:
         """Compute how far a function's numbers are from the nearest convention; infinity if it raises."""
         numbers, convention_values = [], []
         for index, case in enumerate(_cases(self._k, form.one_query)):
-            call = ask(
+            call = call_function(
                 function,
                 form,
                 lengthened(case, _LENGTH_OF_LONG_TRIALS) if self._is_long else case,

@@ -148,7 +148,7 @@ class FunctionCall:
         return len({*self.case.qrels, *self.case.run}) == 1
 
 
-def ask(
+def call_function(
     function: Function | Script, form: FunctionSignature, case: Case, target: TargetMeasure
 ) -> FunctionCall:
     """Call a function on the part of a case that its form shows, and keep its number or its error."""
@@ -203,10 +203,10 @@ class OutputScale(NamedTuple):
         return known.get(self.digits, exact) if self.divisor == 1 and self.digits else exact
 
 
-def output_scales(asked: Sequence[FunctionCall], one_query: bool = False) -> Iterator[OutputScale]:
+def output_scales(calls: Sequence[FunctionCall], one_query: bool = False) -> Iterator[OutputScale]:
     """Yield the scales that fit all numbers: exact, rounded means or values of queries, also in percent."""
-    values = np.array([each.value for each in asked])
-    is_one = np.array([each.has_one_query for each in asked])
+    values = np.array([each.value for each in calls])
+    is_one = np.array([each.has_one_query for each in calls])
     is_single_precision = (values[is_one] == values[is_one].astype(np.float32)).all()
     tolerance = SINGLE_PRECISION if is_single_precision else OutputScale().tolerance
     for divisor, percent in (1.0, ""), (100.0, "in percent"):
@@ -251,7 +251,7 @@ class FunctionSearch:
     Parameters
     ----------
     function : callable
-    form : Form
+    form : FunctionSignature
     target : TargetMeasure
         If the function returns several numbers, its name chooses one.
     named : sequence of NamedConvention
@@ -261,7 +261,7 @@ class FunctionSearch:
     calls : list of FunctionCall
     answered : list of FunctionCall
         The calls that returned a number.
-    space : Space
+    space : ConventionSpace
         The conventions to try: all values of all options, crossed.
     observable : list of str
         The options whose values differ on some case where the function gives a number.
@@ -291,7 +291,7 @@ class FunctionSearch:
         self.contradiction: FunctionCall | None = None
         self.not_crossed: list[str] = []
         self._nearest: Codes | None = None
-        self.calls = self._ask_all()
+        self.calls = self._call_on_all()
         self.answered = [each for each in self.calls if each.error is None]
         quantities = [target.of(GRADES), *(each.measurement for each in self.calls)]
         self.space = ConventionSpace(quantities, named)
@@ -302,8 +302,8 @@ class FunctionSearch:
         of_grades = option in OPTIONS and OPTIONS[option].of_grades
         if (option in OF_QUERIES and not self.form.queries) or (of_grades and not self.form.grades):
             return False
-        every = self.answered if used else self.calls
-        return any(_may_distinguish(each.case, option) for each in every)
+        calls = self.answered if used else self.calls
+        return any(_may_distinguish(call.case, option) for call in calls)
 
     def form_observes(self, option: str) -> bool:
         """Check whether the function's form shows what an option depends on."""
@@ -316,13 +316,13 @@ class FunctionSearch:
 
     # --- calling the function --------------------------------------------------------------------------
 
-    def ask(self, case: Case) -> FunctionCall:
+    def call(self, case: Case) -> FunctionCall:
         """Call the function on a case."""
-        return ask(self.function, self.form, case, self.target)
+        return call_function(self.function, self.form, case, self.target)
 
-    def _ask_all(self) -> list[FunctionCall]:
+    def _call_on_all(self) -> list[FunctionCall]:
         """Call the function on all cases; if it raises on most, add longer lists or more queries."""
-        every = list(cases(self.form, self.target.cutoffs))
+        all_cases = list(cases(self.form, self.target.cutoffs))
         k = max(cutoffs_of(self.target.cutoffs))
         more = random_case(random.Random("more"), k, 2, 3)
         variants: list[Callable[[Case], Case]] = [
@@ -334,23 +334,23 @@ class FunctionSearch:
                 partial(joined, other=more),
                 lambda case: lengthened(joined(case, more), max(_LENGTH_OF_LONG_LISTS, 2 * k)),
             ]
-        asked: list[FunctionCall] = []
+        calls: list[FunctionCall] = []
         for variant in variants:
-            some = self._ask_some([variant(case) for case in every])
-            asked += some
-            if _gives_numbers(some):
-                return asked
-        raise self._error(asked)
+            new_calls = self._call_on_some([variant(case) for case in all_cases])
+            calls += new_calls
+            if _gives_numbers(new_calls):
+                return calls
+        raise self._error(calls)
 
-    def _ask_some(self, every: list[Case]) -> list[FunctionCall]:
+    def _call_on_some(self, cases: list[Case]) -> list[FunctionCall]:
         """Call the function on cases in mixed order, until it raises on many in a row."""
         answers: dict[int, FunctionCall] = {}
         in_a_row = 0
-        order = [index for first in range(_STEP) for index in range(first, len(every), _STEP)]
-        for number_asked, index in enumerate(tracked(order, "asking the function")):
+        order = [index for first in range(_STEP) for index in range(first, len(cases), _STEP)]
+        for number_asked, index in enumerate(tracked(order, "calling the function")):
             if number_asked == _IN_A_ROW and isinstance(self.function, Program):
-                self.function.prepare(every)
-            answers[index] = self.ask(every[index])
+                self.function.prepare(cases)
+            answers[index] = self.call(cases[index])
             in_a_row = in_a_row + 1 if answers[index].error else 0
             if in_a_row == _IN_A_ROW:
                 break
@@ -362,14 +362,14 @@ class FunctionSearch:
         if isinstance(self.function, Script) and self.function.gave_up:
             raise self.function.gave_up
 
-    def _error(self, asked: list[FunctionCall]) -> InputError:
+    def _error(self, calls: list[FunctionCall]) -> InputError:
         """Make the error for a function that raises on most cases: on how many, where and on what input."""
-        raising = sorted((each for each in asked if each.error), key=lambda each: each.case.size)
+        raising = sorted((each for each in calls if each.error), key=lambda each: each.case.size)
         error = raising[0].error or ValueError()
-        if isinstance(error, InputError) and len(raising) == len(asked):
+        if isinstance(error, InputError) and len(raising) == len(calls):
             return error
-        on = f"on {len(raising)} of {pluralize(len(asked), 'case')}"
-        no_number = "gives no number on any case" if len(raising) == len(asked) else f"gives no number {on}"
+        on = f"on {len(raising)} of {pluralize(len(calls), 'case')}"
+        no_number = "gives no number on any case" if len(raising) == len(calls) else f"gives no number {on}"
         if isinstance(self.function, Program):
             others = ", ".join(each for each in PROGRAM_FILES if each != self.function.files)
             hint = (
@@ -441,15 +441,15 @@ class FunctionSearch:
         self.not_crossed = not_crossed
         return candidates
 
-    def counted(self, asked: Iterable[FunctionCall]) -> list[FunctionCall]:
+    def counted(self, calls: Iterable[FunctionCall]) -> list[FunctionCall]:
         """Return the calls whose cases are not skipped."""
-        return [each for each in asked if not {*each.case.traits} & {*self.skipped_traits}]
+        return [each for each in calls if not {*each.case.traits} & {*self.skipped_traits}]
 
     def _narrowed(
-        self, candidates: Codes, not_crossed: list[str], asked: list[FunctionCall]
+        self, candidates: Codes, not_crossed: list[str], calls: list[FunctionCall]
     ) -> tuple[Codes, list[str]]:
         """Keep the conventions that give the numbers of these calls; return what is not crossed yet, too."""
-        for each in asked:
+        for each in calls:
             if new := [option for option in not_crossed if _may_distinguish(each.case, option)]:
                 not_crossed = [option for option in not_crossed if option not in new]
                 candidates = self._crossed(candidates, new)
@@ -544,13 +544,13 @@ class FunctionSearch:
     @cached_property
     def fresh(self) -> list[FunctionCall]:
         """The calls on random cases that check an answer; only those with a number."""
-        every = list(fresh_cases(self.form, self.target.cutoffs))
+        cases = list(fresh_cases(self.form, self.target.cutoffs))
         if isinstance(self.function, Program):
-            every = every[:_FRESH_OF_PROGRAMS]
-            self.function.prepare(every)
-        asked = [self.ask(case) for case in tracked(every, "checking the answer")]
+            cases = cases[:_FRESH_OF_PROGRAMS]
+            self.function.prepare(cases)
+        calls = [self.call(case) for case in tracked(cases, "checking the answer")]
         self._check_answers()
-        return [each for each in asked if each.error is None]
+        return [each for each in calls if each.error is None]
 
     # --- the last step ---------------------------------------------------------------------------------
 
@@ -625,13 +625,13 @@ class FunctionSearch:
         """Return the smallest call found for which a condition holds; None if it holds for no call."""
 
         def holds_on(case: Case) -> bool:
-            return self.form.takes(case.qrels, case.run) and holds(self.ask(case))
+            return self.form.takes(case.qrels, case.run) and holds(self.call(case))
 
-        every = self.counted([*self.calls, *([self.contradiction] if self.contradiction else [])])
-        first = next(filter(holds, sorted(every, key=lambda each: each.case.size)), None)
+        counted = self.counted([*self.calls, *([self.contradiction] if self.contradiction else [])])
+        first = next(filter(holds, sorted(counted, key=lambda each: each.case.size)), None)
         if first is None or (isinstance(first.error, ScriptError) and first.error.kind == ENDED):
             return first  # each attempt at a smaller case could take as long
-        smaller = self.ask(minimised(first.case, holds_on))
+        smaller = self.call(minimised(first.case, holds_on))
         return smaller if holds(smaller) else first  # a script that was given up returns no number
 
 
@@ -657,10 +657,10 @@ def _decides_meaning(option: str) -> bool:
     return option == AVERAGED or not all(each.has_grades and each.tells_ties for each in known)
 
 
-def _gives_numbers(asked: list[FunctionCall]) -> bool:
+def _gives_numbers(calls: list[FunctionCall]) -> bool:
     """Check whether a function gave a number on most calls."""
-    n_raising = sum(each.error is not None for each in asked)
-    return bool(asked) and n_raising <= _MAX_SHARE_RAISING * len(asked)
+    n_raising = sum(each.error is not None for each in calls)
+    return bool(calls) and n_raising <= _MAX_SHARE_RAISING * len(calls)
 
 
 def _last_trait(case: Case) -> str | None:

@@ -461,9 +461,9 @@ def test_values_may_be_those_of_queries_that_only_the_qrels_or_only_the_run_has(
     )
     case = Case({"q1": {"a": 1}, "q2": {"a": 1}}, {"q2": {"a": 1.0}, "q3": {"a": 1.0}})
     for names[:] in (["q1", "q2"], ["q2", "q3"], ["q1", "q2", "q3"]):
-        assert search.ask(case).error is None
+        assert search.call(case).error is None
     names[:] = ["q1", "MAP"]
-    assert "the function returns no number for 'P@1' (found 'q1', 'MAP')" in str(search.ask(case).error)
+    assert "the function returns no number for 'P@1' (found 'q1', 'MAP')" in str(search.call(case).error)
 
 
 @pytest.mark.thorough

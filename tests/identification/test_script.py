@@ -15,7 +15,7 @@ from commands import ends_soon, is_running, run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.identification.cases import cases, fresh_cases, small_case
-from permed_measures.identification.elimination import TargetMeasure, ask
+from permed_measures.identification.elimination import TargetMeasure, call_function
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.identification.script import Script
 from permed_measures.identification.user_function import ScriptError, error_location, error_text
@@ -62,10 +62,10 @@ def test_what_a_function_raises_in_this_process_is_caught_but_for_ctrl_c():
 
     target = TargetMeasure("P@5", "P", (5,))
     for error in (OwnError("mine"), SystemExit(2), ValueError()):
-        assert ask(raises(error), FORM, CASE, target).error is error
+        assert call_function(raises(error), FORM, CASE, target).error is error
     for interrupt in (KeyboardInterrupt, GeneratorExit):
         with pytest.raises(interrupt):
-            ask(raises(interrupt()), FORM, CASE, target)
+            call_function(raises(interrupt()), FORM, CASE, target)
 
 
 def test_what_a_script_leaves_running_ends_with_its_process(tmp_path):
