@@ -74,7 +74,7 @@ class LabelPolicy:
 
 
 _LEVELS = 20
-_STRICT = 2
+STRICT_LEVEL = 2
 """The lowest relevant grade of strict labels."""
 
 
@@ -85,13 +85,13 @@ def all_relevant(judgments: Judgments) -> Judgments:
 
 def strict(judgments: Judgments) -> Judgments:
     """Binarise grades: those from 2 on become 1, lower ones 0; negative grades stay."""
-    grade = np.where(judgments.grade >= _STRICT, 1, np.minimum(judgments.grade, 0))
+    grade = np.where(judgments.grade >= STRICT_LEVEL, 1, np.minimum(judgments.grade, 0))
     return replace(judgments, grade=grade.astype(np.float64))
 
 
 def has_strict(judgments: Judgments) -> bool:
     """Check whether any document is relevant under strict labels."""
-    return bool(judgments.num_rel(_STRICT).any())
+    return bool(judgments.num_rel(STRICT_LEVEL).any())
 
 
 class TieRankRange(NamedTuple):

@@ -38,6 +38,7 @@ from permed_measures.conventions.per_query import (
     LEVEL,
     NEGATIVE,
     PER_HIT,
+    STRICT_LEVEL,
     WEIGHTS,
     Factor,
     KernelInput,
@@ -185,6 +186,14 @@ def _level(params: Mapping[str, Any], _: LabelPolicy) -> Options | None:
     return {LEVEL: params["rel"]}
 
 
+def _level_of_r_precision(params: Mapping[str, Any], labels: LabelPolicy) -> Options | None:
+    """Read the level; None if a paper may mean another one by the name, as grades go above 2.
+
+    Up to grade 2 the other level is tried too, by binarised labels.
+    """
+    return None if params["rel"] == 1 and labels.top > STRICT_LEVEL else _level(params, labels)
+
+
 _OPTIONS_OF_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], LabelPolicy], Options | None]]] = {
     "AP": ("AP", _level),
     "GradedAP": ("AP", _graded_ap),
@@ -195,7 +204,7 @@ _OPTIONS_OF_WRITTEN: dict[str, tuple[str, Callable[[Mapping[str, Any], LabelPoli
     "RR": ("RR", _level),
     "Success": ("Success", _level),
     "Coverage": ("Success", _level),
-    "Rprec": ("Rprec", _level),
+    "Rprec": ("Rprec", _level_of_r_precision),
 }
 """For each measure that specifies its computation: its family, and the options that its parameters mean."""
 

@@ -41,7 +41,6 @@ REASONS = {
     ("identification/program.py", WORD): "all",
     ("identification/suite.py", KEY): "qrels run",
     ("identification/files.py", SHAPE): "trec",
-    ("identification/user_function.py", WORD): "none",
     ("auditing/reports.py", KEY): "ties run run run best",
     ("auditing/answers.py", "a verdict"): "none",
     ("auditing/messages.py", WORD): "none",

@@ -427,3 +427,14 @@ def test_a_row_of_too_many_numbers_is_refused_with_what_to_do(tmp_path, monkeypa
     path.write_text("run,P@1,P@2,P@3,P@4,P@5\none,0,0,0,0,0")
     assert pm.possible({"q": {"a": 1}}, path).ok
     assert pm.possible({"q": {"a": 1}}, {"P@6": "0"}).ok
+
+
+def test_r_precision_of_a_level_that_its_name_hides_is_not_refuted():
+    """At level 3 it is 2/3 here, which is possible neither at level 1 nor at 2."""
+    grades = {"q0": {"a": 3, "b": 2, "c": 2, "d": 2}, "q1": {"a": 3, "b": 3, "c": 3, "d": 2, "e": 1}}
+    row = {"Rprec": "0.6667", "P@1": "1.0000"}
+    assert pm.possible(grades, {"Rprec(rel=3)": "0.6667", "P(rel=3)@1": "1.0000"}).ok
+    assert not pm.possible(grades, {"Rprec(rel=2)": "0.6667", "P(rel=2)@1": "1.0000"}).ok
+    assert pm.possible(grades, row).ok
+    up_to_2 = {query: {doc: min(grade, 2) for doc, grade in docs.items()} for query, docs in grades.items()}
+    assert not pm.possible(up_to_2, row).ok

@@ -384,7 +384,7 @@ def test_a_path_with_a_nul_is_our_error():
 
 def test_brackets_without_end_in_a_toml_file_are_our_error():
     Path("deep.toml").write_text("a = " + "[" * 5000)
-    with pytest.raises(pm.InputError, match=r"deep\.toml: this is no TOML file"):
+    with pytest.raises(pm.InputError, match=r"deep\.toml: this is not a TOML file"):
         collections_of(Path("deep.toml"))
     options = ["--claim", "P@1=0.5", "--conventions", "deep.toml"]
     status, _, stderr = run_main("audit", "permed-sample", "permed-sample/runs/bm25", *options)

@@ -122,12 +122,18 @@ def test_data_sets_of_collections_have_the_hash_of_their_labels(tmp_path):
         ("qrels = 1", "qrels must have a text for each name, such as qrels = {"),
         ('qrels = {a = "q"}', "runs must have a text for each name"),
         ('qrels = {a = "q"}\nruns = {b = 1}', "runs must have a text for each name"),
-        ('qrels = {a = "q"}\nruns = {b = "f"}', "runs.b must have {collection} where the name"),
+        (
+            'qrels = {a = "q"}\nruns = {b = "f"}',
+            "runs.b must have {collection} in place of the collection's name",
+        ),
         ('qrels = {mean = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'mean'"),
         ('qrels = {run = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'run'"),
         ('qrels = {ranks = "q"}\nruns = {b = "{collection}"}', "a collection cannot be named 'ranks'"),
-        ('qrels = {a = "q"}\nruns = {b = "{collection}"}\nx = 1', "can be [qrels] and [runs] (found 'x')"),
-        ("qrels", "this is no TOML file"),
+        (
+            'qrels = {a = "q"}\nruns = {b = "{collection}"}\nx = 1',
+            "only [qrels] and [runs] are allowed (found 'x')",
+        ),
+        ("qrels", "this is not a TOML file"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name(tmp_path, text, problem):

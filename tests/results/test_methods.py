@@ -724,7 +724,7 @@ def test_methods_are_printed_in_place_of_the_table_which_may_go_to_a_file(files)
     assert run_cli(*EVALUATE, "--methods")[0] == run_cli(*EVALUATE, "--methods=text")[0]
     status, out, err = run_main(*EVALUATE, "--methods", "--format", "csv")
     assert (status, out) == (2, "")
-    assert "--methods is printed in place of a table" in err
+    assert "--methods prints methods in place of a table" in err
     table, _ = run_cli(*EVALUATE, "--format", "csv", "--output", "other.csv", "--methods")  # as the hint says
     assert table.startswith("Data. ")
 
