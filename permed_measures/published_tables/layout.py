@@ -18,7 +18,7 @@ from permed_measures.published_tables.columns import (
     lowest,
 )
 from permed_measures.published_tables.headings import is_cutoff, names_a_measure
-from permed_measures.published_tables.measure_names import split, strip_heading, without_cutoff
+from permed_measures.published_tables.measure_names import meaning_of, split, strip_heading, without_cutoff
 
 
 def oriented(table: PrintedTable) -> PrintedTable:
@@ -119,6 +119,8 @@ def _split_cutoffs(table: PrintedTable) -> PrintedTable:
     columns: list[list[NumberCell]] = []
     for above, column in zip(table.titles, zip(*(row.cells for row in rows), strict=True), strict=True):
         names = _names_in(above[-1]) if above else []
+        if above and not names and (names := _with_one_in_brackets(above[-1])):
+            column = tuple(map(_without_brackets, column))
         if names and (parts := _in_parts(column, len(names))):
             titles += [(*above[:-1], name) for name in names]
             columns += map(list, zip(*parts, strict=True))
@@ -157,6 +159,32 @@ def _names_in(title: str) -> list[str]:
     if not others or not all(is_cutoff(part) or names_a_measure(part) for part in names):
         return []
     return [f"{part} (%)" if in_percent else part for part in names]
+
+
+_SECOND_IN_BRACKETS = re.compile(r"([^()]+?) *\(([^()]+)\)")
+
+
+def _with_one_in_brackets(title: str) -> list[str]:
+    """List the two measures of a title that has the second in brackets; empty for any other title.
+
+    Another name of the same measure explains the first: numbers in brackets are deviations then.
+
+    >>> _with_one_in_brackets("P@10 (R@10)"), _with_one_in_brackets("Recall@10 (R@10)")
+    (['P@10', 'R@10'], [])
+    """
+    found = _SECOND_IN_BRACKETS.fullmatch(title.strip())
+    if not found or not all(map(names_a_measure, found.groups())):
+        return []
+    names = found.groups()
+    have_cutoffs = all(split(name)[1] for name in names)
+    first, second = (meaning_of(name if split(name)[1] else f"{name}@1") for name in names)
+    is_other = first != second if have_cutoffs else first[0] != second[0]
+    return [*names] if is_other else []
+
+
+def _without_brackets(entry: NumberCell) -> NumberCell:
+    found = _SECOND_IN_BRACKETS.fullmatch(entry.text.strip())
+    return NumberCell(" / ".join(found.groups())) if found else entry
 
 
 def _in_parts(entries: Sequence[NumberCell], n: int) -> list[list[NumberCell]]:

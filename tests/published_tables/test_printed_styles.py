@@ -205,6 +205,14 @@ NEIGHBOURS = {
         {("a", ""): {"MAP": "0.1"}, ("b", ""): {"MAP": "0.2"}},
     ),
     "runs at the right without a title": ("P@1,MAP,\n0.5,0.1,a\n", {("a", ""): {"P@1": "0.5", "MAP": "0.1"}}),
+    "a second measure in brackets": (
+        "run,P@10 (R@10),P@1 (P@5)\na,0.1 (0.2),0.3 (0.4)\n",
+        {("a", ""): {"P@10": "0.1", "R@10": "0.2", "P@1": "0.3", "P@5": "0.4"}},
+    ),
+    "another name in brackets, and a deviation": (
+        "run,Recall@10 (R@10)\na,0.1 (0.02)\n",
+        {("a", ""): {"Recall@10 (R@10)": "0.1"}},
+    ),
     "groups beside measures": (
         ",,a\nLexical,MAP@1,0.5\n,MAP@3,0.4\nDense,MAP@1,0.1\n,MAP@3,0.15\n",
         {
