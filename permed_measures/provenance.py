@@ -29,7 +29,7 @@ ORDERS = {
 _EFFECTS_OF_OPTIONS = {
     "query-ids": "Query ids of runs are rewritten to match the qrels ({}).",
     "max-passage": "Ids of runs have the document before {!r}: its best part is kept.",
-    "duplicates": "Of a document that a run lists twice for a query, one row is kept: the {}.",
+    "duplicates": "If a run lists a document twice for a query, the {} row is kept.",
     "ignore-self": "A document whose id is that of the query is left out.",
     "subset": "Of files of MTEB, the subset {} is read.",
 }

@@ -95,7 +95,7 @@ TAKE_UP = "Documents that are unjudged or have a negative grade take up ranks an
         (
             "P@1",
             {"duplicates": "best", "ignore-self": True},
-            ["one row is kept: the best.", "is left out."],
+            ["the best row is kept.", "is left out."],
             [],
         ),
         ("P@1", {"duplicates": "refuse", "max-passage": "", "query-ids": None}, [], ["kept", "rewritten"]),

@@ -276,7 +276,7 @@ class Evaluations:
             yield (
                 "Judged@k is left out: all labels are relevant"
                 if self.all_relevant
-                else "Every document that counts is judged"
+                else "All documents within the cutoffs are judged"
             )
 
     def _queries(self) -> str:

@@ -148,7 +148,7 @@ def test_queries_without_relevant_documents_are_counted_at_the_level_of_the_meas
 @pytest.mark.parametrize(
     ("labels", "second", "said"),
     [
-        ({"a": 1, "b": 0}, "b", ["Every document that counts is judged"]),
+        ({"a": 1, "b": 0}, "b", ["All documents within the cutoffs are judged"]),
         ({"a": 1, "b": 0}, "x", [ABOUT_JUDGED]),
         ({"a": 1}, "x", ["Judged@k is left out: all labels are relevant"]),
     ],
