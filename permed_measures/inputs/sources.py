@@ -13,7 +13,7 @@ import sys
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -231,7 +231,7 @@ class Source:
         """Read the whole content."""
         return b"".join(data for _, _, data in self.chunks())
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self) -> Generator[tuple[int, str], None, None]:
         """Yield the number and the text of each line."""
         for first, _, chunk in self.chunks(_TEXT):
             yield from self.lines_of(chunk, first)

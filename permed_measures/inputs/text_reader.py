@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -96,10 +96,14 @@ class TextFile(NamedTuple):
 
     def table(self) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
         """Read the file as ``{query_id: {doc_id: number or None}}`` in its order; return the ranks too."""
+        with closing(self.source.lines()) as lines:  # an error would keep the file open as long as it lives
+            return self._table(lines)
+
+    def _table(self, lines: Lines) -> tuple[dict[str, dict[str, Any]], dict[str, list[float]]]:
         if not self.format.lists:
-            return table_of(self.entries(), self.duplicate_error)
+            return table_of(self.entries(lines), self.duplicate_error)
         table: dict[str, dict[str, Any]] = {}
-        for _, (query_id, ids, numbers) in self.entries():
+        for _, (query_id, ids, numbers) in self.entries(lines):
             if query_id in table:
                 raise self.duplicate_error(query_id, None)
             documents = table[query_id] = dict(zip(ids, numbers, strict=True))

@@ -403,7 +403,7 @@ def test_fractional_grades_that_no_convention_defines_are_left_out_and_said():
     assert not pm.identify(whole, "R@10").notes
     result = pm.identify(whole_map, "MAP@10")
     [note] = result.notes
-    assert (result.measure, note.partition(" ")[0]) == ("GradedAP@10", "not")
+    assert (result.measure, note.partition(" ")[0]) == ("GradedAP@10", "left")
     assert "with grades that are not whole numbers; no convention that fits the others agrees there" in note
     assert result.n_agree == result.n_cases < found("graded_map", "MAP@10").n_cases
 
