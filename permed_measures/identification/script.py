@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from permed_measures.errors import InputError
 from permed_measures.identification.cases import Case
@@ -81,9 +81,7 @@ class Script:
         ScriptError
             If the function raises, or its process ends.
         """
-        answer = self._ask("value", form, case, name)
-        assert isinstance(answer, Returned)
-        return answer
+        return cast(Returned, self._ask("value", form, case, name))
 
     def written_call(self, form: FunctionSignature, case: Case) -> str:
         """Write the call of the function with a case, shortened."""
@@ -113,8 +111,7 @@ class Script:
         except BaseException:  # the caller gets no object to close
             self.close()
             raise
-        assert isinstance(answer, Arguments)
-        return answer
+        return cast(Arguments, answer)
 
     def _ask(self, *request: Any) -> Any:
         """Send a request to the process, or to a new one if it has ended."""
@@ -126,12 +123,11 @@ class Script:
 
     def _exchange(self, *request: Any) -> Any:
         """Send a request, and return the answer; raise the error that it raised there."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
+        process = cast("subprocess.Popen[bytes]", self._process)  # the caller has started it
+        pipe = cast(BinaryIO, process.stdin)
         try:
-            process.stdin.write(pickle.dumps(request))
-            process.stdin.flush()
+            pipe.write(pickle.dumps(request))
+            pipe.flush()
             reply = self._answers.get(timeout=TIME_LIMIT)
         except queue.Empty:
             raise self._ended(f"the script takes more than {TIME_LIMIT:g} seconds") from None

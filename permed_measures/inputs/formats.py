@@ -209,9 +209,11 @@ def second_line(columns: Sequence[str], q0: str, is_first: bool = False) -> int:
 
 def _is_float(text: str) -> bool:
     """Check whether a text is a number, including NaN."""
-    with suppress(ValueError):
-        return float(text) is not None
-    return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_tag(columns: Sequence[str], first: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ir_measures.measures import Measure
 
@@ -185,8 +185,7 @@ class DescribedResult(Result):
         InputError
             If the form is unknown.
         """
-        described = self.report().methods
-        assert described is not None, "the report of a DescribedResult has methods"
+        described = cast(Callable[[], Methods], self.report().methods)  # each report of these has them
         return described().to(form)
 
 
