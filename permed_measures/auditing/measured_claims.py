@@ -268,7 +268,10 @@ def _trivial(
 ) -> NDArray[np.int64]:
     """Select, among the conventions that print a claim, those that print it for every run."""
     printing = np.flatnonzero(prints)
-    is_trivial = [trial.is_of_any_run(space.convention(codes[row])) for row in printing]
+    measure = trial.measure
+    is_trivial = [
+        trial.is_of_any_run({measure: space.options_of(measure, codes[row])}) for row in printing
+    ]
     return np.asarray(printing[np.array(is_trivial, bool)])
 
 

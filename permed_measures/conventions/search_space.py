@@ -20,6 +20,7 @@ from permed_measures.conventions.options import (
     OPTIONS_OF,
     SHARED,
     Convention,
+    Options,
     Setting,
     meant,
     measures_by_value,
@@ -205,6 +206,9 @@ class ConventionSpace(Generic[Q]):
             if option in options
         ]
         self._column = {column: index for index, column in enumerate(columns)}
+        self._columns_of: dict[str, list[tuple[str, int]]] = {measure: [] for measure in options_of}
+        for index, (measure, option) in enumerate(columns):
+            self._columns_of[measure].append((option, index))
         self._sharing = [self._sharing_in(*base) for base in self.bases]
         rows = [self.codes(base) for _, base in self.bases]
         self._bases = np.array(rows, np.int64).reshape(len(rows), len(columns))
@@ -323,10 +327,12 @@ class ConventionSpace(Generic[Q]):
 
     def convention(self, codes: Codes) -> Convention:
         """Decode a row of codes."""
-        convention: dict[str, dict[str, Any]] = {}
-        for (measure, option), code in zip(self._column, codes.tolist(), strict=True):
-            convention.setdefault(measure, {})[option] = self._coded_values[option][code]
-        return convention
+        return {measure: self.options_of(measure, codes) for measure in self._columns_of}
+
+    def options_of(self, measure: str, codes: Codes) -> Options:
+        """Decode the options of one measure in a row of codes."""
+        row = codes.tolist()
+        return {option: self._coded_values[option][row[column]] for option, column in self._columns_of[measure]}
 
     def coded_values(self, option: str) -> list[Any]:
         """Return the values of an option; the index of a value is its code."""
@@ -373,7 +379,8 @@ class ConventionSpace(Generic[Q]):
         keys = self.measure_keys(measurement, options, codes)
         keys += size * self._rankings_of(measurement, codes)
         cache = self._means.setdefault(measurement, {})
-        return self._compute_unique(cache, keys, codes, measurement.means).reshape(-1, len(query_sets()))
+        means = self._compute_unique(cache, keys, codes, measurement, measurement.means)
+        return means.reshape(-1, len(query_sets()))
 
     def _rankings_of(self, measurement: Q, codes: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking of a measurement by each convention."""
@@ -383,16 +390,22 @@ class ConventionSpace(Generic[Q]):
 
         keys = self.measure_keys(measurement, OF_RANKINGS, codes)
         cache = self._rankings.setdefault(measurement.run, {})
-        return self._compute_unique(cache, keys, codes, ranking_number).astype(np.int64)
+        return self._compute_unique(cache, keys, codes, measurement, ranking_number).astype(np.int64)
 
     def _compute_unique(
-        self, cache: dict[int, T], keys: NDArray[np.int64], codes: Codes, compute: Callable[[Convention], T]
+        self,
+        cache: dict[int, T],
+        keys: NDArray[np.int64],
+        codes: Codes,
+        measurement: Q,
+        compute: Callable[[Convention], T],
     ) -> NDArray[Any]:
-        """Compute a result for each convention, but only once for each key that the cache does not hold."""
+        """Compute a result of a measurement by each convention, once for each key that the cache lacks."""
         unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         for key, row in zip(unique.tolist(), first.tolist(), strict=True):
             if key not in cache:
-                cache[key] = compute(self.convention(codes[row]))
+                options = self.options_of(measurement.measure, codes[row])
+                cache[key] = compute({measurement.measure: options})
         return np.array([cache[key] for key in unique.tolist()])[inverse]
 
 
