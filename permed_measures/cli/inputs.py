@@ -22,7 +22,7 @@ from permed_measures.inputs.read import RunOptions
 from permed_measures.inputs.runs import LazyRuns, run_name
 from permed_measures.inputs.sources import parquet_parts
 from permed_measures.measures.aliases import ambiguities
-from permed_measures.measures.parameters import with_rel
+from permed_measures.measures.parameters import counts_all, with_rel
 from permed_measures.measures.parsing import deduplicate, measures_of, parse_measure_args
 from permed_measures.provenance import Origin
 
@@ -37,12 +37,12 @@ def chosen_measures(args: Namespace, inputs: Inputs) -> list[Measure] | None:
 
 def _unchanged_by_rel(measures: list[Measure], rel: float) -> Iterator[str]:
     """Note if --rel changes none of the measures, and that it does not change NumRet."""
-    counts_all = [each for each in measures if each.NAME == "NumRet" and "rel" not in each.params]
+    unrestricted = [each for each in measures if counts_all(each)]
     without = [each for each in measures if "rel" not in each.SUPPORTED_PARAMS]
-    if without and len(without) + len(counts_all) == len(measures):
+    if without and len(without) + len(unrestricted) == len(measures):
         takes = "takes" if len(without) == 1 else "take"
         yield f"--rel changes nothing: {', '.join(map(str, without))} {takes} no rel"
-    if counts_all:
+    if unrestricted:
         of_level = f"NumRet(rel={rel:g}) counts documents with grade {rel:g} or more"
         yield f"--rel does not change NumRet, which counts all documents retrieved; {of_level}"
 

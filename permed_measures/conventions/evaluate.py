@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from ir_measures.measures import SumAgg
 
 from permed_measures.arrays import Floats
 from permed_measures.conventions.aggregate import QuerySets, macro, rounded
@@ -46,7 +45,7 @@ from permed_measures.conventions.records import (
     Micro,
 )
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs, values_of
+from permed_measures.measures.parameters import Cutoff, is_count, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
 
 # --- which options are defined ------------------------------------------------------------------------
@@ -179,8 +178,7 @@ def means_of(
         return values_of_queries(measure, cutoff, options, ranked)
 
     if measure not in CONVENTION_MEASURES:
-        is_count = isinstance(parse_measure(measure).aggregator(), SumAgg)
-        return sets.sums(values()) if is_count else sets.means(values())
+        return sets.sums(values()) if is_count(parse_measure(measure)) else sets.means(values())
     if measure == "F1":
         return np.asarray(
             computed_by(F1_FROM, options[F1_FROM])(

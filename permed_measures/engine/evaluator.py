@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures import CalcResults, Evaluator, Metric
-from ir_measures.measures import Measure, SumAgg
+from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
 from permed_measures.engine.judgments import Judgments, map_gains
@@ -24,6 +24,8 @@ from permed_measures.measures.parameters import (
     CheckedMeasure,
     alias_of,
     check_parameters,
+    counts_all,
+    is_count,
     values_of,
 )
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
@@ -76,7 +78,7 @@ class _Computation(NamedTuple):
 
 def _computation(measure: Measure) -> _Computation:
     kernel = partial(KERNELS[str(measure.NAME)], **values_of(measure))
-    return _Computation(kernel, isinstance(measure.aggregator(), SumAgg))
+    return _Computation(kernel, is_count(measure))
 
 
 def _means(values: NDArray[np.float64], computations: list[_Computation]) -> list[float]:
@@ -233,7 +235,7 @@ def ideal_evaluation(measure: MeasureLike, qrels: Rows | Judgments) -> Evaluatio
 
 def has_ceiling(measure: Measure) -> bool:
     """Check whether the measure has a highest value."""
-    return measure.NAME != "NumRet" or "rel" in measure.params
+    return not counts_all(measure)
 
 
 def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
-from ir_measures.measures import Measure, ParamInfo
+from ir_measures.measures import Measure, ParamInfo, SumAgg
 from ir_measures.providers.base import NOT_PROVIDED
 
 from permed_measures.errors import MeasureError, did_you_mean, short_repr
@@ -202,6 +202,23 @@ def cutoff_of(measure: Measure) -> int | None:
     return cutoff
 
 
+def is_count(measure: Measure) -> bool:
+    """Check whether the values of a measure are counts, which are summed over the queries."""
+    return isinstance(measure.aggregator(), SumAgg)
+
+
+def counts_all(measure: Measure) -> bool:
+    """Check whether a measure counts all documents, because no `rel` restricts it: NumRet.
+
+    Examples
+    --------
+    >>> from ir_measures import NumRel, NumRet, P
+    >>> [counts_all(measure) for measure in (NumRet, NumRet(rel=1), NumRel, P @ 1)]
+    [True, False, False, False]
+    """
+    return is_count(measure) and values_of(measure).get("rel", 0) is None
+
+
 _STANDARD = {
     "cutoff": CUTOFF,
     "rel": REL,
@@ -256,7 +273,7 @@ def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
     """Set the relevance level of a measure, if it takes one and does not set its own."""
-    takes_rel = "rel" in measure.SUPPORTED_PARAMS and measure.NAME != "NumRet"  # without rel it counts all
+    takes_rel = "rel" in measure.SUPPORTED_PARAMS and not counts_all(measure)
     given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
     if rel is None or not takes_rel or "rel" in given:
         return measure

@@ -22,6 +22,7 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.measures.headings import alias_notes, name_of
+from permed_measures.measures.parameters import is_count
 from permed_measures.measures.parsing import deduplicate, parse_named_measure
 from permed_measures.provenance import Origin, provenance
 from permed_measures.records.limit_intervals import (
@@ -32,7 +33,6 @@ from permed_measures.records.limit_intervals import (
     baseline_of,
     change_evidence,
     evaluated_run,
-    is_count,
     is_resampled,
     mean_evidence,
     method,

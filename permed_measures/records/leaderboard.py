@@ -34,12 +34,12 @@ from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import check_level
 from permed_measures.measures.headings import check_headings, headings_of
+from permed_measures.measures.parameters import is_count
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import highest
 from permed_measures.results.evaluations import (
     BEST,
-    COUNTS,
     Evaluations,
     evaluate_all,
     evaluation_records,
@@ -158,7 +158,7 @@ class Leaderboard(Result):
         evaluations = self.evaluations
         [measure, heading] = evaluations.measures[0], headings_of(evaluations.measures)[0]
         means = {run: [each.aggregated[measure]] for run, each in evaluations.evaluations.items()}
-        return highest([heading], means, style, [heading] if measure.NAME in COUNTS else [])
+        return highest([heading], means, style, [heading] if is_count(measure) else [])
 
     def _table(self, style: Style) -> Table:
         """Lay out a row for each run, and one for an ideal ranking if its means are below 1."""

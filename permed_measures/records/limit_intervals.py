@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from ir_measures.measures import Measure, SumAgg
+from ir_measures.measures import Measure
 
 from permed_measures import __version__
 from permed_measures.arrays import Floats, Ints
@@ -39,6 +39,7 @@ from permed_measures.intervals import (
     units_of,
     zero_rounding_noise,
 )
+from permed_measures.measures.parameters import is_count
 from permed_measures.provenance import ORDERS, Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import mismatches
@@ -62,11 +63,6 @@ class Values(NamedTuple):
         """Scale the values so that their means are the totals; shape (n_queries, n_measures)."""
         scaled = [self.values[each] * (len(self.values[each]) if is_count(each) else 1) for each in measures]
         return np.stack(scaled, axis=1)
-
-
-def is_count(measure: Measure) -> bool:
-    """Check whether a measure is summed over the queries."""
-    return isinstance(measure.aggregator(), SumAgg)
 
 
 def evaluated_run(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> Values:

@@ -13,9 +13,10 @@ from ir_measures.measures import Measure
 
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import check_headings, heading_notes, headings_of, name_of
+from permed_measures.measures.parameters import is_count
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import best_of, format_distinguishable, highest
-from permed_measures.results.evaluations import COUNTS, Evaluations
+from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Style, Table, competition_rank, isclose
 
@@ -115,7 +116,7 @@ class CollectionMeans(Result):
         values, ranks, measure = self._values(index), self._ranks(index), self.measures[index]
         evaluations = next(iter(self.found.values()))
         columns = [evaluations.cells(measure, column, self.style) for column in zip(*values, strict=True)]
-        if measure.NAME in COUNTS:  # a mean of counts need not be a whole number
+        if is_count(measure):  # a mean of counts need not be a whole number
             columns[-1] = [Cell(f"{of_run[-1]:,.1f}", value=of_run[-1]) for of_run in values]
         rows: list[list[str | Cell]] = []
         for name, cells, of_run in zip(self.runs, zip(*columns, strict=True), ranks, strict=True):
@@ -153,7 +154,7 @@ class CollectionMeans(Result):
         best = best_of(dict(zip(self.runs, values, strict=True)), len(self.n_queries))
         if not best:
             return []
-        style = Style(1) if self.measures[0].NAME in COUNTS else self.style
+        style = Style(1) if is_count(self.measures[0]) else self.style
         scaled = [of_run[-1] * style.scale for of_run in values]
         mean = format_distinguishable(scaled, style.decimals) + style.sign
         if len(best) > 1:
@@ -169,8 +170,8 @@ class CollectionMeans(Result):
 
     def _mean_text(self, measure: int, mean: float) -> str:
         """Format the mean of means of a measure, by its number."""
-        is_count = self.measures[measure].NAME in COUNTS
-        return f"{mean:,.1f}" if is_count else self.style.text(mean) + self.style.sign
+        as_count = is_count(self.measures[measure])
+        return f"{mean:,.1f}" if as_count else self.style.text(mean) + self.style.sign
 
     def _highest_on_others(self) -> list[str]:
         """Name the runs with the highest means on the measures after the first."""
@@ -178,9 +179,7 @@ class CollectionMeans(Result):
         means = {run: [column[row][-1] for column in columns] for row, run in enumerate(self.runs)}
         headings = headings_of(self.measures)
         counts = [
-            heading
-            for heading, measure in zip(headings, self.measures, strict=True)
-            if measure.NAME in COUNTS
+            heading for heading, measure in zip(headings, self.measures, strict=True) if is_count(measure)
         ]
         sentences = highest(headings, means, self.style, counts)[1:]
         return [text.replace("Highest on", "Highest mean on", 1) for text in sentences]

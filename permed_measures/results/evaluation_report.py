@@ -7,9 +7,9 @@ from functools import partial
 
 from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.headings import headings_of
+from permed_measures.measures.parameters import is_count
 from permed_measures.results.evaluations import (
     BEST,
-    COUNTS,
     MACRO,
     EvaluationRow,
     Evaluations,
@@ -62,7 +62,7 @@ def _means(found: Evaluations, n_queries: int) -> Iterator[str]:
     if found.by_query:
         yield "The values are those of each query."
         return
-    counts = [measure for measure in found.shown if measure.NAME in COUNTS]
+    counts = [measure for measure in found.shown if is_count(measure)]
     yield means_over_queries(n_queries, headings_of(counts))
     if found.groups is not None:
         groups = f"{pluralize(len(found.groups.values), 'group')} of queries by {literal(found.groups.name)}"
@@ -83,13 +83,11 @@ def _finding(found: Evaluations, style: Style) -> list[str]:
     if len(runs) == 1:
         [(run, values)] = runs.items()
         texts = [
-            value_text(measure, value, style) + style.sign * (measure.NAME not in COUNTS)
+            value_text(measure, value, style) + style.sign * (not is_count(measure))
             for measure, value in zip(found.measures, values, strict=True)
         ]
         return [f"{run} has {join_names(map(' '.join, zip(headings, texts, strict=True)))}."]
-    counts = [
-        heading for heading, measure in zip(headings, found.measures, strict=True) if measure.NAME in COUNTS
-    ]
+    counts = [heading for heading, measure in zip(headings, found.measures, strict=True) if is_count(measure)]
     sentences = highest(headings, runs, style, counts)
     return [*sentences, "No significance test was run."] if sentences else []
 

@@ -25,7 +25,7 @@ from permed_measures.measures.headings import (
     headings_of,
     name_of,
 )
-from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.measures.parameters import cutoff_of, is_count, values_of
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two
@@ -37,12 +37,11 @@ if TYPE_CHECKING:
 
 MACRO = "(macro)"
 BEST = "best possible"
-COUNTS = ("NumQ", "NumRet", "NumRel")
 
 
 def value_text(measure: Measure, value: float, style: Style) -> str:
     """Format a value of a measure: a count is a whole number."""
-    return f"{value:,.0f}" if measure.NAME in COUNTS else style.text(value)
+    return f"{value:,.0f}" if is_count(measure) else style.text(value)
 
 
 def with_judged(measures: Iterable[Measure]) -> list[Measure]:
@@ -228,7 +227,7 @@ class Evaluations:
 
     def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
         """Build the cells of a measure, with the best means marked."""
-        is_mean = measure in self._asked_for and measure.NAME not in COUNTS and not self.by_query
+        is_mean = measure in self._asked_for and not is_count(measure) and not self.by_query
         ranks = best_two(values) if is_mean else [0] * len(values)
         ranked = zip(values, ranks, strict=True)
         return [Cell(value_text(measure, value, style), rank, value=value) for value, rank in ranked]
