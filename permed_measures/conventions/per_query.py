@@ -34,21 +34,15 @@ PRECISION, RECALL, RANKS, SUCCESS = "precision", "recall", "ranks", "success"
 
 @dataclass(frozen=True, eq=False)
 class LabelPolicy:
-    """Judgments under a label policy, such as strict labels, with their relevant grades."""
+    """Judgments under a label policy, such as strict labels."""
 
     policy: str
     judgments: Judgments
-    grades: tuple[float, ...]
     _cache: dict[object, Floats] = field(default_factory=dict, init=False, repr=False)
 
-    @classmethod
-    def of(cls, policy: str, judgments: Judgments) -> LabelPolicy:
-        """Collect the relevant grades of judgments."""
-        return cls(policy, judgments, tuple(np.unique(judgments.grade[judgments.grade > 0]).tolist()))
-
-    def __reduce__(self) -> tuple[type[LabelPolicy], tuple[str, Judgments, tuple[float, ...]]]:
+    def __reduce__(self) -> tuple[type[LabelPolicy], tuple[str, Judgments]]:
         """Pickle without the cache: its keys may be lambdas, which cannot be pickled."""
-        return LabelPolicy, (self.policy, self.judgments, self.grades)
+        return LabelPolicy, (self.policy, self.judgments)
 
     def cached(self, compute: Callable[..., Floats], *options: object) -> Floats:
         """Compute an array that depends on the judgments and these options alone, once for all rankings."""
@@ -56,6 +50,11 @@ class LabelPolicy:
         if key not in self._cache:
             self._cache[key] = compute(self, *options)
         return self._cache[key]
+
+    @cached_property
+    def grades(self) -> tuple[float, ...]:
+        """The relevant grades, ascending."""
+        return tuple(np.unique(self.judgments.grade[self.judgments.grade > 0]).tolist())
 
     @cached_property
     def ideal(self) -> JudgedRankings:

@@ -42,7 +42,6 @@ from permed_measures.engine.matching import scores_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak
 from permed_measures.engine.tables import with_string_ids
-from permed_measures.errors import warnings_about
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
@@ -58,7 +57,7 @@ def label_policies(judgments: Judgments, complete: bool = False) -> list[LabelPo
     document. With `complete` it stays.
     """
     return [
-        LabelPolicy.of(policy, each.compute(judgments))
+        LabelPolicy(policy, each.compute(judgments))
         for policy, each in OPTIONS[LABELS].values.items()
         if not each.only_found and (complete or each.offered(judgments))
     ]
@@ -77,6 +76,8 @@ class RunVariants:
     complete : bool
         Whether to compute every convention that is defined, also one that surely equals another here. The
         mean over no queries is then 0, as in scripts.
+    warns : bool
+        Whether to warn of a run that shares no query or document with the judgments, or is swapped with them.
 
     Attributes
     ----------
@@ -97,11 +98,13 @@ class RunVariants:
         *,
         all_ties: bool = False,
         complete: bool = False,
+        warns: bool = True,
     ) -> None:
         self.labels, self._complete = policies[0], complete
         self.judgments = self.labels.judgments
         table = read_nested(run, "score")
-        JudgedRankings.of(self.judgments, table, depth=1)  # checks the run
+        if warns:
+            JudgedRankings.of(self.judgments, table, depth=1)
         lists = {
             query: with_string_ids(docs, "document ids", query_id=query)
             for query, docs in with_string_ids(table, "query ids").items()
@@ -111,8 +114,7 @@ class RunVariants:
         self.in_all_runs: Bools | None = None
         self._all_ties = all_ties
         judged = {*self.judgments.query_ids}
-        others = [query for query in lists if query not in judged]
-        self._n_others, self._groups = len(others), groups_of(self.judgments.query_ids, others, complete)
+        self._others = [query for query in lists if query not in judged]
         self._policies = {labels.policy: labels for labels in policies}
         self._by_options: dict[object, LabelledRanking | None] = {}
         self._by_content: dict[object, LabelledRanking] = {}
@@ -121,6 +123,8 @@ class RunVariants:
         self._sets_by_facts: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
         self._parts: dict[tuple[tuple[str, str], ...], RankedLists] = {}
+        self._parts_by_rows: dict[bytes, RankedLists] = {}
+        self._kept: dict[tuple[str, str], Bools | None] = {}
         queries = np.flatnonzero(self.in_run).tolist()
         self._rows = scores_of(
             self.judgments, queries, [lists[self.judgments.query_ids[query]] for query in queries]
@@ -131,6 +135,11 @@ class RunVariants:
     def longest_list(self) -> int:
         """The length of the longest list."""
         return max(map(len, self._lists.values()), default=0)
+
+    @cached_property
+    def _groups(self) -> list[Ints]:
+        """The group of each query by each part of the query ids."""
+        return groups_of(self.judgments.query_ids, self._others, self._complete)
 
     @property
     def has_groups(self) -> bool:
@@ -160,8 +169,8 @@ class RunVariants:
                 query: dict(zip(docs, rng.sample([*docs.values()], len(docs)), strict=True))
                 for query, docs in self._lists.items()
             }
-            with warnings_about(None):  # the user has seen the warnings about the run
-                shuffled.append(RunVariants([*self._policies.values()], lists, all_ties=self._all_ties))
+            policies = [*self._policies.values()]  # the user has seen the warnings about the run
+            shuffled.append(RunVariants(policies, lists, all_ties=self._all_ties, warns=False))
             shuffled[-1].in_all_runs = self.in_all_runs
         return shuffled
 
@@ -219,34 +228,40 @@ class RunVariants:
         """Select the part of the run that is ranked; the whole run if nothing is left out."""
         rules = (*((option, options[option]) for option in (DEPTH, *_LEAVING_OUT)),)
         if rules not in self._parts:
-            kept = np.logical_and.reduce([self._kept[rule] for rule in rules if rule in self._kept])
-            self._parts[rules] = self._whole if kept.all() else self._ranked_lists(self._rows_of(kept))
+            kept = [rows for rule in rules if (rows := self._rows_kept(*rule)) is not None and not rows.all()]
+            self._parts[rules] = self._part_of(np.logical_and.reduce(kept)) if kept else self._whole
         return self._parts[rules]
+
+    def _part_of(self, kept: Bools) -> RankedLists:
+        """Select the rows of the lists that are kept; the same ones make one part."""
+        key = kept.tobytes()
+        if key not in self._parts_by_rows:
+            self._parts_by_rows[key] = self._ranked_lists(self._rows_of(kept))
+        return self._parts_by_rows[key]
 
     def _ranked_lists(self, rows: ScoredHits) -> RankedLists:
         counts = len(self._lists), int(self.in_run.sum())
         return RankedLists(self.judgments, rows, counts, self._all_ties)
 
-    @cached_property
-    def _kept(self) -> dict[tuple[str, str], Bools]:
-        """The rows that stay under each value that cuts lists or leaves documents out.
+    def _rows_kept(self, option: str, value: str) -> Bools | None:
+        """Select the rows that a value of an option keeps; None if it keeps all of them."""
+        if (option, value) not in self._kept:
+            compute, rows = computed_by(option, value), None
+            if option == DEPTH and compute is not None:
+                rows = self._row_ranks < compute
+            elif option != DEPTH and compute.keep is not None:
+                rows = compute.keep(self._lists, self._rows, self.judgments.query_ids)
+            self._kept[option, value] = rows
+        return self._kept[option, value]
 
-        Lists are cut after a stable sort by score.
-        """
-        rows, query_ids = self._rows, self.judgments.query_ids
-        length = rows.end - rows.start
-        in_order = np.lexsort((-rows.score, np.repeat(np.arange(len(length)), length)))
+    @cached_property
+    def _row_ranks(self) -> Ints:
+        """The rank of each row, from 0, after a stable sort of its list by score."""
+        length = self._rows.end - self._rows.start
+        in_order = np.lexsort((-self._rows.score, np.repeat(np.arange(len(length)), length)))
         rank = np.empty(len(in_order), np.int64)
         rank[in_order] = concat_ranges(np.zeros_like(length), length)
-        kept = {
-            (DEPTH, value): np.asarray(rank < (each.compute or np.inf))
-            for value, each in OPTIONS[DEPTH].values.items()
-        }
-        for option in _LEAVING_OUT:
-            for value, each in OPTIONS[option].values.items():
-                if each.compute.keep is not None:
-                    kept[option, value] = each.compute.keep(self._lists, rows, query_ids)
-        return kept
+        return rank
 
     def _rows_of(self, kept: Bools) -> ScoredHits:
         """Select rows of the lists."""
@@ -302,7 +317,7 @@ class RunVariants:
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
         other = rankings.retrieved > rankings.num_rel_ret(1)
         of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed, other)
-        facts = QueryFacts(*(np.concatenate([each, np.zeros(self._n_others, bool)]) for each in of_qrels))
+        facts = QueryFacts(*(np.concatenate([each, np.zeros(len(self._others), bool)]) for each in of_qrels))
         facts.in_run[n:] = True
         return facts
 

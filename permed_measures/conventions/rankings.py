@@ -87,7 +87,10 @@ class RankedLists:
         """Rank the lists by a tie rule."""
         if (ties, labels) not in self._rankings:
             rows, judgments = self._rows, labels.judgments
-            rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
+            if self._has_ties_single:
+                rank = ranks_of(rows, judgments, ties, mixed=None if self._all_ties else self.mixed(labels))
+            else:  # no rule matters
+                rank = self._tie_ranks_single.first
             retrieved = rows.end - rows.start
             rankings = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
             self._rankings[ties, labels] = rankings
@@ -96,22 +99,37 @@ class RankedLists:
     def mixed(self, labels: LabelPolicy) -> Bools:
         """Select the hits that are tied with a document of another grade; unjudged documents have grade 0."""
         if labels not in self._mixed:
-            grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
-            first, last = tie_rank_ranges(self._rows, self._judgments, np.float32)
-            tie = self._rows.start[query] + first
-            _, example, inverse, n_hits = np.unique(tie, True, True, True)
-            size = (last - first + 1)[example]
-            lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
-            np.fmin.at(lowest, inverse, grade)
-            np.fmax.at(highest, inverse, grade)
-            self._mixed[labels] = (lowest < highest)[inverse]
+            self._mixed[labels] = self._tied_with_others(labels)
         return self._mixed[labels]
 
-    @property
+    def _tied_with_others(self, labels: LabelPolicy) -> Bools:
+        first, last = self._tie_ranks_single
+        if not self._has_ties_single:
+            return np.zeros(len(first), bool)
+        grade, query = labels.judgments.grade[self._rows.row], self._judgments.query[self._rows.row]
+        tie = self._rows.start[query] + first
+        _, example, inverse, n_hits = np.unique(tie, True, True, True)
+        size = (last - first + 1)[example]
+        lowest, highest = np.full((2, len(n_hits)), np.where(n_hits < size, 0.0, np.nan))
+        np.fmin.at(lowest, inverse, grade)
+        np.fmax.at(highest, inverse, grade)
+        return np.asarray((lowest < highest)[inverse])
+
+    @cached_property
+    def _tie_ranks_single(self) -> TieRankRange:
+        """The tie ranks of all hits by scores in single precision, in the order of the judgments."""
+        return TieRankRange(*tie_rank_ranges(self._rows, self._judgments, np.float32))
+
+    @cached_property
+    def _has_ties_single(self) -> bool:
+        first, last = self._tie_ranks_single
+        return bool((first != last).any())
+
+    @cached_property
     def has_ties(self) -> bool:
         """Whether any judged document has the same score as another document."""
         first, last = self._tie_ranks
-        return bool((first != last).any())
+        return self._has_ties_single and bool((first != last).any())
 
     def tie_ranks(self, rankings: JudgedRankings) -> TieRankRange:
         """Return the first and last rank of the documents with the score of each hit."""
@@ -121,6 +139,8 @@ class RankedLists:
     @cached_property
     def _tie_ranks(self) -> TieRankRange:
         """The tie ranks of all hits, in the order of the judgments."""
+        if not self._has_ties_single:  # then there are none in double precision, and the order is the same
+            return self._tie_ranks_single
         return TieRankRange(*tie_rank_ranges(self._rows, self._judgments, np.float64))
 
     @cached_property
@@ -135,4 +155,4 @@ class RankedLists:
             order=np.arange(listed.sum()),
             given=judgments.ids(np.flatnonzero(listed)),
         )
-        return LabelPolicy.of("listed", kept), np.cumsum(listed) - 1
+        return LabelPolicy("listed", kept), np.cumsum(listed) - 1

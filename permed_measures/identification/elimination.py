@@ -32,7 +32,7 @@ from permed_measures.conventions.ranking_variants import RunVariants, label_poli
 from permed_measures.conventions.records import AVERAGED, DEPTH, OPTIONS, QUERY_SET, ROUNDING, TIES, Value
 from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.engine.judgments import Judgments
-from permed_measures.errors import InputError, warnings_about
+from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
 from permed_measures.identification.cases import (
     NEGATIVE_GRADES,
@@ -78,10 +78,11 @@ class TargetMeasure(NamedTuple):
 
     def of(self, case: Case) -> Measurement:
         """Prepare the measure on a case, so that any convention can compute it."""
-        with warnings_about(None):
-            policies = label_policies(Judgments.of(case.qrels), complete=True)
-            run = RunVariants(policies, case.run, all_ties=sees_unjudged(self.measure), complete=True)
-        return Measurement(*self, run)
+        policies = label_policies(Judgments.of(case.qrels), complete=True)
+        all_ties = sees_unjudged(self.measure)
+        return Measurement(
+            *self, RunVariants(policies, case.run, all_ties=all_ties, complete=True, warns=False)
+        )
 
 
 class _Rounded(Measurement):

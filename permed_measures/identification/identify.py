@@ -99,7 +99,7 @@ class IdentifiedConvention:
         ):
             return None
         own = options_for(self._target.measure, self.options)
-        labels = LabelPolicy.of(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
+        labels = LabelPolicy(DEFAULT[LABELS], Judgments.of({"q": {"a": 2, "b": 1}}))
         measure = measure_of(self._target.measure, self._cutoff, own, labels)
         return None if measure is None else str(measure)
 
