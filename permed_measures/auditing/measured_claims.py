@@ -269,9 +269,7 @@ def _trivial(
     """Select, among the conventions that print a claim, those that print it for every run."""
     printing = np.flatnonzero(prints)
     measure = trial.measure
-    is_trivial = [
-        trial.is_of_any_run({measure: space.options_of(measure, codes[row])}) for row in printing
-    ]
+    is_trivial = [trial.is_of_any_run({measure: space.options_of(measure, codes[row])}) for row in printing]
     return np.asarray(printing[np.array(is_trivial, bool)])
 
 

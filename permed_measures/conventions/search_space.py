@@ -331,8 +331,8 @@ class ConventionSpace(Generic[Q]):
 
     def options_of(self, measure: str, codes: Codes) -> Options:
         """Decode the options of one measure in a row of codes."""
-        row = codes.tolist()
-        return {option: self._coded_values[option][row[column]] for option, column in self._columns_of[measure]}
+        row, columns = codes.tolist(), self._columns_of[measure]
+        return {option: self._coded_values[option][row[column]] for option, column in columns}
 
     def coded_values(self, option: str) -> list[Any]:
         """Return the values of an option; the index of a value is its code."""
