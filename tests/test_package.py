@@ -42,7 +42,7 @@ published_tables: measure_names headings claims columns layout tables assignment
 crosschecks
 conventions: per_query aggregate rankings shown records options evaluate named describe
 conventions: ranking_variants search_space
-auditing: measured_claims false_matches answers search messages reports audit
+auditing: measured_claims matrix false_matches answers search messages reports audit
 identification: forms files cases user_function processes script program elimination detection identify suite
 feasibility: formulas bounds candidates rows differences unprinted
 feasibility: reports possible

@@ -15,6 +15,7 @@ from permed_measures.auditing.false_matches import (
     bootstrap_means,
     window_radii,
 )
+from permed_measures.auditing.matrix import ClaimMatrix
 from permed_measures.auditing.measured_claims import MeasuredClaim, sample_rows
 from permed_measures.conventions.describe import methods_phrase, sentence_of, with_cutoff
 from permed_measures.conventions.named import COMMUNITY, NamedConvention
@@ -36,7 +37,6 @@ from permed_measures.conventions.options import (
 from permed_measures.conventions.per_query import LEVEL, NEGATIVE, WEIGHTS
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import LABELS, OPTIONS, QUERY_SET, ROUNDING
-from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.tolerances import SUM_NOISE
 
 CERTAIN, LIKELY = 0.001, 0.05
@@ -79,21 +79,21 @@ class ExplainingConvention:
         The nearest named convention; for exceptions, the convention of the other claims.
     convention : mapping
         The options of each measure, with the cutoff of each claim.
-    space : ConventionSpace
-        The space in which it was found, with all claims, explained or not.
+    matrix : ClaimMatrix
+        The conventions among which it was found, with all claims, explained or not.
     n_changes : int
-        The number of changes from a base of the space.
+        The number of changes from a base of the matrix.
     """
 
     named: NamedConvention
     convention: Convention
-    space: ConventionSpace[MeasuredClaim] = field(repr=False)
+    matrix: ClaimMatrix = field(repr=False)
     n_changes: int
 
     @property
     def trials(self) -> list[MeasuredClaim]:
         """All claims, explained or not."""
-        return list(self.space.measurements)
+        return list(self.matrix.measurements)
 
     @property
     def options(self) -> Options:
@@ -103,7 +103,7 @@ class ExplainingConvention:
     @property
     def changes(self) -> list[str]:
         """The differences from the named convention."""
-        return changes_of(self.convention, self.named.at(self.trials, self.space.base_cutoffs))
+        return changes_of(self.convention, self.named.at(self.trials, self.matrix.base_cutoffs))
 
     @property
     def name(self) -> str:
@@ -142,13 +142,13 @@ class ExplainingConvention:
         explained = [claim for trial, claim in zip(sample, claims, strict=True) if trial in self._explained]
         if not explained:
             return FalseMatchRate(1, 1, self.n_changes)
-        printable = PrintableRows(self.space, explained, self.n_changes)
+        printable = PrintableRows(self.matrix, explained, self.n_changes)
         chance = printable.chance(comb(len(claims), len(explained)))
         if chance.value > _HOPELESS:
             return chance
         drawn = bootstrap_means(self.convention, claims, window_radii(claims))
         if len(explained) < len(claims):
-            printable = PrintableRows(self.space, claims, self.n_changes)
+            printable = PrintableRows(self.matrix, claims, self.n_changes)
         return chance._replace(n_others=printable.count_explained(drawn, len(explained)), n_drawn=len(drawn))
 
     @property
@@ -256,7 +256,7 @@ class ExplainingConvention:
         """
         convention, equal = self.simplified, dict[Setting, list[Any]]()
         own = settings(convention)
-        for setting, value, other in self.space.changed_once(convention):
+        for setting, value, other in self.matrix.changed_once(convention):
             if self._affects_claims(setting) and setting.option != ROUNDING and self._same_as(other):
                 equal.setdefault(setting, [own[setting]]).append(value)
         return equal

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from permed_measures.arrays import Floats
-from permed_measures.auditing.measured_claims import ClaimValues, MeasuredClaim
+from permed_measures.auditing.matrix import ClaimMatrix
+from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
 from permed_measures.conventions.options import Convention, place
 from permed_measures.conventions.ranking_variants import of_queries
 from permed_measures.conventions.records import AVERAGED, QUERY_SET
-from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.tolerances import SUM_NOISE
 
 N_DRAWN = 10_000
@@ -85,11 +86,11 @@ class PrintableRows:
 
     Parameters
     ----------
-    space : ConventionSpace
+    matrix : ClaimMatrix
     trials : sequence of MeasuredClaim
-        The claims of the space that are counted together.
+        The claims of the matrix that are counted together.
     max_changes : int
-        The maximum number of changes from a base of the space.
+        The maximum number of changes from a base of the matrix.
 
     Attributes
     ----------
@@ -99,15 +100,13 @@ class PrintableRows:
         The numbers of each claim that any convention prints.
     """
 
-    def __init__(
-        self, space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim], max_changes: int
-    ) -> None:
+    def __init__(self, matrix: ClaimMatrix, trials: Sequence[MeasuredClaim], max_changes: int) -> None:
         self.trials, self.max_changes = trials, max_changes
         self.rows: set[tuple[float, ...]] = set()
         self.numbers_of_claim: list[set[float]] = [set() for _ in trials]
         low, high = np.array([(trial.nearby.low, trial.nearby.high) for trial in trials]).T
-        for neighbours in space.neighbours(max_changes):
-            printed = [ClaimValues.of(space, trial, neighbours.codes).printed for trial in trials]
+        for conventions in chain.from_iterable(map(matrix.rows, range(max_changes + 1))):
+            printed = [conventions.column(trial).units for trial in trials]
             for column in range(max(units.shape[1] for units in printed)):
                 rows = np.column_stack([units[:, column % units.shape[1]] for units in printed])
                 are_near = (low <= rows) & (rows <= high)

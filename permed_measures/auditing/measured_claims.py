@@ -7,7 +7,6 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from permed_measures.arrays import Bools, Floats
 from permed_measures.conventions.aggregate import QueryFacts
@@ -24,7 +23,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.ranking_variants import RunVariants, of_queries
 from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
-from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
+from permed_measures.conventions.search_space import Measurement
 from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.tolerances import SUM_NOISE
 
@@ -218,59 +217,6 @@ def sample_rows(trials: Sequence[MeasuredClaim]) -> list[MeasuredClaim]:
     n_kept = max(_ENOUGH_CLAIMS * len(rows) // len(trials), 1) if len(trials) > _LARGE_TABLE else len(rows)
     kept = {rows[index * len(rows) // n_kept] for index in range(n_kept)}
     return [trial for trial in trials if trial.row in kept]
-
-
-class ClaimValues(NamedTuple):
-    """A claim computed by many conventions.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        The mean by each convention; NaN where it is not defined.
-    printed : ndarray, shape (n, 2 times the number of readings)
-        The values as `printed_units`.
-    prints : ndarray of bool, shape (n,)
-        Whether the convention explains the claim.
-    """
-
-    values: Floats
-    printed: Floats
-    prints: Bools
-
-    @classmethod
-    def of(cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes) -> ClaimValues:
-        """Compute a claim by conventions; those that do not differ for it are computed once."""
-        keys = space.measure_keys(trial, trial.options, codes)
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        return cls._by_each(space, trial, codes[first]).take(inverse)
-
-    def take(self, rows: NDArray[np.integer[Any]]) -> ClaimValues:
-        """Select conventions by their index."""
-        return ClaimValues(self.values[rows], self.printed[rows], self.prints[rows])
-
-    @classmethod
-    def _by_each(
-        cls, space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes
-    ) -> ClaimValues:
-        values = space.compute(trial, codes)
-        printed = trial.printed_units(values, None)
-        for rounding in OPTIONS[ROUNDING].values:
-            if (digits := rounding_of(rounding).of_mean) is not None:
-                rows = space.has(trial, ROUNDING, rounding, codes)
-                printed[rows] = trial.printed_units(values[rows], digits)
-        prints = trial.include_claim(printed)
-        prints[_trivial(space, trial, codes, prints)] = False
-        return cls(values, printed, prints)
-
-
-def _trivial(
-    space: ConventionSpace[MeasuredClaim], trial: MeasuredClaim, codes: Codes, prints: Bools
-) -> NDArray[np.int64]:
-    """Select, among the conventions that print a claim, those that print it for every run."""
-    printing = np.flatnonzero(prints)
-    measure = trial.measure
-    is_trivial = [trial.is_of_any_run({measure: space.options_of(measure, codes[row])}) for row in printing]
-    return np.asarray(printing[np.array(is_trivial, bool)])
 
 
 # --- conventions that print a number for every run -----------------------------------------------------

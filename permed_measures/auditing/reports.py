@@ -133,7 +133,7 @@ class Audit(Result):
         left = (trial for each in self.exceptions if not each.explained for trial in each.trials)
         main = self.main
         return {
-            trial: main.convention if main.explained else nearest_to(trial, main.space.conventions)
+            trial: main.convention if main.explained else nearest_to(trial, main.matrix.conventions)
             for trial in left
         }
 

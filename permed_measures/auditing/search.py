@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
-from permed_measures.arrays import Floats
 from permed_measures.auditing.answers import (
     CERTAIN,
     DIFFERENT,
@@ -18,7 +17,8 @@ from permed_measures.auditing.answers import (
     ExplainingConvention,
     simplified,
 )
-from permed_measures.auditing.measured_claims import ClaimValues, MeasuredClaim, sample_rows
+from permed_measures.auditing.matrix import ClaimMatrix, count_explained
+from permed_measures.auditing.measured_claims import MeasuredClaim, sample_rows
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF_OF,
@@ -30,7 +30,7 @@ from permed_measures.conventions.options import (
     rounding_of,
 )
 from permed_measures.conventions.records import ROUNDING
-from permed_measures.conventions.search_space import Codes, ConventionSpace
+from permed_measures.conventions.search_space import Codes
 from permed_measures.escaping import join_names
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import step
@@ -50,88 +50,51 @@ def answers_to(
     base_cutoffs : dict of str to Cutoff, optional
         The cutoff of each claim, by its name, that is not a change. If left out, the cutoff in the name.
     """
-    space = ConventionSpace(trials, conventions, base_cutoffs)
-    return _best(space) or [ExplainingConvention(named, base, space, 0) for named, base in space.bases[:1]]
+    matrix = ClaimMatrix(trials, conventions, base_cutoffs)
+    return _best(matrix) or [ExplainingConvention(named, base, matrix, 0) for named, base in matrix.bases[:1]]
 
 
-class _Candidates(NamedTuple):
-    """Conventions, and the index of the base of each."""
-
-    codes: Codes
-    base: Codes
-
-
-def _best(space: ConventionSpace[MeasuredClaim], beyond: int = -1) -> list[ExplainingConvention]:
+def _best(matrix: ClaimMatrix, beyond: int = -1) -> list[ExplainingConvention]:
     """Find the conventions that explain the most claims with the fewest changes: at most one for each base.
 
     In a large table, a sample of rows is searched for candidates with each number of changes, and the best
     candidates on all rows are taken. A convention must explain more than `beyond` claims of the sample.
     """
-    candidates = _best_by_changes(space, sample_rows(space.measurements), beyond)
-    counts = {n: _n_explained(space, each.codes, space.measurements, 0) for n, each in candidates.items()}
+    candidates = _best_by_changes(matrix, beyond)
+    counts = {n: count_explained(matrix.columns(codes)) for n, (codes, _) in candidates.items()}
     if not counts:
         return []
     n_changes = max(counts, key=lambda n: counts[n].max())  # the fewest changes come first
     is_best = np.isfinite(counts[n_changes]) & (counts[n_changes] == counts[n_changes].max())
-    codes, bases = (each[is_best] for each in candidates[n_changes])
+    codes, bases = (array[is_best] for array in candidates[n_changes])
     return [
-        ExplainingConvention(space.bases[base][0], space.convention(row), space, n_changes)
+        ExplainingConvention(matrix.bases[base][0], matrix.convention(row), matrix, n_changes)
         for row, base in zip(codes, bases.tolist(), strict=True)
     ]
 
 
-def _best_by_changes(
-    space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim], beyond: int
-) -> dict[int, _Candidates]:
+def _best_by_changes(matrix: ClaimMatrix, beyond: int) -> dict[int, tuple[Codes, Codes]]:
     """Find the conventions that explain the most claims with each number of changes: one for each base.
 
-    A number of changes has no entry unless it explains more claims than fewer changes do.
+    A number of changes has no entry unless it explains more claims than fewer changes do. Each entry has the
+    conventions, and the index of the base of each.
     """
-    maximum, best = beyond, dict[int, list[_Candidates]]()
-    trials = _hardest_first(space, trials)
-    with step("searching conventions", (MOST_CHANGES + 1) * len(space.bases)) as advance:
-        for neighbours in space.neighbours(MOST_CHANGES):
-            n, codes, base = neighbours
-            if n not in best and maximum == len(trials):
+    maximum, best, trials = beyond, dict[int, tuple[Codes, Codes]](), sample_rows(matrix.measurements)
+    with step("searching conventions", (MOST_CHANGES + 1) * len(matrix.bases)) as advance:
+        for n_changes in range(MOST_CHANGES + 1):
+            if maximum == len(trials):
                 break
-            counts = _n_explained(space, codes, trials, maximum + (n not in best))
-            advance(len(np.unique(base)))
-            if counts.max(initial=maximum) > maximum:
-                maximum, best[n] = int(counts.max()), []
-            if n in best:
-                rows = np.flatnonzero(counts == maximum)
-                rows = rows[np.unique(base[rows], return_index=True)[1]]
-                best[n].append(_Candidates(codes[rows], base[rows]))
-    return {n: _Candidates(*map(np.concatenate, zip(*parts, strict=True))) for n, parts in best.items()}
-
-
-def _hardest_first(
-    space: ConventionSpace[MeasuredClaim], trials: Sequence[MeasuredClaim]
-) -> list[MeasuredClaim]:
-    """Sort claims by the number of named conventions that print them: most others fail at the first."""
-    bases = [neighbours.codes for neighbours in space.neighbours(0)]
-
-    def n_named(trial: MeasuredClaim) -> int:
-        return sum(int(ClaimValues.of(space, trial, codes).prints.sum()) for codes in bases)
-
-    return sorted(trials, key=n_named)
-
-
-def _n_explained(
-    space: ConventionSpace[MeasuredClaim], codes: Codes, trials: Sequence[MeasuredClaim], minimum: int
-) -> Floats:
-    """Count the claims that each convention explains.
-
-    The count is -inf if it cannot reach `minimum`, or if the convention is not defined for a claim.
-    """
-    counts, left = np.zeros(len(codes)), np.arange(len(codes))
-    for n_more, trial in zip(reversed(range(len(trials))), trials, strict=True):
-        computed = ClaimValues.of(space, trial, codes[left])
-        counts[left] += computed.prints
-        hopeless = np.isnan(computed.values) | (counts[left] + n_more < minimum)
-        counts[left[hopeless]] = -np.inf
-        left = left[~hopeless]
-    return counts
+            counted = []
+            for rows in matrix.rows(n_changes):
+                counted.append((rows, rows.count_explained(trials)))
+                advance(len(np.unique(rows.base)))
+            n_explained = max(counts.max(initial=-np.inf) for _, counts in counted)
+            if n_explained > maximum:
+                maximum = int(n_explained)
+                chosen = [rows.first_of_bases(counts == maximum) for rows, counts in counted]
+                codes, base = (np.concatenate(arrays) for arrays in zip(*chosen, strict=True))
+                best[n_changes] = codes, base
+    return best
 
 
 _MIN_CLAIMS = 2
@@ -148,9 +111,9 @@ def answers_apart(best: list[ExplainingConvention]) -> list[ExplainingConvention
     n_claims = Counter(trial.measure for trial in same.trials)
     if same.complete or len(n_claims) == 1 or max(n_claims.values()) < _MIN_CLAIMS:
         return best
-    conventions, trials = same.space.conventions, same.trials
-    space = ConventionSpace(trials, conventions, per_measure=options_apart())
-    if not (apart := _best(space, sum(trial in same.explained for trial in sample_rows(trials)))):
+    conventions, trials = same.matrix.conventions, same.trials
+    matrix = ClaimMatrix(trials, conventions, per_measure=options_apart())
+    if not (apart := _best(matrix, sum(trial in same.explained for trial in sample_rows(trials)))):
         return best
     [main, *_] = apart
     measures = _measures_set_apart(main.convention, main.named.at(trials))
@@ -158,7 +121,7 @@ def answers_apart(best: list[ExplainingConvention]) -> list[ExplainingConvention
     if len(main.explained) <= len(same.explained) or len(claims) < _MIN_CLAIMS:
         return best
     alone = ExplainingConvention(
-        main.named, main.convention, ConventionSpace(claims, conventions), main.n_changes
+        main.named, main.convention, ClaimMatrix(claims, conventions), main.n_changes
     )
     is_sure = same.verdict in ("certain", "likely")
     return apart if alone.chance.value <= (DIFFERENT if is_sure else LIKELY) else best
@@ -237,7 +200,7 @@ def _answer(
 ) -> ExplainingConvention:
     """Make an exception: a convention near an answer, for other claims."""
     base = _as_named(main, name)
-    return ExplainingConvention(base, convention, ConventionSpace(trials, [base], _cutoffs(main)), n_changes)
+    return ExplainingConvention(base, convention, ClaimMatrix(trials, [base], _cutoffs(main)), n_changes)
 
 
 def _otherwise(main: ExplainingConvention, name: str, trials: list[MeasuredClaim]) -> ExplainingConvention:
@@ -247,12 +210,12 @@ def _otherwise(main: ExplainingConvention, name: str, trials: list[MeasuredClaim
     [near] = answers_to(trials, [named], cutoffs)
     if near.complete:
         return near
-    others = answers_to(trials, [named, *main.space.conventions], cutoffs)
+    others = answers_to(trials, [named, *main.matrix.conventions], cutoffs)
     if len(others[0].explained) <= len(near.explained):
         return near
     base = named.at(trials, cutoffs)
     nearest = min(others, key=lambda each: len(changes_of(each.convention, base)))
-    return ExplainingConvention(named, nearest.convention, nearest.space, nearest.n_changes)
+    return ExplainingConvention(named, nearest.convention, nearest.matrix, nearest.n_changes)
 
 
 class SimplerAlternative(NamedTuple):
@@ -277,15 +240,16 @@ def doubts_about(main: ExplainingConvention) -> list[SimplerAlternative]:
     if not main.n_changes or n_others < _MIN_CLAIMS or not main.complete:
         return []
     sample = sample_rows(main.trials)
-    for neighbours in main.space.neighbours(main.n_changes - 1):
-        codes = neighbours.codes
-        codes = codes[_n_explained(main.space, codes, sample, len(sample) - 1) >= 0]
-        codes = codes[_n_explained(main.space, codes, main.trials, n_others) == n_others]
-        printed = [ClaimValues.of(main.space, trial, codes).prints for trial in main.trials]
-        left, first = np.unique(np.argmin(printed, axis=0), return_index=True)
+    for rows in chain.from_iterable(map(main.matrix.rows, range(main.n_changes))):
+        codes = rows.codes[rows.count_explained(sample) >= len(sample) - 1]
+        columns = main.matrix.columns(codes)
+        is_simpler = count_explained(columns) == n_others
+        left, first = np.unique(
+            np.argmin([column.prints[is_simpler] for column in columns], axis=0), return_index=True
+        )
         for index, row in zip(left.tolist(), first.tolist(), strict=True):
-            simpler.setdefault(main.trials[index], main.space.convention(codes[row]))
-    simple = {trial: _nearest(main.space, convention) for trial, convention in simpler.items()}
+            simpler.setdefault(main.trials[index], main.matrix.convention(codes[is_simpler][row]))
+    simple = {trial: _nearest(main.matrix, convention) for trial, convention in simpler.items()}
     doubts = [
         SimplerAlternative(answers, _otherwise(answers[0], answers[0].name, [trial]))
         for trial, answers in simple.items()
@@ -293,12 +257,12 @@ def doubts_about(main: ExplainingConvention) -> list[SimplerAlternative]:
     return [each for each in doubts if not (each.other.explained and each.other.is_clear) or each.is_typo]
 
 
-def _nearest(space: ConventionSpace[MeasuredClaim], convention: Convention) -> list[ExplainingConvention]:
-    """Describe a convention of a space by its changes from each of the nearest named ones."""
-    distances = [len(changes_of(convention, base)) for _, base in space.bases]
+def _nearest(matrix: ClaimMatrix, convention: Convention) -> list[ExplainingConvention]:
+    """Describe a convention of a matrix by its changes from each of the nearest named ones."""
+    distances = [len(changes_of(convention, base)) for _, base in matrix.bases]
     return [
-        ExplainingConvention(named, convention, space, distance)
-        for (named, _), distance in zip(space.bases, distances, strict=True)
+        ExplainingConvention(named, convention, matrix, distance)
+        for (named, _), distance in zip(matrix.bases, distances, strict=True)
         if distance == min(distances)
     ]
 

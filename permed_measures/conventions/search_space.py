@@ -33,7 +33,7 @@ from permed_measures.conventions.ranking_variants import RunVariants, options_fo
 from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET
 from permed_measures.measures.parameters import Cutoff
 
-Codes = NDArray[np.int64]
+Codes = NDArray[np.signedinteger[Any]]
 """Conventions as integers: a row each, and a column for each option of each measure."""
 
 
@@ -96,13 +96,11 @@ class Neighbourhood(NamedTuple):
 
     Attributes
     ----------
-    n_changes : int
     codes : ndarray of int64, shape (n, number of columns)
     base : ndarray of int64, shape (n,)
         The index of the base of each convention, ascending.
     """
 
-    n_changes: int
     codes: Codes
     base: Codes
 
@@ -236,24 +234,24 @@ class ConventionSpace(Generic[Q]):
 
     # --- neighbours ------------------------------------------------------------------------------------
 
-    def neighbours(self, max_changes: int) -> Iterator[Neighbourhood]:
-        """Yield the conventions with up to `max_changes` changes from a base, those with fewer first.
+    def neighbours(self, n_changes: int) -> Iterator[Neighbourhood]:
+        """Yield the conventions with `n_changes` changes from a base, some at a time.
 
         A neighbour of several bases comes once for each of them.
         """
-        yield Neighbourhood(0, self._bases, np.arange(len(self._bases)))
-        same_sharing = groupby(range(len(self.bases)), lambda index: self._sharing[index])
-        groups = [(sharing, np.array([*bases])) for sharing, bases in same_sharing]
-        changes = {str(sharing): self._changes(sharing) for sharing, _ in groups if max_changes}
-        for n in range(1, max_changes + 1):
-            combined = {key: _combine(each, n, len(self._column)) for key, each in changes.items()}
-            for sharing, bases in groups:
-                yield from self._change_bases(n, combined[str(sharing)], bases, sharing)
+        if not n_changes:
+            yield Neighbourhood(self._bases, np.arange(len(self._bases)))
+            return
+        combined: dict[str, _CombinedChanges] = {}
+        for sharing, bases in groupby(range(len(self.bases)), lambda index: self._sharing[index]):
+            if str(sharing) not in combined:
+                combined[str(sharing)] = _combine(self._changes(sharing), n_changes, len(self._column))
+            yield from self._change_bases(combined[str(sharing)], np.array([*bases]), sharing)
 
     def _change_bases(
-        self, n: int, changes: _CombinedChanges, bases: Codes, sharing: _Sharing
+        self, changes: _CombinedChanges, bases: Codes, sharing: _Sharing
     ) -> Iterator[Neighbourhood]:
-        """Apply each combination of `n` changes to each base, some bases at a time."""
+        """Apply each combination of changes to each base, some bases at a time."""
         n_at_once = max(_ROWS_AT_ONCE // max(len(changes.codes), 1), 1)
         for start in range(0, len(bases), n_at_once):
             base = np.repeat(bases[start : start + n_at_once], len(changes.codes))
@@ -262,7 +260,7 @@ class ConventionSpace(Generic[Q]):
             changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
             after = self._like_others(codes, np.where(codes == _KEEP, before, codes), sharing)
             changed &= ~((codes == _LIKE_OTHERS) & (after == before)).any(axis=1)
-            yield Neighbourhood(n, after[changed], base[changed])
+            yield Neighbourhood(after[changed].astype(np.int16), base[changed])
 
     def _like_others(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
         """Replace `_LIKE_OTHERS` by the value of the measures that share one."""
@@ -344,8 +342,7 @@ class ConventionSpace(Generic[Q]):
 
     def option_codes(self, measurement: Q, option: str, codes: Codes) -> NDArray[np.int64]:
         """Return the code of an option of a measurement, for each convention."""
-        column: NDArray[np.int64] = codes[:, self._column[measurement.measure, option]]
-        return column
+        return np.asarray(codes[:, self._column[measurement.measure, option]], np.int64)
 
     def measure_keys(self, measurement: Q, options: Sequence[str], codes: Codes) -> NDArray[np.int64]:
         """Return an integer for each convention, equal where these options of a measurement are equal."""

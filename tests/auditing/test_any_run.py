@@ -167,7 +167,7 @@ def test_a_number_of_any_order_beside_others_is_said_to_be_that():
     assert not result.ok
     assert "R@2: published 1.0000, " in said
     assert "any order" not in said  # R@2 is explained by nothing
-    dpr = next(named for named in result.main.space.conventions if named.name == "DPR")
+    dpr = next(named for named in result.main.matrix.conventions if named.name == "DPR")
     nearest = {trial: dpr.at([trial]) for trial in result.trials if trial.claim.name == "R@2"}
     [line] = unexplained(result.main, nearest)
     assert line == (

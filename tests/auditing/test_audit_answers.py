@@ -12,12 +12,12 @@ from effort import effort
 
 import permed_measures as pm
 from permed_measures.auditing.answers import MOST_CHANGES
+from permed_measures.auditing.matrix import ClaimMatrix
 from permed_measures.auditing.messages import in_two_lines, within_ties
 from permed_measures.auditing.search import answers_to
 from permed_measures.conventions.named import COMMUNITY, NAMED
 from permed_measures.conventions.options import OPTIONS_OF, SHARED, Setting, changes_of
 from permed_measures.conventions.records import OPTIONS
-from permed_measures.conventions.search_space import ConventionSpace
 
 MEASURES = {"MAP@10": "AP", "nDCG@5": "nDCG", "P@5": "P", "R@20": "R", "MRR@10": "RR", "hit@5": "Success"}
 
@@ -203,7 +203,7 @@ def test_both_ends_of_what_ties_allow_are_within_them(text, within):
     """A relevant document in a tie of five can have any rank from 1 to 5; by its id it is third."""
     answer = pm.audit({"q": {"c": 1}}, {"q": dict.fromkeys("beacd", 1.0)}, {"RR": "0.3"}).best[0]
     [trial] = answer.trials
-    other = replace(answer, space=ConventionSpace([printed_as(trial, text)], NAMED))
+    other = replace(answer, matrix=ClaimMatrix([printed_as(trial, text)], NAMED))
     said = f"RR: {text} is within what the order of equal scores allows, 0.2 to 1.0."
     assert within_ties(other) == [said] * within
 

@@ -178,7 +178,7 @@ def test_of_more_than_100_claims_those_of_rows_with_about_40_are_looked_at(n, ro
 def test_progress_is_of_each_named_convention_with_each_number_of_changes(steps_of):
     steps = steps_of("permed_measures.auditing.search")
     result = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.98765"})
-    n = 3 * len(result.best[0].space.bases)
+    n = 3 * len(result.best[0].matrix.bases)
     assert steps[0] == ["searching conventions", n, n]
 
 

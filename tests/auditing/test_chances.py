@@ -14,11 +14,11 @@ from ir_measures import P
 import permed_measures as pm
 from permed_measures.auditing.audit import audit_of
 from permed_measures.auditing.false_matches import FalseMatchRate, PrintableRows
+from permed_measures.auditing.matrix import ClaimMatrix
 from permed_measures.auditing.measured_claims import NearbyNumbers
 from permed_measures.auditing.messages import in_two_lines, odds
 from permed_measures.auditing.search import SimplerAlternative, answers_to
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.datasets import SAMPLES
 from permed_measures.published_tables.claims import parse_claims
 
@@ -44,7 +44,7 @@ def n_changes(trials, bases):
 
 
 def chance(trials, most, bases):
-    return PrintableRows(ConventionSpace(trials, bases), trials, most).chance()
+    return PrintableRows(ClaimMatrix(trials, bases), trials, most).chance()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_what_explains_the_minority_of_a_row_is_not_likely(n, of, verdict, monke
 
 def test_rows_of_other_runs_are_counted_by_what_they_print_as():
     answer = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "0.500", "P@4": "0.250"}).best[0]
-    near = PrintableRows(answer.space, answer.trials, 0)
+    near = PrintableRows(answer.matrix, answer.trials, 0)
     near.rows, near.numbers_of_claim = {(500.0, 250.0)}, [{500.0}, {250.0}]
     drawn = np.array([(0.50049, 0.2495), (0.5005, 0.25), (0.5, 0.24949), (0.5005, 0.24949), (0.5, np.nan)])
     assert [near.count_explained(drawn, n) for n in (2, 1)] == [1, 4]

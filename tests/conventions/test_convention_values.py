@@ -112,7 +112,9 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
     plain, n_typed = Plain(qrels, run), 0
     for trial in trials_of(qrels, run, {name: "0.5000" for name in CLAIMS if name != "F1@3"}).values():
         space = ConventionSpace([trial], [COMMUNITY])
-        for convention in (space.convention(each) for near in space.neighbours(1) for each in near.codes):
+        for convention in (
+            space.convention(each) for n in (0, 1) for near in space.neighbours(n) for each in near.codes
+        ):
             own = convention[trial.measure]
             if any(own[each] != DEFAULT[each] for each in SHARED) and own["labels"] != labels:
                 continue

@@ -9,6 +9,7 @@ the same numbers differ. A test does so with fewer random collections.
 
 import random
 import sys
+from itertools import chain
 
 import numpy as np
 
@@ -56,7 +57,8 @@ class Alike:
         named = [each for each in bases if each.has(self.target.measure)]
         self.space = ConventionSpace([self.target.of(GRADES), *quantities], named)
         none = np.empty((0, len(self.space.options)), int)
-        near = np.concatenate([none, *(each.codes for each in self.space.neighbours(n_changes))])
+        neighbours = chain.from_iterable(map(self.space.neighbours, range(n_changes + 1)))
+        near = np.concatenate([none, *(each.codes for each in neighbours)])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)
         self.near = near[[may_be(self.target.measure, self._options(codes)) for codes in near]]
         self.n_near, self.n_same, self.differing = len(self.near), 0, set()
