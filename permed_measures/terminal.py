@@ -1,4 +1,4 @@
-"""Lay out tables and texts to fit the terminal; without a terminal, lines have no limit."""
+"""Lay out tables and texts to fit the terminal or a width; without a terminal, lines have no limit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import zip_longest
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from permed_measures.escaping import Styled, one_line
 
 _WIDTH = 100  # the maximum for lines of text
-_NO_LIMIT = sys.maxsize  # the width without a terminal
+NO_LIMIT = sys.maxsize
+"""The width of a line without a terminal."""
+
 _NARROWEST = 12  # the minimum width of a folded label
 _COLUMN_GAP = "  "
 _CODES = {"bold": "1", "dim": "2", "underline": "4"}
@@ -60,10 +62,11 @@ def terminal_table(
     n_labels: int,
     starts: Collection[int] = (),
     spare: Collection[str] = (),
+    width: int | None = None,
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
-    If the terminal is too narrow, the table changes in this order: headings are folded between words; spare
+    If the width is too small, the table changes in this order: headings are folded between words; spare
     columns are left out, and the last line names them; further columns go into a second table below, beside
     the same labels; labels are folded between parts of words.
 
@@ -77,49 +80,90 @@ def terminal_table(
         Indices of the rows that follow an empty line.
     spare : collection of str
         The headings of columns of numbers that can be left out, in this order.
+    width : int, optional
+        The columns of the table, as plain text; if left out, those of the terminal, in bold where it can.
     """
-    width = _width(sys.stdout)
+    medium = _Medium.of(width)
     columns = [
         _Column(one_line(heading), [_cell(row[index]) for row in rows], index < n_labels)
         for index, heading in enumerate(headings)
     ]
-    kept = _drop_spare(columns, spare, width)
+    kept = _drop_spare(columns, spare, medium.width)
     lines: list[str] = []
-    for part in _split_columns(kept, width):
+    for part in _split_columns(kept, medium.width):
         lines += [""] if lines else []
-        lines += _table_lines(part, starts, width)
+        lines += _table_lines(part, starts, medium)
     dropped = ", ".join(column.heading for column in columns if column not in kept)
-    note = f"\n{paragraph(f'hidden (terminal too narrow): {dropped}')}\n" if dropped else ""
+    note = f"\n{paragraph(f'hidden (terminal too narrow): {dropped}', width=width)}\n" if dropped else ""
     return "".join(f"{line.rstrip()}\n" for line in lines) + note
 
 
-def _table_lines(columns: Sequence[_Column], starts: Collection[int], available: int) -> Iterator[str]:
+def _table_lines(columns: Sequence[_Column], starts: Collection[int], medium: _Medium) -> Iterator[str]:
     """Yield the lines of a table."""
-    widths = _widths(columns, available)
+    widths = _widths(columns, medium.width)
     is_left = [column.is_label for column in columns]
-    yield from _row_lines([Styled(column.heading, "bold") for column in columns], widths, is_left)
-    yield _rule() * _total(widths)
+    yield from _row_lines([Styled(column.heading, "bold") for column in columns], widths, is_left, medium)
+    yield medium.rule * _total(widths)
     with_space = {*starts} - {0}
     for index, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
         if index in with_space:
             yield ""
-        yield from _row_lines(row, widths, is_left)
+        yield from _row_lines(row, widths, is_left, medium)
 
 
-def paragraph(text: str, hang: int = 0, stream: TextIO | None = None) -> str:
-    """Break a text into lines that fit the terminal; indent all but the first by `hang` blanks."""
+def paragraph(text: str, hang: int = 0, stream: TextIO | None = None, width: int | None = None) -> str:
+    """Break a text into lines that fit the terminal or a width; indent all but the first by `hang` blanks."""
     start, rest = one_line(text)[:hang], one_line(text)[hang:]
-    width = max(min(_width(stream or sys.stdout), _WIDTH) - hang, 1)
-    return start + f"\n{' ' * hang}".join(_fold(re.split("(?<= )", rest), width))
+    columns = _width(stream or sys.stdout) if width is None else width
+    return start + f"\n{' ' * hang}".join(
+        _fold(re.split("(?<= )", rest), max(min(columns, _WIDTH) - hang, 1))
+    )
 
 
-def section(heading: str, texts: Iterable[str]) -> str:
+def section(heading: str, texts: Iterable[str], width: int | None = None) -> str:
     """Lay out a bold heading and the paragraphs below it, indented by two blanks, later lines by four."""
-    width = _width(sys.stdout)
-    width = width if width == _NO_LIMIT else min(width, _WIDTH)
-    lines = [_styled(line, "bold") for line in _fold(re.split("(?<= )", one_line(heading)), width)]
-    lines += [paragraph(f"  {one_line(text)}", hang=4) for text in texts]
+    medium = _Medium.of(width)
+    columns = medium.width if medium.width == NO_LIMIT else min(medium.width, _WIDTH)
+    lines = [medium.styled(line, "bold") for line in _fold(re.split("(?<= )", one_line(heading)), columns)]
+    lines += [paragraph(f"  {one_line(text)}", hang=4, width=width) for text in texts]
     return "".join(f"{line}\n" for line in lines)
+
+
+class _Medium(NamedTuple):
+    """The properties of a terminal or a text that a table depends on.
+
+    Attributes
+    ----------
+    width : int
+        In columns.
+    has_styles : bool
+        Whether codes for bold and underlined text are understood.
+    rule : str
+        The character for a horizontal line.
+    """
+
+    width: int
+    has_styles: bool = False
+    rule: str = "─"
+
+    @classmethod
+    def of(cls, width: int | None) -> _Medium:
+        """Describe plain text of a width; without a width, describe stdout."""
+        return (
+            cls(_width(sys.stdout), _understands_styles(sys.stdout), _rule()) if width is None else cls(width)
+        )
+
+    def styled(self, text: str, style: str) -> str:
+        """Add the terminal codes of a style to a text, if they are understood."""
+        if not style or not self.has_styles:
+            return text
+        return f"\x1b[{';'.join(_CODES[name] for name in style.split())}m{text}\x1b[0m"
+
+
+def _understands_styles(stream: TextIO) -> bool:
+    """Check whether a stream is a terminal that understands codes, and its user wants them."""
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") in ("dumb", "unknown")
+    return stream.isatty() and not is_plain
 
 
 def _rule() -> str:
@@ -144,29 +188,22 @@ def _width(stream: TextIO) -> int:
         return int(columns)
     try:
         # A terminal that a program opens for another one may have 0 columns.
-        return (os.get_terminal_size(stream.fileno()).columns or 80) if stream.isatty() else _NO_LIMIT
+        return (os.get_terminal_size(stream.fileno()).columns or 80) if stream.isatty() else NO_LIMIT
     except OSError:
         return 80
 
 
-def _styled(text: str, style: str) -> str:
-    """Add the terminal codes of a style to a text, if stdout is a terminal that understands them."""
-    if not style or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return text
-    if os.environ.get("TERM") in ("dumb", "unknown"):
-        return text
-    return f"\x1b[{';'.join(_CODES[name] for name in style.split())}m{text}\x1b[0m"
-
-
-def _row_lines(cells: Sequence[Styled], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
+def _row_lines(
+    cells: Sequence[Styled], widths: Sequence[int], is_left: Sequence[bool], medium: _Medium
+) -> Iterator[str]:
     """Yield the lines of a row; fold a cell that is too wide for its column."""
-    columns = [_cell_lines(*aligned) for aligned in zip(cells, widths, is_left, strict=True)]
+    columns = [_cell_lines(*aligned, medium) for aligned in zip(cells, widths, is_left, strict=True)]
     blanks = [" " * width for width in widths]
     for parts in zip_longest(*columns):
         yield _COLUMN_GAP.join(part or blank for part, blank in zip(parts, blanks, strict=True))
 
 
-def _cell_lines(cell: Styled, width: int, is_left: bool) -> list[str]:
+def _cell_lines(cell: Styled, width: int, is_left: bool, medium: _Medium) -> list[str]:
     """Return the lines of a cell, each padded to the width of its column."""
     whole = cell.text + cell.after
     if display_width(whole) <= width:
@@ -176,7 +213,7 @@ def _cell_lines(cell: Styled, width: int, is_left: bool) -> list[str]:
     lines = []
     for text, after in parts:
         blanks = " " * (width - display_width(text + after))
-        styled = _styled(text, cell.style) + after
+        styled = medium.styled(text, cell.style) + after
         lines.append(styled + blanks if is_left else blanks + styled)
     return lines
 

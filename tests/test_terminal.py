@@ -10,6 +10,7 @@ import pytest
 from reporting import STYLES, Terminal
 from rich.cells import cell_len
 
+import permed_measures as pm
 from permed_measures.terminal import Styled, _width, paragraph, section, terminal_table
 
 NAMES = ["bm25", "查询重写检索", "e\u0301te\u0301", "👩\u200d🔬"]
@@ -173,6 +174,21 @@ def test_where_there_is_no_terminal_columns_decide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # as what is written to a file is collected
     assert terminal_table(headings, [["bm25", "0.5000", "0.1234"]], 1).count("\n") == 3
+
+
+def test_a_width_gives_plain_text_whatever_the_terminal(terminal):
+    result = pm.evaluate(
+        {"q": {"a": 1}}, {"one run": {"q": {"a": 1.0}}, "b": {"q": {"b": 2.0, "a": 1.0}}}, ["P@1", "RR"]
+    )
+    terminal(200)
+    report = result.report()
+    on_terminal, wide, narrow = report.to(), report.to(width=200), report.to(width=20)
+    assert "\x1b[1m" in on_terminal
+    assert wide.splitlines()[:4] == plain(on_terminal).splitlines()[:4]
+    assert "\x1b" not in wide + narrow
+    assert max(map(cell_len, narrow.splitlines())) <= 20 < max(map(cell_len, wide.splitlines())) <= 100
+    terminal(20)
+    assert report.to(width=200) == wide
 
 
 @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.write import write_whole
 from permed_measures.plots.savefig import PLOT_ENDINGS, matplotlib, save_plot
 from permed_measures.results.report import ENDINGS, Report, check_latex
+from permed_measures.terminal import NO_LIMIT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,9 +139,9 @@ def write_report(report: Report, form: str, args: Namespace, about: str, above: 
     """
     output: Path | None = args.output
     if output is not None or not vars(args).get("methods"):
-        # Without a terminal, tables have their full width and no bold letters.
-        with warnings_as_notes(), redirect_stdout(sys.stdout if output is None else io.StringIO()):
-            text = report.to(form, label=args.label, caption=args.caption)
+        width = None if output is None else NO_LIMIT
+        with warnings_as_notes():
+            text = report.to(form, label=args.label, caption=args.caption, width=width)
         if output is None:
             print(text, end="")
         else:
@@ -167,9 +166,7 @@ def write_methods(report: Report, form: str, args: Namespace) -> None:
     methods = report.methods()
     abouts = "methods, for a paper", "the works that these cite"
     for path, kind, about in zip(_methods_beside(args, form), ("latex", "bibtex"), abouts, strict=False):
-        with redirect_stdout(io.StringIO()):
-            text = methods.to(kind)
-        _write(path, text, about)
+        _write(path, methods.to(kind), about)
     if args.methods:
         print(methods.to(args.methods), end="")
 

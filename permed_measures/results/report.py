@@ -130,8 +130,8 @@ class Report(NamedTuple):
                 raise PermedError(f"rows of one table have different fields ({other})", hint=hint)
         return rows
 
-    def to(self, form: str = "table", *, label: str = "", caption: str = "") -> str:
-        """Write the report in one of `FORMATS`; ``table`` is as wide as the terminal.
+    def to(self, form: str = "table", *, label: str = "", caption: str = "", width: int | None = None) -> str:
+        """Write the report in one of `FORMATS`.
 
         Parameters
         ----------
@@ -140,9 +140,14 @@ class Report(NamedTuple):
             Label and caption of the first table in LaTeX; further tables have the labels ``label-2`` and so
             on. A label without a colon gets the prefix ``tab:``. A caption with a backslash or ``$`` is
             LaTeX; other captions are text.
+        width : int, optional
+            The columns of the format ``table``, as plain text; if left out, those of the terminal, in bold
+            where it can.
         """
         check_choice("form", form, FORMATS)
         check_latex(form, label, caption)
+        if form == "table":
+            return _terminal(self, width)
         return _latex(self, label, caption) if form == "latex" else FORMATS[form](self)
 
 
@@ -252,22 +257,25 @@ def _noted(notes: Iterable[str]) -> list[str]:
     return [f"Note: {note.rstrip('.')}." for note in notes]
 
 
-def _terminal(report: Report) -> str:
+def _terminal(report: Report, width: int | None = None) -> str:
     first = [*report.finding, *_noted(report.cautions)]
-    parts = [_lines(first), *map(_terminal_section, report.written), _lines(_noted(report.notes))]
+    sections = [_terminal_section(part, width) for part in report.written]
+    parts = [_lines(first, width), *sections, _lines(_noted(report.notes), width)]
     return "\n".join(part for part in parts if part)
 
 
-def _lines(texts: Iterable[str]) -> str:
-    return "".join(f"{paragraph(text, 2)}\n" for text in texts)
+def _lines(texts: Iterable[str], width: int | None) -> str:
+    return "".join(f"{paragraph(text, 2, width=width)}\n" for text in texts)
 
 
-def _terminal_section(part: Section) -> str:
-    tables = "\n".join(table.to("table") for table in part.tables)
+def _terminal_section(part: Section, width: int | None) -> str:
+    tables = "\n".join(table.to("table", width) for table in part.tables)
     code = "".join(f"  {line}\n" for line in part.code)
-    heading = section(part.heading, []) if part.heading else ""
-    texts = section(part.heading, part.texts).removeprefix(heading) if heading else _lines(part.texts)
-    under = [heading + _lines([part.note] if part.note else []), tables]
+    heading = section(part.heading, [], width) if part.heading else ""
+    texts = _lines(part.texts, width)
+    if heading:
+        texts = section(part.heading, part.texts, width).removeprefix(heading)
+    under = [heading + _lines([part.note] if part.note else [], width), tables]
     if tables:
         return "\n".join(part for part in [*under, texts, code] if part)
     return "".join([*under, texts, code])

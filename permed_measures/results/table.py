@@ -171,9 +171,9 @@ class Table(NamedTuple):
         pairs = ({(cell.text, cell.rank) for cell in column if cell.value is not None} for column in columns)
         return any(len(of_column) > len({text for text, _ in of_column}) for of_column in pairs)
 
-    def to(self, form: str) -> str:
-        """Write the table in one of `TABLE_FORMATS`."""
-        return TABLE_FORMATS[form](self)
+    def to(self, form: str, width: int | None = None) -> str:
+        """Write the table in one of `TABLE_FORMATS`; the width of a ``table`` is as in `Report.to`."""
+        return _terminal(self, width) if form == "table" else TABLE_FORMATS[form](self)
 
 
 _EMPHASIS = {1: "best in bold", 2: "second best underlined"}
@@ -213,12 +213,13 @@ def best_two(values: Sequence[float]) -> list[int]:
 # --- terminal --------------------------------------------------------------------------------------
 
 
-def _terminal(table: Table) -> str:
-    """Lay out the table in the width of the terminal, without cutting numbers."""
+def _terminal(table: Table, width: int | None = None) -> str:
+    """Lay out the table in the width of the terminal, or in this width, without cutting numbers."""
     starts = [*accumulate(map(len, table.blocks))]
-    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare)
+    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare, width)
     styled = "\x1b[" in text  # a file has no bold and underlined cells
-    return "\n".join([text, *(paragraph(sentence, 2) for sentence in table.sentences(styled)), ""])
+    sentences = [paragraph(sentence, 2, width=width) for sentence in table.sentences(styled)]
+    return "\n".join([text, *sentences, ""])
 
 
 def _aligned(table: Table) -> list[list[str | Styled]]:
