@@ -244,18 +244,18 @@ def _values_of_same(same: Same, qrels: QrelsValues, run: RunScores) -> dict[str,
 def _compared(row: MeasureAgreement, pytrec: dict[str, float], evaluation: Evaluation) -> MeasureAgreement:
     """Add pytrec_eval's mean and the differences to a row."""
     values = evaluation.values[evaluation.measures.index(row.measure)].tolist()
-    ours = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
+    own_values = dict(zip(evaluation.rankings.judgments.query_ids, values, strict=True))
     if not pytrec:
         return replace(row, reason=NO_QUERY)
-    differences = {query_id: abs(ours[query_id] - value) for query_id, value in pytrec.items()}
+    differences = {query_id: abs(own_values[query_id] - value) for query_id, value in pytrec.items()}
     differing = sum(difference > AGREEMENT for difference in differences.values())
     worst = max(differences, key=differences.__getitem__) if differing else None
     return replace(
         row,
-        pytrec_eval=aggregated([row.measure], np.array([[*{**ours, **pytrec}.values()]]))[row.measure],
+        pytrec_eval=aggregated([row.measure], np.array([[*{**own_values, **pytrec}.values()]]))[row.measure],
         largest_difference=max(differences.values()),
         query_id=worst,
-        values=None if worst is None else (ours[worst], pytrec[worst]),
+        values=None if worst is None else (own_values[worst], pytrec[worst]),
         queries=len(pytrec),
         differing=differing,
     )
@@ -527,9 +527,9 @@ def _texts(result: CrossCheck) -> Iterator[str]:
     )
 
 
-def _largest_difference(row: MeasureAgreement, ours: float, pytrec: float) -> str:
+def _largest_difference(row: MeasureAgreement, own_value: float, pytrec: float) -> str:
     where = f"{name_of(row.measure)} differs on {row.differing:,} of {pluralize(row.queries, 'query')}"
-    return f"{where}, most on {row.query_id!r}: ours {ours:.6g}, pytrec_eval {pytrec:.6g}."
+    return f"{where}, most on {row.query_id!r}: ours {own_value:.6g}, pytrec_eval {pytrec:.6g}."
 
 
 def _explained(results: Mapping[str, CrossCheck]) -> list[str]:

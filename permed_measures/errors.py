@@ -128,10 +128,10 @@ PACKAGE = str(Path(__file__).parent / "_")[:-1]
 """Prefix of the package's files. It ends with the separator: another package's name may begin the same."""
 
 
-def did_you_mean(name: str, options: Iterable[str], least: float = 0.5) -> str:
+def did_you_mean(name: str, options: Iterable[str], min_similarity: float = 0.5) -> str:
     """Suggest the option spelled most like `name`, as ``"Did you mean 'x'?"``; empty without one.
 
-    Options with a similarity (difflib's ratio) below `least` are not suggested.
+    Options with a similarity (difflib's ratio) below `min_similarity` are not suggested.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def did_you_mean(name: str, options: Iterable[str], least: float = 0.5) -> str:
     import difflib  # here, since only a wrong name needs it
 
     by_lower = {option.lower(): option for option in options}
-    matches = difflib.get_close_matches(name.lower(), by_lower, cutoff=least)
+    matches = difflib.get_close_matches(name.lower(), by_lower, cutoff=min_similarity)
     return f"Did you mean {by_lower[matches[0]]!r}?" if matches else ""
 
 
@@ -154,10 +154,10 @@ def check_choice(name: str, value: object, options: Collection[str]) -> None:
         )
 
 
-def check_int(name: str, value: object, least: int) -> int:
-    """Convert an integer (numpy's too) to int; raise InputError unless it is at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least} (found {short_repr(value)})")
+def check_int(name: str, value: object, minimum: int) -> int:
+    """Convert an integer (numpy's too) to int; raise InputError unless it is at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise InputError(f"{name} must be a whole number of at least {minimum} (found {short_repr(value)})")
     return int(value)
 
 

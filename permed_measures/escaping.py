@@ -88,7 +88,7 @@ def as_json(content: Any, **options: Any) -> str:
     {"name": "研究\u202e"}
     """
     text = json.dumps(content, ensure_ascii=False, **options)
-    return re.sub(_CONTROL_IN_JSON, lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_CONTROL_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def nonfinite_to_str(value: Any) -> Any:
@@ -124,8 +124,8 @@ def pluralize(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural(noun)}"
 
 
-def join_names(names: Iterable[str], most: int | None = None) -> str:
-    """Join names for a sentence; with more than `most` + 1 names, show the first `most` and count the rest.
+def join_names(names: Iterable[str], n_shown: int | None = None) -> str:
+    """Join names for a sentence; with more than `n_shown` + 1, show the first `n_shown` and count the rest.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def join_names(names: Iterable[str], most: int | None = None) -> str:
     ('a, b and c', 'a, b, c and 2 more', 'a, b, c and d')
     """
     items = list(names)
-    if most is not None and len(items) > most + 1:
-        items = [*items[:most], f"{len(items) - most:,} more"]
+    if n_shown is not None and len(items) > n_shown + 1:
+        items = [*items[:n_shown], f"{len(items) - n_shown:,} more"]
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 

@@ -194,8 +194,8 @@ class _Drawing:
         self._n_all = trials[0].run.judgments.n_queries
         counted = np.zeros(self._n_all, bool)
         self._claims = [_DrawnClaim.of(trial, convention) for trial in trials]
-        for each in self._claims:
-            counted |= each.sets.weights[each.set_index] > 0
+        for claim in self._claims:
+            counted |= claim.sets.weights[claim.set_index] > 0
         self.counted = np.flatnonzero(counted)
 
     def means(self, n_drawn: int, n_first: int | None) -> Floats:

@@ -34,7 +34,8 @@ _MAX_OPEN_CLAIMS = 3
 
 def conflicts_of(main: ExplainingConvention, exceptions: list[ExplainingConvention]) -> list[str]:
     """Describe how the rows of a table, or the claims of a row, were computed differently."""
-    explained = sorted((each for each in exceptions if each.explained), key=lambda each: not each.is_clear)
+    explained = [answer for answer in exceptions if answer.explained]
+    explained.sort(key=lambda answer: not answer.is_clear)
     if not explained:
         return []
     noun = "rows" if _several(main) else "numbers"
@@ -50,8 +51,8 @@ def conflicts_of(main: ExplainingConvention, exceptions: list[ExplainingConventi
 def doubts(main: ExplainingConvention, doubtful: list[ExplainingConvention]) -> list[str]:
     """Name the claims that may be typos, because fewer changes explain the others."""
     return [
-        f"{made_otherwise(main, each, each.trials)}. {each.named.name} explains the others."
-        for each in doubtful
+        f"{made_otherwise(main, answer, answer.trials)}. {answer.named.name} explains the others."
+        for answer in doubtful
     ]
 
 
@@ -242,10 +243,10 @@ def has_number(trial: MeasuredClaim, value: float, convention: Convention) -> bo
 def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
     """List the cells in the row or column of a claim whose value by an answer is its number."""
     cells = [
-        each
-        for each in main.trials
-        if (each.row == trial.row) + (each.claim.name == trial.claim.name) == 1
-        and has_number(trial, each.value(main.convention), main.convention)
+        other
+        for other in main.trials
+        if (other.row == trial.row) + (other.claim.name == trial.claim.name) == 1
+        and has_number(trial, other.value(main.convention), main.convention)
     ]
     several = len({each.row for each in main.trials}) > 1
     return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]

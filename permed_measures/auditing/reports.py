@@ -272,19 +272,19 @@ def _sections(result: Audit) -> Iterator[Section]:
 def _table(result: Audit) -> Table:
     """Build a table with the published and the expected number of each claim."""
     cells = []
-    for trial, each in zip(result.trials, result._records(), strict=True):
-        convention, measure = outcome_of(result, trial).convention, each["measure"]
-        if each["status"] == "unexplained":
+    for trial, record in zip(result.trials, result._records(), strict=True):
+        convention, measure = outcome_of(result, trial).convention, record["measure"]
+        if record["status"] == "unexplained":
             measure = "no convention"
-        elif each["status"] == "unclear":  # and may be a typo
+        elif record["status"] == "unclear":  # and may be a typo
             convention = result.main.convention
             measure = trial.typed(convention)
         value = trial.value(convention)
         expected = NONE if math.isnan(value) else Cell(trial.printed_value(convention), value=value)
         published = Cell(trial.cell, value=float(trial.in_nearer_reading(convention).claim.value))
-        cells.append([each["run"], each["claim"], measure, published, expected])
+        cells.append([record["run"], record["claim"], measure, published, expected])
     headings = ["run", "claim", "measure", "published", "expected"]
-    one = len({each.row for each in result.trials}) == 1
+    one = len({record.row for record in result.trials}) == 1
     return Table.of(
         headings[one:],
         [row[one:] for row in cells],
@@ -339,12 +339,12 @@ def _content(result: Audit) -> dict[str, Any]:
         "chance": {**result.chance._asdict(), "value": result.chance.value} if main.explained else None,
         "best": [
             {
-                "name": each.named.name,
-                "source": each.named.source,
-                "changes": each.changes,
-                "options": each.options,
+                "name": answer.named.name,
+                "source": answer.named.source,
+                "changes": answer.changes,
+                "options": answer.options,
             }
-            for each in result.best
+            for answer in result.best
         ],
         "doubts": doubts(main, result.doubtful),
         "makes_no_difference": equivalents(main),

@@ -214,7 +214,7 @@ def _otherwise(main: ExplainingConvention, name: str, trials: list[MeasuredClaim
     if len(others[0].explained) <= len(near.explained):
         return near
     base = named.at(trials, cutoffs)
-    nearest = min(others, key=lambda each: len(changes_of(each.convention, base)))
+    nearest = min(others, key=lambda answer: len(changes_of(answer.convention, base)))
     return ExplainingConvention(named, nearest.convention, nearest.matrix, nearest.n_changes)
 
 
@@ -313,7 +313,7 @@ def _permutation(cells: Cells, convention: Convention) -> dict[str, str]:
     for line in lines:
         trials = [cells[line, position] for position in positions]
         printed = [
-            each.claim.printed(rounding_of(convention[each.measure][ROUNDING]).of_mean) for each in trials
+            trial.claim.printed(rounding_of(convention[trial.measure][ROUNDING]).of_mean) for trial in trials
         ]
         holds = [each.holds(column) for each, column in zip(printed, values.T, strict=True)]
         fits = [lines[index] for index in np.flatnonzero(np.logical_and.reduce(holds))]

@@ -57,9 +57,9 @@ def label_policies(judgments: Judgments, complete: bool = False) -> list[LabelPo
     document. With `complete` it stays.
     """
     return [
-        LabelPolicy(policy, each.compute(judgments))
-        for policy, each in OPTIONS[LABELS].values.items()
-        if not each.only_found and (complete or each.offered(judgments))
+        LabelPolicy(policy, value.compute(judgments))
+        for policy, value in OPTIONS[LABELS].values.items()
+        if not value.only_found and (complete or value.offered(judgments))
     ]
 
 
@@ -312,7 +312,7 @@ class RunVariants:
         rankings, n = ranked.rankings, self.judgments.n_queries
         relevant_hits = rankings.relevant(1)
         within = relevant_hits.query[relevant_hits.rank <= (precision_recall_cutoffs(cutoff)[0] or np.inf)]
-        hit, found = (np.bincount(each, minlength=n) > 0 for each in (within, relevant_hits.query))
+        hit, found = (np.bincount(queries, minlength=n) > 0 for queries in (within, relevant_hits.query))
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
         relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
         other = rankings.retrieved > rankings.num_rel_ret(1)

@@ -134,7 +134,7 @@ class _ImportHook:
         own = sys.meta_path.index(self) if self in sys.meta_path else -1
         finders = (finder for finder in sys.meta_path[own + 1 :] if hasattr(finder, "find_spec"))
         specs = (finder.find_spec(fullname, path, target) for finder in finders)
-        spec = next((found for found in specs if found is not None), None)
+        spec = next((candidate for candidate in specs if candidate is not None), None)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module

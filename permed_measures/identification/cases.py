@@ -438,9 +438,9 @@ def _smaller(case: Case) -> Iterator[Case]:
     lines = [(query, doc) for lists in (qrels, run) for query in lists for doc in lists[query]]
     for line in dict.fromkeys([*((query, None) for query in [*qrels, *run]), *lines]):
         without = Case(_without(qrels, *line), _without(run, *line))
-        for each in (without, Case(qrels, without.run), Case(without.qrels, run)):
-            if each.qrels and all(each.qrels.values()) and each[:2] != case[:2]:
-                yield each
+        for smaller in (without, Case(qrels, without.run), Case(without.qrels, run)):
+            if smaller.qrels and all(smaller.qrels.values()) and smaller[:2] != case[:2]:
+                yield smaller
     for query, docs in run.items():
         if not _is_plain(docs):
             yield Case(qrels, {**run, query: _ranked(docs)})

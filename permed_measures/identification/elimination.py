@@ -365,7 +365,7 @@ class FunctionSearch:
 
     def _error(self, calls: list[FunctionCall]) -> InputError:
         """Make the error for a function that raises on most cases: on how many, where and on what input."""
-        raising = sorted((each for each in calls if each.error), key=lambda each: each.case.size)
+        raising = sorted((each for each in calls if each.error), key=lambda call: call.case.size)
         error = raising[0].error or ValueError()
         if isinstance(error, InputError) and len(raising) == len(calls):
             return error
@@ -450,11 +450,11 @@ class FunctionSearch:
         self, candidates: Codes, not_crossed: list[str], calls: list[FunctionCall]
     ) -> tuple[Codes, list[str]]:
         """Keep the conventions that give the numbers of these calls; return what is not crossed yet, too."""
-        for each in calls:
-            if new := [option for option in not_crossed if _may_distinguish(each.case, option)]:
+        for call in calls:
+            if new := [option for option in not_crossed if _may_distinguish(call.case, option)]:
                 not_crossed = [option for option in not_crossed if option not in new]
                 candidates = self._crossed(candidates, new)
-            candidates = candidates[self._abs_error(each, candidates) <= self.scale.tolerance]
+            candidates = candidates[self._abs_error(call, candidates) <= self.scale.tolerance]
             if not len(candidates):
                 break
         return candidates, not_crossed
@@ -537,9 +537,9 @@ class FunctionSearch:
         candidates = np.array([self.space.codes(each) for each in conventions])
         raising = (self.space.compute(each.measurement, candidates) for each in self.calls if each.error)
         return any(
-            np.nanmax(each) - np.nanmin(each) > SINGLE_PRECISION
-            for each in raising
-            if not np.isnan(each).all()
+            np.nanmax(values) - np.nanmin(values) > SINGLE_PRECISION
+            for values in raising
+            if not np.isnan(values).all()
         )
 
     @cached_property
@@ -561,12 +561,12 @@ class FunctionSearch:
         exact[:, self.space.options.index(ROUNDING)] = self._code_of_rounding(DEFAULT[ROUNDING])
         fresh = self.counted(self.fresh)
         left = np.arange(len(candidates))
-        for each in fresh[:_N_CHECK_ALL]:
-            left, before = self._agreeing(each, exact, left), left
+        for call in fresh[:_N_CHECK_ALL]:
+            left, before = self._agreeing(call, exact, left), left
             if not len(left):
-                return self._contradicted(each, exact[before[0]])
+                return self._contradicted(call, exact[before[0]])
         rest = fresh[_N_CHECK_ALL:]
-        while wrong := next((each for each in rest if not len(self._agreeing(each, exact, left[:1]))), None):
+        while wrong := next((call for call in rest if not len(self._agreeing(call, exact, left[:1]))), None):
             left, before = self._agreeing(wrong, exact, left), left
             if not len(left):
                 return self._contradicted(wrong, exact[before[0]])
@@ -629,7 +629,7 @@ class FunctionSearch:
             return self.form.takes(case.qrels, case.run) and holds(self.call(case))
 
         counted = self.counted([*self.calls, *([self.contradiction] if self.contradiction else [])])
-        first = next(filter(holds, sorted(counted, key=lambda each: each.case.size)), None)
+        first = next(filter(holds, sorted(counted, key=lambda call: call.case.size)), None)
         if first is None or (isinstance(first.error, ScriptError) and first.error.kind == ENDED):
             return first  # each attempt at a smaller case could take as long
         smaller = self.call(minimised(first.case, holds_on))

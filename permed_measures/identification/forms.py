@@ -340,13 +340,12 @@ def variants(arguments: Arguments, k: int | None, form: str | None = None) -> It
     lists = [(name, each) for name, each in ways if name in _IN_ARRAYS]
     binary = [_of_binary(each) for _, each in lists if each.grades]
     kinds = [_ARRAYS, *([_TENSORS] if arguments.has_tensors else [])]
-    arrays = [
-        each._replace(lists_as=kind) for kind in kinds for each in [*(each for _, each in lists), *binary]
-    ]
-    for each in [*(each for _, each in ways), *binary, *arrays]:
-        n = len(each.texts)
+    of_lists = [*(signature for _, signature in lists), *binary]
+    arrays = [signature._replace(lists_as=kind) for kind in kinds for signature in of_lists]
+    for signature in [*(signature for _, signature in ways), *binary, *arrays]:
+        n = len(signature.texts)
         if _may_take(arguments, n):
-            made = _with_cutoff(each, arguments, k)
+            made = _with_cutoff(signature, arguments, k)
             yield made
             if n > 1:
                 yield made._replace(turned=True)
@@ -382,14 +381,14 @@ def _with_cutoff(form: FunctionSignature, arguments: Arguments, k: int | None) -
     """
     parameters, n = arguments.parameters or [], len(form.texts)
     behind = _positional(parameters)[n : n + 1]
-    named = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
-    for each in [*behind, *named]:
-        name = each.name.lower()
-        is_list, is_needed = name in _LISTS_OF_CUTOFFS, each.default is each.empty
+    named = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    for parameter in [*behind, *named]:
+        name = parameter.name.lower()
+        is_list, is_needed = name in _LISTS_OF_CUTOFFS, parameter.default is parameter.empty
         is_cutoff = is_list or name in _CUTOFF_ARGUMENTS
-        if is_needed and (is_cutoff or each in behind):
+        if is_needed and (is_cutoff or parameter in behind):
             k = USUAL if k is None else k
-        elif not is_cutoff or each.default is not None or k is None:
+        elif not is_cutoff or parameter.default is not None or k is None:
             continue
-        return form._replace(k=[k] if is_list else k, k_name="" if each in behind else each.name)
+        return form._replace(k=[k] if is_list else k, k_name="" if parameter in behind else parameter.name)
     return form

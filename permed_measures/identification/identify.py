@@ -95,7 +95,7 @@ class IdentifiedConvention:
         relevant document add 1 to it.
         """
         if counts_nothing_as_one(self.options[QUERY_SET]) or any(
-            self.options[each] != DEFAULT[each] for each in SHARED if OPTIONS[each].changes_measure
+            self.options[option] != DEFAULT[option] for option in SHARED if OPTIONS[option].changes_measure
         ):
             return None
         own = options_for(self._target.measure, self.options)
@@ -272,13 +272,15 @@ class Identified(Result):
 
     def _sections(self) -> Iterator[Section]:
         if self.differences:
-            with_case = [each for each in self.differences if each.case]
+            with_case = [difference for difference in self.differences if difference.case]
             yield Section(
                 "Different from ir_measures' default",
-                tables=[_table_of([_compared(each, self.who) for each in with_case], _CHANGED_ALONE)]
+                tables=[
+                    _table_of([_compared(difference, self.who) for difference in with_case], _CHANGED_ALONE)
+                ]
                 if with_case
                 else (),
-                texts=[each.text for each in self.differences if not each.case],
+                texts=[difference.text for difference in self.differences if not difference.case],
             )
         if self.counterexample:
             counterexample = self.counterexample
@@ -297,12 +299,12 @@ class Identified(Result):
             changed = f"{near.name}: {'; '.join(near.changes)}" if near.changes else near.name
             yield Section(heading, texts=[changed])
         yield Section("Called with", texts=[self.takes], code=[self.called])
-        for each in self.left_out:
-            where = f" ({each.where})" if each.where else ""
-            only = " or ".join(each.traits)
+        for group in self.left_out:
+            where = f" ({group.where})" if group.where else ""
+            only = " or ".join(group.traits)
             which = f", among them all with {only} and nothing else unusual" if only else ""
-            text = f"{pluralize(each.n, 'case')}{which}: {each.error}{where}"
-            yield Section("Left out, without a number", texts=[text], code=str(each.case).split("\n"))
+            text = f"{pluralize(group.n, 'case')}{which}: {group.error}{where}"
+            yield Section("Left out, without a number", texts=[text], code=str(group.case).split("\n"))
 
 
 _FUNCTION, _PROGRAM = "the function", "the program"
@@ -320,8 +322,8 @@ def report_of(results: Sequence[Identified]) -> Report:
         [text for each in reports.values() for text in each.finding],
         [
             section._replace(heading=f"{name}: {section.heading}")
-            for name, each in reports.items()
-            for section in each.sections
+            for name, report in reports.items()
+            for section in report.sections
         ],
         [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
         data=lambda: [each.data() for each in reports.values()],
@@ -359,12 +361,12 @@ _N_VALUES = 3
 _Line = tuple[str, float | None]
 
 
-def _compared(each: OptionDifference, who: str) -> list[_Line]:
+def _compared(difference: OptionDifference, who: str) -> list[_Line]:
     """Write the lines of an option: its smallest case, the function's value, and ir_measures' value."""
     return [
-        (f"{title(each.option)}, on {case_text(each.case or Case({}, {}))}", None),
-        (f"{who}: {each.described}", each.value),
-        (f"ir_measures: {each.described_default}", each.default),
+        (f"{title(difference.option)}, on {case_text(difference.case or Case({}, {}))}", None),
+        (f"{who}: {difference.described}", difference.value),
+        (f"ir_measures: {difference.described_default}", difference.default),
     ]
 
 
@@ -384,10 +386,10 @@ def _short(name: str) -> str:
     return f"{name} ({source})" if source else name
 
 
-def _rows(found: Identified) -> Iterator[dict[str, Any]]:
-    differences = {each.option: each for each in found.differences if each.case}
-    default = found.nearest._target.default[found.nearest._target.measure]
-    for option, value in found.nearest.options.items():
+def _rows(result: Identified) -> Iterator[dict[str, Any]]:
+    differences = {each.option: each for each in result.differences if each.case}
+    default = result.nearest._target.default[result.nearest._target.measure]
+    for option, value in result.nearest.options.items():
         difference = differences.get(option)
         yield {
             "option": option,
@@ -400,35 +402,35 @@ def _rows(found: Identified) -> Iterator[dict[str, Any]]:
         }
 
 
-def _sentences(found: Identified) -> list[str]:
+def _sentences(result: Identified) -> list[str]:
     """List the convention that the function follows, in place of the package's conventions."""
-    return [found.nearest.sentence()] if found.ok else []
+    return [result.nearest.sentence()] if result.ok else []
 
 
-def _content(found: Identified) -> dict[str, Any]:
+def _content(result: Identified) -> dict[str, Any]:
     """Collect the content of the JSON."""
     return {
-        "ok": found.ok,
-        "name": found.name,
-        "measure": found.measure,
-        "sentence": found.nearest.sentence(),
-        "convention": found.nearest.name,
-        "changes": found.nearest.changes,
-        "names": found.names,
-        "takes": found.takes,
-        "called": found.called,
-        "n_cases": found.n_cases,
-        "n_agree": found.n_agree,
-        "n_answers": len(found.answers),
-        "options": [*_rows(found)],
-        "open": found.open,
-        "counterexample": found.counterexample and found.counterexample._asdict(),
+        "ok": result.ok,
+        "name": result.name,
+        "measure": result.measure,
+        "sentence": result.nearest.sentence(),
+        "convention": result.nearest.name,
+        "changes": result.nearest.changes,
+        "names": result.names,
+        "takes": result.takes,
+        "called": result.called,
+        "n_cases": result.n_cases,
+        "n_agree": result.n_agree,
+        "n_answers": len(result.answers),
+        "options": [*_rows(result)],
+        "open": result.open,
+        "counterexample": result.counterexample and result.counterexample._asdict(),
         "left_out": [
-            {**each._asdict(), "case": {"qrels": each.case.qrels, "run": each.case.run}}
-            for each in found.left_out
+            {**cases._asdict(), "case": {"qrels": cases.case.qrels, "run": cases.case.run}}
+            for cases in result.left_out
         ],
-        "notes": found.notes,
-        "provenance": {**provenance([], found.origin), "conventions": _sentences(found)},
+        "notes": result.notes,
+        "provenance": {**provenance([], result.origin), "conventions": _sentences(result)},
     }
 
 
@@ -532,15 +534,15 @@ def _searched(search: FunctionSearch) -> Identified:
     if not answers:
         return replace(result, counterexample=_counterexample(search, nearest.convention))
     named = zip(search.bases, search.distances(candidates).min(axis=0), strict=True)
-    ours, default = nearest.options, search.target.default[search.target.measure]
+    options, default = nearest.options, search.target.default[search.target.measure]
     return replace(
         result,
         names=[f"{each.name} ({each.source})" for (each, _), distance in named if distance == 0],
         open={option: text for option in search.space.options if (text := _open(search, candidates, option))},
         differences=[
             _difference(search, nearest.convention, option)
-            for option in ours
-            if ours[option] != default[option]
+            for option in options
+            if options[option] != default[option]
         ],
     )
 
@@ -587,10 +589,10 @@ def _answers(search: FunctionSearch, candidates: Codes) -> list[IdentifiedConven
     bases = [search.bases[index] for index in search.distances(candidates).argmin(axis=1)]
     answers = []
     for (named, base), codes in zip(bases, candidates, strict=True):
-        ours, measure = search.space.convention(codes), search.target.measure
-        compared = {measure: {each: ours[measure][each] for each in search.compared}}
+        convention, measure = search.space.convention(codes), search.target.measure
+        compared = {measure: {each: convention[measure][each] for each in search.compared}}
         changes = changes_of(compared, base)
-        answers.append(IdentifiedConvention(named, ours, changes, search.target, search.form.queries))
+        answers.append(IdentifiedConvention(named, convention, changes, search.target, search.form.queries))
     return answers
 
 
@@ -618,36 +620,38 @@ def _open(search: FunctionSearch, candidates: Codes, option: str) -> str:
     return f"{text}; {_NO_EFFECT}"
 
 
-def _counterexample(search: FunctionSearch, ours: Convention) -> Counterexample | None:
+def _counterexample(search: FunctionSearch, convention: Convention) -> Counterexample | None:
     """Find the smallest case with another number; None if the convention is not defined on any case."""
 
     def differ(call: FunctionCall) -> bool:
-        value = convention_value(call.measurement, ours)
-        return call.error is None and not np.isnan(value) and not search.agrees(call, ours)
+        value = convention_value(call.measurement, convention)
+        return call.error is None and not np.isnan(value) and not search.agrees(call, convention)
 
     if (call := search.smallest(differ)) is None:
         return None
     return Counterexample(
-        call.case.qrels, call.case.run, call.value, convention_value(call.measurement, ours)
+        call.case.qrels, call.case.run, call.value, convention_value(call.measurement, convention)
     )
 
 
-def _difference(search: FunctionSearch, ours: Convention, option: str) -> OptionDifference:
+def _difference(search: FunctionSearch, convention: Convention, option: str) -> OptionDifference:
     """Describe an option that differs from the default, with the smallest case that shows the difference."""
     measure = search.target.measure
     default_value = search.target.default[measure][option]
-    other = with_value(ours, option, default_value)
-    texts = describe(option, ours[measure][option]), describe(option, default_value)
+    other = with_value(convention, option, default_value)
+    texts = describe(option, convention[measure][option]), describe(option, default_value)
     text = f"{title(option)}: {texts[0]} (ir_measures: {texts[1]})"
 
     def differs(call: FunctionCall) -> bool:
-        if call.error is not None or not search.agrees(call, ours):
+        if call.error is not None or not search.agrees(call, convention):
             return False
-        values = [convention_value(call.measurement, each) for each in (ours, other)]
+        values = [convention_value(call.measurement, each) for each in (convention, other)]
         return abs(values[0] - values[1]) > SINGLE_PRECISION
 
     call = search.smallest(differs)
-    value, default = (convention_value(call.measurement, each) if call else np.nan for each in (ours, other))
+    value, default = (
+        convention_value(call.measurement, each) if call else np.nan for each in (convention, other)
+    )
     return OptionDifference(option, text, call.case if call else None, value, default, *texts)
 
 

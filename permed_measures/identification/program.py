@@ -266,8 +266,8 @@ def _numbers_in_json(text: str, name: str) -> set[float]:
         return set()
     numbers = [
         (key, float(value))
-        for each in _objects(content)
-        for key, value in each.items()
+        for entry in _objects(content)
+        for key, value in entry.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     ]
     return _best([(likeness(key, name), value) for key, value in numbers])
@@ -276,10 +276,10 @@ def _numbers_in_json(text: str, name: str) -> set[float]:
 def _objects(content: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(content, dict):
         yield content
-    for each in (
+    for item in (
         content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
     ):
-        yield from _objects(each)
+        yield from _objects(item)
 
 
 def _best(numbers: Iterable[tuple[int, float]]) -> set[float]:

@@ -201,11 +201,11 @@ def write_cases(
         "files": [
             {
                 "file": file,
-                "measure": each.target.name,
-                "n_required": len(each.cases),
-                "n_alternatives": len(each.alternatives),
+                "measure": suite.target.name,
+                "n_required": len(suite.cases),
+                "n_alternatives": len(suite.alternatives),
             }
-            for file, each in zip(files, suites, strict=True)
+            for file, suite in zip(files, suites, strict=True)
         ],
     }
     texts[INDEX] = json.dumps(index, indent=2, ensure_ascii=False) + "\n"

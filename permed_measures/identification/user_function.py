@@ -84,11 +84,11 @@ def _functions_of(path: Path) -> str:
         body = ast.parse(path.read_bytes()).body
         names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
         names += [
-            f"{node.name}.{each.name}"
+            f"{node.name}.{method.name}"
             for node in body
             if isinstance(node, ast.ClassDef)
-            for each in node.body
-            if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")
+            for method in node.body
+            if isinstance(method, ast.FunctionDef) and not method.name.startswith("_")
         ]
         if names:
             return f"It has {', '.join(names)}: write {path}:{names[0]}"

@@ -276,7 +276,7 @@ def _claim(name: str, value: Any, digits: int) -> Claim:
     return claim_of(name, _number(name, value), value, None if isinstance(value, str) else digits)
 
 
-def claim_of(name: str, number: CellNumber, found: Any, digits: int | None = None) -> Claim:
+def claim_of(name: str, number: CellNumber, shown: Any, digits: int | None = None) -> Claim:
     """Make a claim of a number, with its own digits or the given ones; errors show it as `found`."""
     heading, in_percent = strip_heading(name)
     measure, cutoffs = meaning_of(heading)
@@ -285,11 +285,11 @@ def claim_of(name: str, number: CellNumber, found: Any, digits: int | None = Non
     may_be_large = counts or (measure == "nDCG" and not says_percent)  # a DCG has no upper end
     percent = says_percent or (not counts and 1 < value.copy_abs() <= 100)
     if value.copy_abs() > (_LARGEST_COUNT if may_be_large else 100):
-        most = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
-        raise InputError(f"{most} (found {found!r})", where=f"claim {name!r}")
+        limit = f"a count is at most {_LARGEST_COUNT:,}" if counts else "a value is at most 1, or 100 percent"
+        raise InputError(f"{limit} (found {shown!r})", where=f"claim {name!r}")
     digits = _digits(value) if digits is None else digits
     if digits > MOST_DIGITS:
-        problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {found!r})"
+        problem = f"a claim can have at most {MOST_DIGITS} digits after the point (found {shown!r})"
         raise InputError(problem, where=f"claim {name!r}")
     value = value.quantize(EXACT.scaleb(Decimal(1), -digits), context=EXACT)
     plain = Claim(name, f"{value:f}{sign}", measure, cutoffs, value, digits, False)

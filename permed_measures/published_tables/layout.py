@@ -172,10 +172,10 @@ def _with_one_in_brackets(title: str) -> list[str]:
     >>> _with_one_in_brackets("P@10 (R@10)"), _with_one_in_brackets("Recall@10 (R@10)")
     (['P@10', 'R@10'], [])
     """
-    found = _SECOND_IN_BRACKETS.fullmatch(title.strip())
-    if not found or not all(map(names_a_measure, found.groups())):
+    match = _SECOND_IN_BRACKETS.fullmatch(title.strip())
+    if not match or not all(map(names_a_measure, match.groups())):
         return []
-    names = found.groups()
+    names = match.groups()
     have_cutoffs = all(split(name)[1] for name in names)
     first, second = (meaning_of(name if split(name)[1] else f"{name}@1") for name in names)
     is_other = first != second if have_cutoffs else first[0] != second[0]
@@ -183,8 +183,8 @@ def _with_one_in_brackets(title: str) -> list[str]:
 
 
 def _without_brackets(entry: NumberCell) -> NumberCell:
-    found = _SECOND_IN_BRACKETS.fullmatch(entry.text.strip())
-    return NumberCell(" / ".join(found.groups())) if found else entry
+    match = _SECOND_IN_BRACKETS.fullmatch(entry.text.strip())
+    return NumberCell(" / ".join(match.groups())) if match else entry
 
 
 def _in_parts(entries: Sequence[NumberCell], n: int) -> list[list[NumberCell]]:

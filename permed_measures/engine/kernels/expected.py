@@ -140,9 +140,9 @@ def _precisions(ties: TiedRankings, rel: float, cutoff: int | None, weight: Floa
     relevant = ties.totals(is_relevant)
     behind = running_sum(ties.query, relevant, n_queries) - relevant
     mean_weight = ties.totals(is_relevant * weight) / ties.size
-    at, share = _Above.of(ties, cutoff)
-    found = behind[at.tie] + 1 + share * (relevant[at.tie] - 1)
-    return sums(ties.query[at.tie], mean_weight[at.tie] * found / at.rank, n_queries)
+    above, share = _Above.of(ties, cutoff)
+    n_relevant = behind[above.tie] + 1 + share * (relevant[above.tie] - 1)
+    return sums(ties.query[above.tie], mean_weight[above.tie] * n_relevant / above.rank, n_queries)
 
 
 def average_precision(ties: TiedRankings, *, cutoff: int | None, rel: float, judged_only: bool) -> Floats:
@@ -194,9 +194,9 @@ def q_measure(ties: TiedRankings, *, cutoff: int | None, beta: float, gains: Gai
     relevant = ties.totals(is_relevant)
     gain = ties.totals(is_relevant * (rankings.grade if gains is None else map_gains(rankings.grade, gains)))
     behind, gain_behind = (running_sum(ties.query, total, n_queries) - total for total in (relevant, gain))
-    at, share = _Above.of(ties, cutoff)
-    has_relevant = relevant[at.tie] > 0
-    tie, rank, share = at.tie[has_relevant], at.rank[has_relevant], share[has_relevant]
+    above, share = _Above.of(ties, cutoff)
+    has_relevant = relevant[above.tie] > 0
+    tie, rank, share = above.tie[has_relevant], above.rank[has_relevant], share[has_relevant]
     query = ties.query[tie]
     ideal = graded.ideal_cumulated_gain(judgments, gains)
     ideal_gain = ideal[(np.cumsum(num_rel) - num_rel)[query] + np.minimum(rank, num_rel[query]) - 1]
