@@ -11,12 +11,12 @@ Numbers of other types than Python's raise a TypeError.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from locale import localeconv
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -35,10 +35,12 @@ from permed_measures.measures.definitions import LITSEARCH, MEDCORPUS
 from permed_measures.measures.headings import alias_notes, name_of
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
+from permed_measures.measures.pytrec import ABSENT, HIGHEST_GRADE, Same
+from permed_measures.measures.specs import spec_of
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table, as_text
-from permed_measures.tolerances import AGREEMENT, SUM_NOISE
+from permed_measures.tolerances import AGREEMENT
 
 _COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
 SetP SetR SetF IPrec@0.1"""
@@ -231,7 +233,7 @@ def _with_string_ids(nested: Nested) -> NamedDict:
 def _values_of_same(same: Same, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
     """Compute pytrec_eval's value of a measure for each query that it can take."""
     gains = {q: {d: same.gains.get(int(g), int(g)) for d, g in docs.items()} for q, docs in qrels.items()}
-    values = _pytrec_values(same.measure, gains, run)
+    values = _pytrec_values(same.measure, gains, run, same.rel_near_grades)
     if same.recall is not None:
         recall = _pytrec_values(same.recall, gains, run)
         values = {
@@ -263,25 +265,9 @@ def _compared(row: MeasureAgreement, pytrec: dict[str, float], evaluation: Evalu
 
 # --- the same measure in pytrec_eval -----------------------------------------------------------------
 
-HIGHEST_GRADE = 2_000
-"""The highest grade that is passed to pytrec_eval; its nDCG then takes a millisecond per query."""
 HIGHEST_REL = 2**31 - 1
 """The highest relevance level of pytrec_eval: it is a C int."""
-ABSENT = "pytrec_eval does not have it"
 NO_QUERY = "there is no query that both compute"
-
-
-class Same(NamedTuple):
-    """A measure of pytrec_eval, with the changes that make it identical to one of ours.
-
-    `gains` replaces grades; values below `threshold` become 0. With `recall` the value is the harmonic mean
-    of both measures.
-    """
-
-    measure: Measure
-    gains: Mapping[int, int] = {}
-    threshold: float = 0.0
-    recall: Measure | None = None
 
 
 def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | str:
@@ -300,15 +286,14 @@ def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | s
     params = values_of(measure)
     if (rel := params.get("rel") or 1) != int(rel):
         return ABSENT
-    find: _Finder = _FINDERS.get(str(measure.NAME), _itself)
-    same = find(measure, dict(params), grades, longest)
+    same = spec_of(measure).pytrec(measure, params, grades, longest)
     if isinstance(same, str):
         return same
     if max([*grades, *same.gains.values()], default=0) > HIGHEST_GRADE:
         return f"pytrec_eval reserves memory up to the highest gain, here above {HIGHEST_GRADE:,}"
     if not 1 <= (values_of(same.measure).get("rel") or 1) <= HIGHEST_REL or params.get("rel") == 0:
         return f"pytrec_eval takes a rel from 1 to {HIGHEST_REL}"
-    if _has_decimals(same.measure) and (point := localeconv()["decimal_point"]) != ".":
+    if same.has_decimals and (point := localeconv()["decimal_point"]) != ".":
         return (
             f"pytrec_eval reads decimals by the locale of the process, which writes them with {point!r}; "
             "locale.setlocale(locale.LC_NUMERIC, 'C') lets it compare this measure"
@@ -316,77 +301,16 @@ def same_measure(measure: Measure, grades: set[float], longest: int) -> Same | s
     return same
 
 
-def _has_decimals(measure: Measure) -> bool:
-    """Check whether a parameter for pytrec_eval has decimals, which C's strtod reads by the locale."""
-    params = values_of(measure)
-    return measure.NAME == "IPrec" or (measure.NAME == "SetF" and params["beta"] != int(params["beta"]))
-
-
-def _itself(measure: Measure, *_: object) -> Same | str:
-    return Same(measure) if ir_measures.pytrec_eval.supports(measure) else ABSENT
-
-
-def _success(_: Measure, params: dict[str, Any], __: set[float], longest: int) -> Same:
-    """Map Coverage to Success, without a cutoff at the length of the longest list."""
-    return Same(ir_measures.Success(**{**params, "cutoff": params["cutoff"] or max(longest, 1)}))
-
-
-def _f1(_: Measure, params: dict[str, Any], *__: object) -> Same:
-    """Map F1@k to the harmonic mean of P@k and R@k."""
-    return Same(ir_measures.P(**params), recall=ir_measures.R(**params))
-
-
-def _reciprocal_rank(_: Measure, params: dict[str, Any], *__: object) -> Same:
-    """Map RR@k to RR, with 0 where the first relevant document is below rank k."""
-    cutoff = params.pop("cutoff")
-    return Same(ir_measures.RR(**params), threshold=(1 - SUM_NOISE) / cutoff if cutoff else 0.0)
-
-
-def _iprec(measure: Measure, params: dict[str, Any], *_: object) -> Same | str:
-    two_digits = round(params["recall"], 2) == params["recall"]
-    return Same(measure) if two_digits else "pytrec_eval takes two digits"
-
-
-def _ndcg(_: Measure, params: dict[str, Any], grades: set[float], __: int) -> Same | str:
-    """Map exp-gain nDCG to nDCG on grades 2^g - 1; negative grades stay the same."""
-    gains = params.get("gains") or {}
-    if not all(isinstance(gain, int) for gain in gains.values()):
-        return "pytrec_eval takes whole gains only"
-    if params["dcg"] == "exp-log2":
-        # a grade above the highest one gets a gain that is refused too
-        gains = {int(grade): 2 ** min(int(grade), HIGHEST_GRADE) - 1 for grade in grades if grade >= 0}
-    cutoff = {"cutoff": params["cutoff"]} if params["cutoff"] else {}
-    return Same(ir_measures.nDCG(judged_only=params["judged_only"], **cutoff), gains)
-
-
-def _variant_ndcg(measure: Measure, params: dict[str, Any], grades: set[float], longest: int) -> Same | str:
-    if (params["discount"], params["ideal"], params["negative"]) != ("log2", "qrels", "zero"):
-        return ABSENT
-    dcg = {"exp": "exp-log2", "linear": "log2"}[params["gain"]]
-    return _ndcg(measure, {**params, "dcg": dcg}, grades, longest)
-
-
-_Finder = Callable[[Measure, dict[str, Any], set[float], int], Same | str]
-
-_FINDERS: dict[str, _Finder] = {
-    "Coverage": _success,
-    "F1": _f1,
-    "RR": _reciprocal_rank,
-    "IPrec": _iprec,
-    "nDCG": _ndcg,
-    "VariantNDCG": _variant_ndcg,
-}
-"""Measures that pytrec_eval has under another name, or not with all parameters."""
-
-
-def _pytrec_values(measure: Measure, qrels: QrelsValues, run: RunScores) -> dict[str, float]:
+def _pytrec_values(
+    measure: Measure, qrels: QrelsValues, run: RunScores, rel_near_grades: bool = False
+) -> dict[str, float]:
     """Compute pytrec_eval's value for each query that it can take, without NaN of 0 by 0."""
     level = values_of(measure).get("rel") or 1
     safe = [
         query_id
         for query_id, labels in qrels.items()
         if _can_take(labels, run.get(query_id, {}))
-        and (measure.NAME != "Bpref" or level <= max(labels.values()) + 1)
+        and (not rel_near_grades or level <= max(labels.values()) + 1)
     ]
     names = {f"q{number}": query_id for number, query_id in enumerate(safe)}
     # trec_eval treats all negative grades the same; -1 fits its integers

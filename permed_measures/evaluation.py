@@ -19,8 +19,8 @@ from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import warn
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
-from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of, parse_measure
+from permed_measures.measures.specs import MEASURES, SPECS
 
 if TYPE_CHECKING:
     from permed_measures.engine.evaluator import PermedEvaluator
@@ -286,10 +286,8 @@ class PermedProvider(Provider):
 
     @property
     def SUPPORTED_MEASURES(self) -> list[Measure]:  # type: ignore[override]  # noqa: N802 - ir_measures' name
-        """The measures that have a kernel; the first use imports numpy."""
-        from permed_measures.engine.kernels import SUPPORTED
-
-        return [supported.measure for supported in SUPPORTED]
+        """The measures that have a kernel."""
+        return [spec.measure for spec in SPECS.values()]
 
     def supports(self, measure: Measure) -> bool:
         """Check whether a pipeline of ir_measures should use this provider for a measure.

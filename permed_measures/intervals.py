@@ -6,7 +6,7 @@ independent queries it is ``np.arange(n_queries)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +15,11 @@ from ir_measures.measures import Measure
 from permed_measures.arrays import Floats, Ints
 from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.specs import LowHigh, range_of
 from permed_measures.tolerances import SUM_NOISE
 
 FEW_UNITS = 20
 """With fewer units, Student's interval of skewed values may cover the truth less often than it says."""
-
-LowHigh = tuple[float, float]
 
 
 class Estimate(NamedTuple):
@@ -252,38 +250,6 @@ def _effective_size(values: Floats, cluster: Ints, level: float) -> float:
     variance = mean * (1 - mean) / (n - 1)  # of independent queries
     ratio = critical_of(level, n) / critical_of(level, n_clusters)
     return min(n * variance / error**2 * ratio**2, n) if error else n
-
-
-# --- ranges of measures --------------------------------------------------------------------------------
-
-_SHARES = {
-    *("P", "R", "RR", "AP", "nDCG", "Success", "Judged", "Rprec", "SetP", "SetR", "SetF", "SetAP", "IPrec"),
-    *("Bpref", "infAP", "ERR", "RBP", "Coverage", "GAP", "QMeasure", "F1"),
-}
-"""Measures between 0 and 1, whatever their parameters."""
-
-_SOMETIMES: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "GradedAP": lambda params: params["norm"] != "none" and params["gains"] is None,
-    "VariantNDCG": lambda params: params["negative"] == "zero",
-}
-"""Measures between 0 and 1 with some of their parameters; with others VariantNDCG may also be below 0."""
-
-
-def range_of(measure: Measure) -> LowHigh:
-    """Return the minimum and the maximum of a measure; infinite if unknown.
-
-    Examples
-    --------
-    >>> from ir_measures import P
-    >>> from permed_measures.measures.definitions import GradedAP
-    >>> range_of(P @ 10), range_of(GradedAP @ 10), range_of(GradedAP(norm="none") @ 10)[1]
-    ((0.0, 1.0), (0.0, 1.0), inf)
-    """
-    name = str(measure.NAME)
-    is_share = name in _SHARES or (name in _SOMETIMES and _SOMETIMES[name](values_of(measure)))
-    if is_share:
-        return 0.0, 1.0
-    return (-np.inf if name == "VariantNDCG" else 0.0), np.inf
 
 
 def difference_range(measure: Measure) -> LowHigh:

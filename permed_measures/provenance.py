@@ -10,31 +10,11 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures import __version__
-from permed_measures.escaping import join_names
-from permed_measures.measures.headings import headings_of
+from permed_measures.measures.descriptions import description_of, ranking_conventions
 from permed_measures.measures.parameters import alias_of, values_of
 
 STDIN = Path("/dev/stdin")
 """The path of standard input, on any system."""
-
-OF_QRELS = ("NumQ", "NumRel")
-"""The measures that count in the qrels alone, whatever the run retrieves."""
-
-ORDERS = {
-    "score": "Documents are ranked by score descending, compared as float32; ties by document id descending.",
-    "list": "Documents are ranked as the files of the runs list them, whatever their scores.",
-}
-"""The ranking rule for each value of the option ``order``."""
-
-_EFFECTS_OF_OPTIONS = {
-    "query-ids": "Query ids of runs are rewritten to match the qrels ({}).",
-    "max-passage": "Ids of runs have the document before {!r}: its best part is kept.",
-    "duplicates": "If a run lists a document twice for a query, the {} row is kept.",
-    "ignore-self": "A document whose id is that of the query is left out.",
-    "subset": "Of files of MTEB, the subset {} is read.",
-}
-"""The effects of other options on runs; options with their default have none."""
-_DEFAULTS = (None, "", False, "refuse")
 
 
 class Origin(NamedTuple):
@@ -69,94 +49,6 @@ class Origin(NamedTuple):
         by_name = runs if isinstance(runs, dict) else {}  # another mapping may read a file at each look-up
         files = {name: Path(run) for name, run in by_name.items() if isinstance(run, (str, os.PathLike))}
         return cls(qrels=os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "", runs=files)
-
-
-def ranking_conventions(measures: Iterable[Measure], options: Mapping[str, Any]) -> list[str]:
-    r"""Describe which queries count and how documents were ranked, for these measures and options.
-
-    Examples
-    --------
-    >>> from ir_measures import Bpref
-    >>> print(*ranking_conventions([Bpref], {"order": "list"})[2:], sep="\n")
-    Documents are ranked as the files of the runs list them, whatever their scores.
-    Documents that are unjudged or have a negative grade are left out before the others are ranked.
-    """
-    measures = list(measures)
-    names, params = [str(measure.NAME) for measure in measures], [values_of(measure) for measure in measures]
-    rows = list(zip(headings_of(measures), names, params, strict=True))
-    return [
-        _which_queries([text for text, name, values in rows if _may_be_nonzero(name, values)], len(rows)),
-        "Queries of the run that the qrels lack are ignored.",
-        ORDERS[options.get("order", "score")],
-        *_which_documents(rows),
-        *(
-            text.format(options[name])
-            for name, text in _EFFECTS_OF_OPTIONS.items()
-            if options.get(name) not in _DEFAULTS
-        ),
-    ]
-
-
-def _may_be_nonzero(name: str, params: Mapping[str, Any]) -> bool:
-    """Check whether a query without results or relevant documents may have a value other than 0."""
-    counts = name in (*OF_QRELS, "Judged") or (name == "NumRet" and params["rel"] is None)
-    gains = params.get("gains") or {} if name == "nDCG" else {}  # others have gains of relevant grades only
-    return counts or any(gain > 0 for grade, gain in gains.items() if grade < 1)
-
-
-def _which_queries(others: list[str], n_measures: int) -> str:
-    every = "Every query of the qrels counts"
-    if others and len(others) == n_measures:
-        return f"{every}."
-    but = f" on all but {join_names(others)}" if others else ""
-    return f"{every}; one that the run lacks, or that has no relevant document, scores 0{but}."
-
-
-def _which_documents(rows: list[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
-    """Describe the effect of unjudged documents and negative grades."""
-    judged_only = [text for text, name, params in rows if params.get("judged_only") or name == "Bpref"]
-    documents = "Documents that are unjudged or have a negative grade"
-    if judged_only and len(judged_only) == len(rows):
-        yield f"{documents} are left out before the others are ranked."
-    else:
-        left_out = f"; for {join_names(judged_only)} they are left out" if judged_only else ""
-        yield f"{documents} take up ranks and are not relevant{left_out}."
-    if keep := [text for text, _, params in rows if params.get("negative") == "keep"]:
-        yield f"A negative grade is a loss on {join_names(keep)}."
-
-
-_DESCRIPTIONS = {
-    "GradedAP": "Average precision, each relevant document counted by its grade.",
-    "VariantNDCG": "nDCG with gain, discount, ideal list and negative grades as asked.",
-    "GAP": "Average precision, averaged over what a user takes as relevant.",
-    "P": "The share of the top k results that are relevant.",
-    "R": "The share of the relevant documents that are in the top k results.",
-    "F1": "The harmonic mean of a query's precision and recall in the top k.",
-    "AP": "The precision at each relevant document, averaged over all of them.",
-    "nDCG": "The gain, discounted by the rank, over that of the ideal ranking.",
-    "ERR": "The expected reciprocal rank at which a user is satisfied.",
-    "RBP": "The gain of a user who goes on to the next rank with probability p.",
-    "Success": "Whether a relevant document is in the top k results.",
-    "Judged": "The share of the top k results that have a relevance judgment.",
-    "Rprec": "The precision at R, the number of relevant documents of the query.",
-    "infAP": "AP that allows for documents that were pooled and not judged.",
-    "SetF": "The harmonic mean of set precision and recall, weighted by beta.",
-    "SetAP": "The precision among all returned documents, times the recall.",
-}
-"""One-line descriptions that replace ``SHORT_DESC`` where it is long or inaccurate."""
-
-
-def description_of(measure: Measure) -> str:
-    """Describe a measure in one line.
-
-    Examples
-    --------
-    >>> from ir_measures import AP
-    >>> description_of(AP @ 10)
-    'The precision at each relevant document, averaged over all of them.'
-    """
-    own = str(getattr(measure, "SHORT_DESC", ""))
-    return _DESCRIPTIONS.get(str(measure.NAME), own.removesuffix(".") + ".")
 
 
 def provenance(

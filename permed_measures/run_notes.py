@@ -18,7 +18,7 @@ from permed_measures.errors import InputError, warnings_about
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import cutoff_of, values_of
-from permed_measures.provenance import OF_QRELS
+from permed_measures.measures.specs import spec_of
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def scored_without_results(measures: Iterable[Measure]) -> str:
     ('scores 0', 'scores 0, but counts in NumRel')
     """
     measures = list(measures)
-    of_qrels = [measure for measure in measures if measure.NAME in OF_QRELS]
+    of_qrels = [measure for measure in measures if spec_of(measure).of_qrels]
     parts = ["scores 0"] if not of_qrels or len(of_qrels) < len(measures) else []
     parts += [f"counts in {join_names(headings_of(of_qrels))}"] if of_qrels else []
     return ", but ".join(parts)

@@ -25,7 +25,7 @@ from strategies import CASES, RANDOMS
 import permed_measures as pm
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.kernels import SUPPORTED
+from permed_measures.measures.specs import SPECS
 from permed_measures.provenance import provenance
 from permed_measures.results.collections import CollectionMeans
 from permed_measures.results.evaluations import Evaluations
@@ -58,7 +58,7 @@ def turned(nested):
 
 
 def test_every_measure_is_tried():
-    assert {*PARAMETERS} == {str(measure.NAME) for measure, *_ in SUPPORTED}
+    assert {*PARAMETERS} == {*SPECS}
 
 
 # --- results -------------------------------------------------------------------------------------------

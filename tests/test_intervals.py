@@ -19,8 +19,8 @@ from permed_measures.intervals import (
     mean_intervals,
     measure_intervals,
     proportion_interval,
-    range_of,
 )
+from permed_measures.measures.specs import range_of
 
 
 def test_independent_queries_have_students_interval():

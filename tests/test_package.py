@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = """
 arrays tolerances progress errors escaping terminal frames
-measures: parameters definitions headings aliases parsing formulas
+measures: parameters definitions formulas pytrec specs headings aliases parsing descriptions
 engine: tables judgments query_ids
 engine: ranks matching from_spark rankings tied_rankings
-engine/kernels: binary graded expected __init__
+engine/kernels: binary graded expected checks __init__
 engine: evaluator ties groups
 provenance
 inputs: columns conversion sources formats rank_check text_reader recognition scan

@@ -15,8 +15,9 @@ from ir_measures import P
 
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
+from permed_measures.measures.descriptions import ORDERS, ranking_conventions
 from permed_measures.measures.parameters import values_of
-from permed_measures.provenance import ORDERS, Origin, provenance, ranking_conventions
+from permed_measures.provenance import Origin, provenance
 
 
 @pytest.fixture

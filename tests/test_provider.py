@@ -14,7 +14,7 @@ from ir_measures.__main__ import main_cli
 import permed_measures as pm
 from permed_measures.datasets import SAMPLES
 from permed_measures.evaluation import PermedProvider
-from permed_measures.measures.definitions import MEASURES
+from permed_measures.measures.specs import MEASURES
 
 
 def test_the_provider_stands_directly_before_gdeval_once(monkeypatch):

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from argparse import Namespace
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from math import inf
-from typing import Any
 
 from ir_measures.measures import Measure
 
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.engine.evaluator import supported
-from permed_measures.engine.kernels import KERNELS
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.evaluation import calc_aggregate, ceiling
 from permed_measures.inputs.door import read
-from permed_measures.intervals import range_of
-from permed_measures.measures.aliases import ALIASES
+from permed_measures.measures.descriptions import description_of
 from permed_measures.measures.parameters import CheckedMeasure, allowed, values_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.provenance import description_of
+from permed_measures.measures.specs import SPECS, range_of, spec_of
 from permed_measures.results.methods import measure_methods
 from permed_measures.results.prose import PROSE_FORMATS
 from permed_measures.terminal import paragraph, section
@@ -32,7 +26,7 @@ def run(args: Namespace) -> None:
     """List the measures, or explain some."""
     asked = [parse_measure(name) for name in args.names]
     for measure in asked:
-        if str(measure.NAME) not in KERNELS:
+        if str(measure.NAME) not in SPECS:
             raise MeasureError(f"permed-measures does not compute {measure.NAME}")
     if not asked and args.qrels:
         hint = "Name one: permed-measures measures GradedAP@10 --qrels QRELS"
@@ -42,7 +36,7 @@ def run(args: Namespace) -> None:
         return
     ceilings = _ceilings(asked, args.qrels) if args.qrels else {}
     if not asked:
-        for name in KERNELS:
+        for name in SPECS:
             print(f"{name:11}  {description_of(parse_measure(name))}")
         print("\nExplain one: permed-measures measures GradedAP")
     for number, measure in enumerate(asked):
@@ -81,25 +75,19 @@ def _explain(measure: Measure) -> None:
         _print(text)
 
 
-@cache
-def explanations() -> dict[str, Any]:
-    """Read the explanations of all measures."""
-    path = files("permed_measures.measures").joinpath("explanations.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
 def _explained(measure: Measure) -> Iterator[str]:
     """Yield the formula of a measure, its range, differences from others, its source, and an example."""
-    known, (low, high) = explanations()[str(measure.NAME)], range_of(measure)
-    yield f"For a query: {known['formula'].replace('`', '')}"
+    spec, (low, high) = spec_of(measure), range_of(measure)
+    yield f"For a query: {spec.formula.replace('`', '')}"
     half_open = "any number below 1" if low == -inf else f"at least {low:g}"
     yield f"Range: {f'from {low:g} to {high:g}' if high < inf else half_open}"
-    yield known["unlike"]
-    yield f"Source: {known['source']}"
-    [value] = calc_aggregate([known["measure"]], *EXAMPLE).values()
+    yield spec.unlike
+    yield f"Source: {spec.source}"
+    text, arithmetic = spec.example
+    [value] = calc_aggregate([text], *EXAMPLE).values()
     yield "By hand, with grades a = 2, b = 1, c = 1, d = 0 and the ranking b, x, a, d:"
-    number = "" if known["example"].isdecimal() else f" = {value:.4f}"
-    yield f"  {known['measure']} = {known['example']}{number}"
+    number = "" if arithmetic.isdecimal() else f" = {value:.4f}"
+    yield f"  {text} = {arithmetic}{number}"
 
 
 EXAMPLE = {"q": {"a": 2, "b": 1, "c": 1, "d": 0}}, {"q": {"b": 4.0, "x": 3.0, "a": 2.0, "d": 1.0}}
@@ -110,16 +98,10 @@ def _print(text: str, indent: int = 2) -> None:
     print(paragraph(" " * indent + text, hang=indent + 2))
 
 
-_PARAMETERS = {
-    ("RBP", "rel"): "minimum relevance score to be considered relevant (inclusive), which must be given"
-}
-"""Descriptions of parameters that replace those of ir_measures."""
-
-
 def _parameter_text(measure: Measure, name: str) -> str:
     """Describe a parameter, its allowed values, and its default."""
     param, default = measure.SUPPORTED_PARAMS[name], values_of(measure)[name]
-    about = _PARAMETERS.get((str(measure.NAME), name), str(param.desc).replace("NOT_PROVIDED", "left out"))
+    about = spec_of(measure).parameters.get(name, str(param.desc).replace("NOT_PROVIDED", "left out"))
     return f"{name}: {about}; {allowed(param)}" + ("" if default is None else f"; by default {default!r}")
 
 
@@ -131,8 +113,8 @@ def _meanings(measure: Measure, name: str) -> dict[str, str]:
 def _more(measure: Measure) -> Iterator[str]:
     """Yield other names of a measure, an example with a parameter, and how to get its help in Python."""
     name = str(measure.NAME)
-    if name in ALIASES:
-        yield f"Also: {', '.join(ALIASES[name].split())}"
+    if aliases := spec_of(measure).aliases:
+        yield f"Also: {', '.join(aliases.split())}"
     choices = ((each, list(_meanings(measure, each))) for each in measure.SUPPORTED_PARAMS)
     parameter = next((f"({each}={values[1]})" for each, values in choices if values), "")
     parameter = parameter or ("(rel=2)" if "rel" in measure.SUPPORTED_PARAMS else "")

@@ -94,7 +94,8 @@ from permed_measures.conventions.shown import (
     may_leave_out,
 )
 from permed_measures.engine.judgments import map_gains
-from permed_measures.engine.kernels import MAX_EXPONENT, graded
+from permed_measures.engine.kernels import graded
+from permed_measures.engine.kernels.checks import MAX_EXPONENT
 from permed_measures.engine.ranks import TieBreak
 
 

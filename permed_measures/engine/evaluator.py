@@ -19,7 +19,6 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import Rows
 from permed_measures.errors import MeasureError, short_repr, warn
-from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import (
     CheckedMeasure,
     alias_of,
@@ -29,6 +28,7 @@ from permed_measures.measures.parameters import (
     values_of,
 )
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
+from permed_measures.measures.specs import MEASURES, lowest_relevant, spec_of
 
 
 class Evaluation(NamedTuple):
@@ -179,12 +179,8 @@ def supported(measure: Measure) -> Measure:
         hint = f"{near}ir_measures.calc_aggregate may have another provider for it"
         raise MeasureError(f"permed-measures does not compute {measure}", hint=hint)
     check_parameters(measure, complete=True)
-    if name == "nDCG" and "gains" in measure.params and measure["dcg"] != "log2":
-        hint = "Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2"
-        raise MeasureError(f"nDCG takes gains with dcg='log2' only (found {measure})", hint=hint)
-    if name == "RBP" and "rel" not in measure.params:
-        problem = f"RBP needs rel (found {measure}): it has no agreed scale for grades"
-        raise MeasureError(problem, hint=f"The nearest is {measure(rel=1)}")
+    if error := spec_of(measure).refuses(measure):
+        raise error
     return measure
 
 
@@ -251,8 +247,7 @@ def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
         return best.keep(best.rank == 1)
     if parameters.get("negative") == "keep":
         return best.keep(best.grade >= 0)
-    if measure.NAME in ("SetP", "SetF", "SetAP"):
-        rel = parameters["rel"]
+    if spec_of(measure).ignores_order and (rel := parameters.get("rel")) is not None:
         return replace(best.keep(best.grade >= rel), retrieved=judgments.num_rel(rel))
     return best
 
@@ -262,5 +257,6 @@ def gains_of(measure: Measure, grade: NDArray[np.float64]) -> NDArray[np.float64
     parameters = values_of(measure)
     if not parameters.get("gains"):
         return grade
-    relevant = grade >= parameters.get("rel", 1 if measure.NAME == "QMeasure" else -np.inf)
+    level = lowest_relevant(measure)
+    relevant = grade >= (-np.inf if level is None else level)
     return np.where(relevant, map_gains(grade, parameters["gains"]), -np.inf)

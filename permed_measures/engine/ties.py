@@ -21,9 +21,7 @@ from permed_measures.engine.tables import Rows
 from permed_measures.engine.tied_rankings import TiedRankings
 from permed_measures.errors import warnings_about
 from permed_measures.measures.parameters import values_of
-
-_OTHERWISE = {"GradedAP", "Judged", "infAP"}
-"""Measures that may fall when two neighbours of a ranking are swapped so that the better one comes first."""
+from permed_measures.measures.specs import spec_of
 
 _BY_GRADE = (TieBreak.PESSIMISTIC, TieBreak.OPTIMISTIC)
 
@@ -127,7 +125,7 @@ def best_first_is_most(measure: Measure) -> bool:
     """
     parameters = values_of(measure)
     graded = parameters.get("gains") is None and parameters.get("ideal") != "cutoff"
-    return measure.NAME not in _OTHERWISE and graded and parameters.get("rel") != 0
+    return spec_of(measure).best_first and graded and parameters.get("rel") != 0
 
 
 ALL_ORDERS = "the least and the most over the orders of equal scores"

@@ -18,8 +18,9 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
 from permed_measures.escaping import grouped, pluralize
 from permed_measures.feasibility.rows import read_as
-from permed_measures.intervals import queries_in_clusters, range_of
+from permed_measures.intervals import queries_in_clusters
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.specs import range_of
 from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table

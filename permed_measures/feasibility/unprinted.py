@@ -27,9 +27,9 @@ from permed_measures.feasibility.rows import (
     RowBudget,
     RowLimits,
 )
-from permed_measures.intervals import range_of
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.specs import range_of
 from permed_measures.progress import step
 from permed_measures.published_tables.claims import Claim
 from permed_measures.results.report import Section

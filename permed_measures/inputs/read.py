@@ -36,7 +36,7 @@ from permed_measures.inputs.scan import (
 )
 from permed_measures.inputs.sources import Source
 from permed_measures.inputs.text_reader import TextFile, table_of
-from permed_measures.provenance import ORDERS
+from permed_measures.measures.descriptions import ORDERS
 
 QrelsDict = dict[str, dict[str, float | int]]
 RunDict = dict[str, dict[str, float]]

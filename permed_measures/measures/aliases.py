@@ -10,63 +10,25 @@ import ir_measures
 from ir_measures.measures import Measure
 
 from permed_measures.errors import MeasureError
-from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import cutoff_of
-
-ALIASES = {
-    "AP": "map map_cut average_precision mean_ap",
-    "nDCG": "ndcg_cut normalized_dcg normalized_discounted_cumulative_gain",
-    "P": "precision prec pre",
-    "R": "recall rec",
-    "RR": "mrr recip_rank reciprocal_rank mean_reciprocal_rank",
-    "Success": "hit hits hit_rate hit_ratio hr h success_rate succ s acc accuracy",
-    "Coverage": "cov",
-    "GradedAP": "graded_map",
-    "Rprec": "r_precision r_p p@r",
-    "Judged": "j",
-    "SetAP": "set_map",
-    "QMeasure": "q",
-    "SetR": "set_recall",
-    "NumRelRet": "num_rel_ret",
-    "F1": "f f1_score f_score f_measure f1_measure",
-}
-"""Other common names of each measure; case and separators do not matter."""
-
-CHINESE = {
-    "AP": "平均精度均值 平均精度 平均精确率 平均精确率均值 平均准确率 平均准确率均值 "
-    "均值平均精度 平均查准率 平均查准率均值",
-    "nDCG": "归一化折损累计增益 归一化折损累积增益 归一化折扣累计增益 归一化折扣累积增益 归一化累计折损增益 "
-    "标准化折损累计增益 标准化折扣累计增益",
-    "P": "精确率 准确率 查准率 精度 精确度 准确度",
-    "R": "召回率 查全率 召回",
-    "RR": "平均倒数排名 平均倒数排序 平均排名倒数 倒数排名均值 倒数排名",
-    "Success": "命中率 成功率",
-    "Coverage": "覆盖率",
-    "Rprec": "R精度 R精确率 R准确率",
-    "GradedAP": "分级平均精度均值 分级平均精度 加权平均精度",
-    "QMeasure": "Q度量 Q测度",
-    "ERR": "期望倒数排名",
-    "RBP": "排序偏置精度 排名偏置精度",
-    "SetP": "集合精确率 集合准确率",
-    "SetR": "集合召回率",
-    "Judged": "标注率 已标注比例",
-    "F1": "F1值 F值 F1分数 F分数",
-}
-"""The Chinese names; 准确率 means precision here, although statisticians use it for accuracy."""
+from permed_measures.measures.specs import MEASURES, SPECS
 
 _SEPARATORS = str.maketrans("", "", " _.-")
+
+
+def words_of(names: str) -> list[str]:
+    """Split names, and bring each into lower case without separators."""
+    return [name.lower().translate(_SEPARATORS) for name in names.split()]
+
+
 _KNOWN_MEASURES = [*MEASURES.values(), *ir_measures.measures.registry.values()]
 MEASURE_OF_WORD: dict[str, str] = {
     **{
         str(measure.NAME).lower().translate(_SEPARATORS): str(measure.NAME)
         for measure in reversed(_KNOWN_MEASURES)
     },
-    **{
-        word.lower().translate(_SEPARATORS): name
-        for names in (ALIASES, CHINESE)
-        for name, words in names.items()
-        for word in words.split()
-    },
+    **{word: name for name, spec in SPECS.items() for word in words_of(f"{spec.aliases} {spec.chinese}")},
+    "numrelret": "NumRelRet",  # ir_measures' name for NumRet(rel=1)
 }
 """Measures by all their names, in lower case and without separators."""
 
@@ -200,11 +162,7 @@ def suggestion_for(name: str) -> str:
     return f"Did you mean {suggested!r}? `permed-measures measures` lists all"
 
 
-_FOREIGN = (
-    "AP_IA Accuracy BPM Compat ERR_IA INSQ INST NERR8 NERR9 NERR10 NERR11 NRBP P_IA SDCG StRecall "
-    "alpha_DCG alpha_nDCG nERR_IA nNRBP"
-)
-NOT_COMPUTED = frozenset(_FOREIGN.split())
+NOT_COMPUTED = {str(measure.NAME) for measure in _KNOWN_MEASURES} - SPECS.keys()
 """Measures of ir_measures that are parsed, but not supported here; they are never suggested."""
 
 _ADVICE = {
@@ -229,12 +187,6 @@ _ADVICE = {
 }
 """Hints for names for which a measure of similar spelling would be a wrong suggestion."""
 
-_AMBIGUOUS = {
-    "AP": (("map", "meanaverageprecision"), "any grade from 1 is relevant", ("GradedAP", "AP(rel=2)")),
-    "nDCG": (("ndcg", "normalizeddcg"), "the gain is the grade", ("nDCG(dcg='exp-log2')",)),
-}
-"""Measures whose names are ambiguous on graded labels: the names, their meaning here, and other meanings."""
-
 
 def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure]) -> list[str]:
     """Describe how names with several meanings on graded labels were understood.
@@ -244,12 +196,14 @@ def ambiguities(asked: Iterable[tuple[str, Measure]], measures: Iterable[Measure
     names = set(map(str, measures))
     notes: dict[str, str] = {}
     for text, measure in asked:
-        words, meaning, others = _AMBIGUOUS.get(str(measure).partition("@")[0], ((), "", ()))
+        spec = SPECS.get(str(measure).partition("@")[0])  # other parameters tell the meanings apart
+        if spec is None or spec.ambiguity is None:
+            continue
         cutoff = cutoff_of(measure)
-        others = tuple(f"{other}@{cutoff}" if cutoff else other for other in others)
-        if words and names.isdisjoint(others) and word_and_cutoff(text.lower())[0] in words:
+        others = [f"{other}@{cutoff}" if cutoff else other for other in spec.ambiguity.others]
+        if names.isdisjoint(others) and word_and_cutoff(text.lower())[0] in spec.ambiguity.names:
             taken = "" if text == str(measure) else f"taken as {measure}, "
-            also = " or ".join(others)
+            meaning, also = spec.ambiguity.meaning, " or ".join(others)
             note = f"{text} is {taken}trec_eval's, where {meaning}; it may also mean {also}"
             notes.setdefault(str(measure), note)
     return list(notes.values())

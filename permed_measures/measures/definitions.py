@@ -113,7 +113,6 @@ class _GradedAP(CheckedMeasure):
     __name__ = "GradedAP"
     NAME = __name__
     PRETTY_NAME = "Relevance-weighted average precision"
-    SHORT_DESC = "Average precision in which each relevant document counts by its grade."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "rel": REL,
@@ -165,7 +164,6 @@ class _Coverage(CheckedMeasure):
     __name__ = "Coverage"
     NAME = __name__
     PRETTY_NAME = "Coverage"
-    SHORT_DESC = "The share of queries with a relevant document in the top k results."
     SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
 
 
@@ -229,7 +227,6 @@ class _VariantNDCG(CheckedMeasure):
     __name__ = "VariantNDCG"
     NAME = __name__
     PRETTY_NAME = "nDCG with every choice spelled out"
-    SHORT_DESC = "nDCG with the gain, the discount, the ideal list and negative grades as one asks."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "gain": choice(desc="gain of a grade", exp="2^grade - 1", linear="the grade"),
@@ -292,7 +289,6 @@ class _GAP(CheckedMeasure):
     __name__ = "GAP"
     NAME = __name__
     PRETTY_NAME = "GAP, average precision over unknown thresholds"
-    SHORT_DESC = "Average precision, averaged over what the user may take as relevant."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "g": Param(
@@ -352,7 +348,6 @@ class _QMeasure(CheckedMeasure):
     __name__ = "QMeasure"
     NAME = __name__
     PRETTY_NAME = "Q-measure"
-    SHORT_DESC = "Average precision blended with cumulated gain."
     SUPPORTED_PARAMS = {
         "cutoff": CUTOFF,
         "beta": nonnegative(default=1, desc="how much the gain counts; with 0 it is AP"),
@@ -398,7 +393,6 @@ class _F1(CheckedMeasure):
     __name__ = "F1"
     NAME = __name__
     PRETTY_NAME = "F1 of precision and recall"
-    SHORT_DESC = "The harmonic mean of a query's precision and recall in the top k results."
     SUPPORTED_PARAMS = {"cutoff": NEEDED_CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY}
 
 
@@ -408,11 +402,6 @@ VariantNDCG: Measure = _VariantNDCG()
 GAP: Measure = _GAP()
 QMeasure: Measure = _QMeasure()
 F1: Measure = _F1()
-
-_OURS = (GradedAP, Coverage, VariantNDCG, GAP, QMeasure, F1)
-
-MEASURES: dict[str, Measure] = {str(measure.NAME): measure for measure in _OURS} | {"GradedMAP": GradedAP}
-"""The package's own measures, by their names in ir_measures (GradedMAP is an alias)."""
 
 _EXP_NDCG_10: Measure = nDCG(dcg="exp-log2") @ 10
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ir_measures.measures import Measure
-
-from permed_measures.measures.parameters import values_of
+from permed_measures.measures.parameters import Params
 
 
 class LatexFormula(NamedTuple):
@@ -57,25 +55,6 @@ NOTATION = {
 """Patterns of the shared symbols and their meanings, in the order of explanation."""
 
 
-def latex_formula(measure: Measure) -> LatexFormula:
-    r"""Write the formula of a measure.
-
-    Examples
-    --------
-    >>> from ir_measures import AP
-    >>> from permed_measures.measures.definitions import GradedAP
-    >>> latex_formula(AP @ 10).latex
-    '\\frac{1}{R} \\sum_{i=1}^{k} r_i\\, P(i)'
-    >>> for clause in latex_formula(GradedAP(norm="min") @ 10).where:
-    ...     print(clause)
-    $w(g) = g / 2$ is the weight of a relevant document of grade $g$
-    the denominator $N = \min(R, k)$ is the number of relevant documents, or the cutoff if that is smaller
-    """
-    name, given = str(measure.NAME), values_of(measure)
-    formula = FORMULAS[name](given)
-    return formula._replace(level=1 if name == "QMeasure" else given.get("rel"))
-
-
 # --- parts of formulas ---------------------------------------------------------------------------------
 
 
@@ -110,19 +89,19 @@ def _braced(text: str, start: int) -> tuple[str, int]:
     raise ValueError(text)
 
 
-def _within(given: Mapping[str, Any]) -> str:
+def _within(params: Params) -> str:
     """Write the ranks that count, below a sum."""
-    return r"_{i \ge 1}" if given.get("cutoff") is None else "_{i=1}^{k}"
+    return r"_{i \ge 1}" if params.get("cutoff") is None else "_{i=1}^{k}"
 
 
-def _found(given: Mapping[str, Any]) -> str:
+def _found(params: Params) -> str:
     """Write the number of relevant documents within the cutoff."""
-    return rf"\sum{_within(given)} r_i"
+    return rf"\sum{_within(params)} r_i"
 
 
-def _at_most(n: str, given: Mapping[str, Any]) -> str:
+def _at_most(n: str, params: Params) -> str:
     """Write the minimum of a number and the cutoff; only the number without a cutoff."""
-    return n if given["cutoff"] is None else rf"\min({n}, k)"
+    return n if params["cutoff"] is None else rf"\min({n}, k)"
 
 
 def _cases(gains: Mapping[float, float], other: str = "") -> str:
@@ -135,44 +114,47 @@ def _cases(gains: Mapping[float, float], other: str = "") -> str:
 # --- average precision and its relatives -----------------------------------------------------------------
 
 
-def _graded_ap(given: Mapping[str, Any]) -> LatexFormula:
-    scale = "g" if given["max_rel"] == 1 else f"g / {number(given['max_rel'])}"
-    weight = scale if given["gains"] is None else _cases(given["gains"])
+def graded_ap_latex(params: Params) -> LatexFormula:
+    """Write GradedAP."""
+    scale = "g" if params["max_rel"] == 1 else f"g / {number(params['max_rel'])}"
+    weight = scale if params["gains"] is None else _cases(params["gains"])
     where = [f"$w(g) = {weight}$ is the weight of a relevant document of grade $g$"]
-    norm = given["norm"]
+    norm = params["norm"]
     if norm == "none":
-        return LatexFormula(rf"\sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where))
-    or_cutoff = "" if given["cutoff"] is None else ", or the cutoff if that is smaller"
+        return LatexFormula(rf"\sum{_within(params)} r_i\, w(g_i)\, P(i)", tuple(where))
+    or_cutoff = "" if params["cutoff"] is None else ", or the cutoff if that is smaller"
     denominators = {
         "num_rel": ("R", "the number of relevant documents"),
-        "min": (_at_most("R", given), f"the number of relevant documents{or_cutoff}"),
-        "num_rel_ret": (_found(given), "the number of relevant documents found"),
+        "min": (_at_most("R", params), f"the number of relevant documents{or_cutoff}"),
+        "num_rel_ret": (_found(params), "the number of relevant documents found"),
         "gain": (r"\sum_{i=1}^{R} w^*_i", "the weight of all relevant documents"),
-        "ideal": (rf"\sum_{{i=1}}^{{{_at_most('R', given)}}} w^*_i", "the sum that an ideal ranking has"),
+        "ideal": (rf"\sum_{{i=1}}^{{{_at_most('R', params)}}} w^*_i", "the sum that an ideal ranking has"),
     }
     latex, text = denominators[norm]
     where += [f"the denominator $N = {latex}$ is {text}"]
     if norm in ("gain", "ideal"):
         where += [r"$w^*_1 \ge w^*_2 \ge \dots$ are the weights of the relevant documents in the qrels"]
     cited = ("sakai2008modelling",) if norm == "gain" else ()
-    return LatexFormula(rf"\frac{{1}}{{N}} \sum{_within(given)} r_i\, w(g_i)\, P(i)", tuple(where), cited)
+    return LatexFormula(rf"\frac{{1}}{{N}} \sum{_within(params)} r_i\, w(g_i)\, P(i)", tuple(where), cited)
 
 
-def _ap(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\frac{{1}}{{R}} \sum{_within(given)} r_i\, P(i)", cited=("harman1992evaluation",))
+def ap_latex(params: Params) -> LatexFormula:
+    """Write AP."""
+    return LatexFormula(rf"\frac{{1}}{{R}} \sum{_within(params)} r_i\, P(i)", cited=("harman1992evaluation",))
 
 
-def _gap(given: Mapping[str, Any]) -> LatexFormula:
-    levels = given["g"] or dict.fromkeys(range(1, given["max_rel"] + 1))
+def gap_latex(params: Params) -> LatexFormula:
+    """Write GAP."""
+    levels = params["g"] or dict.fromkeys(range(1, params["max_rel"] + 1))
     first, last = min(levels), max(levels)
-    is_range = given["g"] is None and last > 3  # more than three thresholds are not written out
+    is_range = params["g"] is None and last > 3  # more than three thresholds are not written out
     within = rf"1, \dots, {last}" if is_range else ", ".join(map(number, levels))
     probability = f"1 / {last}"
-    if given["g"] is not None:
-        probability = _cases(given["g"]).replace("g =", "t =")
+    if params["g"] is not None:
+        probability = _cases(params["g"]).replace("g =", "t =")
     elif first == last:
         probability = "1"
-    above = rf"\sum{_within(given)} [g_i \ge t]\, P_t(i)"
+    above = rf"\sum{_within(params)} [g_i \ge t]\, P_t(i)"
     where = (
         rf"$q(t) = {probability}$ is the probability that the user takes documents of grade $t$ and above as "
         rf"relevant, with $t \in \{{{within}\}}$",
@@ -184,23 +166,25 @@ def _gap(given: Mapping[str, Any]) -> LatexFormula:
     return LatexFormula(latex, where, ("robertson2010extending",))
 
 
-def _q_measure(given: Mapping[str, Any]) -> LatexFormula:
-    gain = "g" if given["gains"] is None else _cases(given["gains"])
+def q_measure_latex(params: Params) -> LatexFormula:
+    """Write QMeasure."""
+    gain = "g" if params["gains"] is None else _cases(params["gains"])
     where = (
         r"$C(i) = \sum_{j=1}^{i} r_j$ is the number of relevant documents down to rank $i$",
         r"$c(i) = \sum_{j=1}^{i} r_j\, G(g_j)$ is their cumulated gain",
         r"$c^*(i) = \sum_{j=1}^{\min(i, R)} G^*_j$ is the cumulated gain of an ideal ranking",
         f"$G(g) = {gain}$ is the gain of a relevant document of grade $g$",
         r"$G^*_1 \ge G^*_2 \ge \dots$ are the gains of the relevant documents in the qrels",
-        rf"$\beta = {number(given['beta'])}$ is the weight of the gain",
-        f"the denominator is $N = {_at_most('R', given)}$",
+        rf"$\beta = {number(params['beta'])}$ is the weight of the gain",
+        f"the denominator is $N = {_at_most('R', params)}$",
     )
     blended = r"\frac{C(i) + \beta\, c(i)}{i + \beta\, c^*(i)}"
-    latex = rf"\frac{{1}}{{N}} \sum{_within(given)} r_i\, {blended}"
+    latex = rf"\frac{{1}}{{N}} \sum{_within(params)} r_i\, {blended}"
     return LatexFormula(latex, where, ("sakai2004new",))
 
 
-def _inferred_ap(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - it has a level alone
+def inferred_ap_latex(params: Params) -> LatexFormula:  # noqa: ARG001 - it has a level alone
+    """Write infAP."""
     where = (
         "of the documents above rank $i$, $p_i$ have a label, $a_i$ a grade of at least 0, and $c_i$ are "
         "relevant",
@@ -211,7 +195,8 @@ def _inferred_ap(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - it
     return LatexFormula(latex, where, ("yilmaz2006estimating",))
 
 
-def _bpref(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - it has a level alone
+def bpref_latex(params: Params) -> LatexFormula:  # noqa: ARG001 - it has a level alone
+    """Write Bpref."""
     where = (
         "$b_i$ is the number of documents above rank $i$ with a label of at least 0 that are not relevant",
         "$B$ is the number of such documents in the qrels",
@@ -232,30 +217,32 @@ _DISCOUNTS = {
 }
 
 
-def _variant_ndcg(given: Mapping[str, Any]) -> LatexFormula:
+def variant_ndcg_latex(params: Params) -> LatexFormula:
+    """Write VariantNDCG."""
     counted = "0 of unjudged documents"
-    counted += " and negative grades" if given["negative"] == "zero" else ", a loss of negative grades"
-    ranked = "judged documents retrieved" if given["judged_only"] else "documents retrieved"
-    first = f"all {ranked}" if given["cutoff"] is None else f"the first $k$ {ranked}"
-    ideal = {"qrels": "all judged documents", "run": f"all {ranked}", "cutoff": first}[given["ideal"]]
+    counted += " and negative grades" if params["negative"] == "zero" else ", a loss of negative grades"
+    ranked = "judged documents retrieved" if params["judged_only"] else "documents retrieved"
+    first = f"all {ranked}" if params["cutoff"] is None else f"the first $k$ {ranked}"
+    ideal = {"qrels": "all judged documents", "run": f"all {ranked}", "cutoff": first}[params["ideal"]]
     return _ndcg_of(
-        _GAIN_TEXTS[given["gain"]], counted, given["discount"], ideal, given, given["gain"] == "exp"
+        _GAIN_TEXTS[params["gain"]], counted, params["discount"], ideal, params, params["gain"] == "exp"
     )
 
 
-def _ndcg(given: Mapping[str, Any]) -> LatexFormula:
-    is_exp = given["dcg"] == "exp-log2"
+def ndcg_latex(params: Params) -> LatexFormula:
+    """Write nDCG."""
+    is_exp = params["dcg"] == "exp-log2"
     gain, counted = _GAIN_TEXTS["exp" if is_exp else "linear"], "0 of unjudged documents and negative grades"
-    if given["gains"] is not None:
-        gain = _cases(given["gains"], gain)
+    if params["gains"] is not None:
+        gain = _cases(params["gains"], gain)
         counted = "0 of unjudged documents, and where that is negative"
-        if given["judged_only"]:
+        if params["judged_only"]:
             counted += "; it decides in place of the grade which documents are left out"
-    return _ndcg_of(gain, counted, "log2", "all judged documents", given, is_exp)
+    return _ndcg_of(gain, counted, "log2", "all judged documents", params, is_exp)
 
 
 def _ndcg_of(
-    gain: str, counted: str, discount: str, ideal: str, given: Mapping[str, Any], is_exp: bool
+    gain: str, counted: str, discount: str, ideal: str, params: Params, is_exp: bool
 ) -> LatexFormula:
     """Write nDCG from its parts."""
     where = (
@@ -264,108 +251,95 @@ def _ndcg_of(
         rf"$g^*_1, g^*_2, \dots$ are the grades of {ideal} of the query in descending order of their gain, "
         "the ideal list",
     )
-    within = _within(given)
+    within = _within(params)
     latex = rf"\frac{{\sum{within} G(g_i)\, D(i)}}{{\sum{within} G(g^*_i)\, D(i)}}"
     return LatexFormula(latex, where, ("jarvelin2002cumulated", *["burges2005learning"] * is_exp))
 
 
-def _err(given: Mapping[str, Any]) -> LatexFormula:
+def err_latex(params: Params) -> LatexFormula:
+    """Write ERR."""
     where = (
         r"$s(g) = (2^{g} - 1) / 16$ is the probability that a document of grade $g$ satisfies the user (0 of "
         "unjudged documents and negative grades), with 4 as the highest grade",
     )
-    latex = rf"\sum{_within(given)} \frac{{s(g_i)}}{{i}} \prod_{{j=1}}^{{i - 1}} (1 - s(g_j))"
+    latex = rf"\sum{_within(params)} \frac{{s(g_i)}}{{i}} \prod_{{j=1}}^{{i - 1}} (1 - s(g_j))"
     return LatexFormula(latex, where, ("chapelle2009expected",))
 
 
-def _rbp(given: Mapping[str, Any]) -> LatexFormula:
-    where = (f"$p = {number(given['p'])}$ is the probability that the user goes on to the next rank",)
-    return LatexFormula(rf"(1 - p) \sum{_within(given)} r_i\, p^{{i - 1}}", where, ("moffat2008rank",))
+def rbp_latex(params: Params) -> LatexFormula:
+    """Write RBP."""
+    where = (f"$p = {number(params['p'])}$ is the probability that the user goes on to the next rank",)
+    return LatexFormula(rf"(1 - p) \sum{_within(params)} r_i\, p^{{i - 1}}", where, ("moffat2008rank",))
 
 
 # --- binary measures -------------------------------------------------------------------------------------
 
 
-def _success(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\max{_largest(given)} r_i")
+def success_latex(params: Params) -> LatexFormula:
+    """Write Success."""
+    return LatexFormula(rf"\max{_largest(params)} r_i")
 
 
-def _largest(given: Mapping[str, Any]) -> str:
+def _largest(params: Params) -> str:
     """Write the ranks that count, below a maximum."""
-    return r"_{i \ge 1}" if given["cutoff"] is None else r"_{1 \le i \le k}"
+    return r"_{i \ge 1}" if params["cutoff"] is None else r"_{1 \le i \le k}"
 
 
-def _rr(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\max{_largest(given)} \frac{{r_i}}{{i}}", cited=("kantor2000trec",))
+def rr_latex(params: Params) -> LatexFormula:
+    """Write RR."""
+    return LatexFormula(rf"\max{_largest(params)} \frac{{r_i}}{{i}}", cited=("kantor2000trec",))
 
 
-def _precision(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\frac{{1}}{{k}} {_found(given)}", cited=("vanrijsbergen1979",))
+def precision_latex(params: Params) -> LatexFormula:
+    """Write P."""
+    return LatexFormula(rf"\frac{{1}}{{k}} {_found(params)}", cited=("vanrijsbergen1979",))
 
 
-def _recall(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\frac{{1}}{{R}} {_found(given)}", cited=("vanrijsbergen1979",))
+def recall_latex(params: Params) -> LatexFormula:
+    """Write R."""
+    return LatexFormula(rf"\frac{{1}}{{R}} {_found(params)}", cited=("vanrijsbergen1979",))
 
 
-def _f1(given: Mapping[str, Any]) -> LatexFormula:
-    return LatexFormula(rf"\frac{{2 {_found(given)}}}{{k + R}}", cited=("vanrijsbergen1979",))
+def f1_latex(params: Params) -> LatexFormula:
+    """Write F1."""
+    return LatexFormula(rf"\frac{{2 {_found(params)}}}{{k + R}}", cited=("vanrijsbergen1979",))
 
 
-def _judged(given: Mapping[str, Any]) -> LatexFormula:
+def judged_latex(params: Params) -> LatexFormula:
+    """Write Judged."""
     where = ("$a_i$ is 1 if the document at rank $i$ has a label, and 0 otherwise",)
-    return LatexFormula(rf"\frac{{1}}{{{_at_most('n', given)}}} \sum{_within(given)} a_i", where)
+    return LatexFormula(rf"\frac{{1}}{{{_at_most('n', params)}}} \sum{_within(params)} a_i", where)
 
 
-def _r_precision(given: Mapping[str, Any]) -> LatexFormula:  # noqa: ARG001 - its cutoff is that of the query
+def r_precision_latex(params: Params) -> LatexFormula:  # noqa: ARG001 - its cutoff is that of the query
+    """Write Rprec."""
     return LatexFormula(r"\frac{1}{R} \sum_{i=1}^{R} r_i", cited=("buckley2005retrieval",))
 
 
-def _interpolated(given: Mapping[str, Any]) -> LatexFormula:
-    reached = rf"\lfloor {number(given['recall'])} R + 0.9 \rfloor"
+def interpolated_latex(params: Params) -> LatexFormula:
+    """Write IPrec."""
+    reached = rf"\lfloor {number(params['recall'])} R + 0.9 \rfloor"
     where = (r"$c_i = \sum_{j=1}^{i} r_j$ is the number of relevant documents down to rank $i$",)
     return LatexFormula(rf"\max_{{i \ge 1,\ c_i \ge {reached}}} P(i)", where)
 
 
-def _set_precision(given: Mapping[str, Any]) -> LatexFormula:
-    limit = r"\min(n, R)" if given["relative"] else "n"
+def set_precision_latex(params: Params) -> LatexFormula:
+    """Write SetP."""
+    limit = r"\min(n, R)" if params["relative"] else "n"
     return LatexFormula(rf"\frac{{1}}{{{limit}}} {_found({})}")
 
 
-def _set_f(given: Mapping[str, Any]) -> LatexFormula:
-    where = (rf"$\beta = {number(given['beta'])}$ is the weight of recall, which is not squared",)
+def set_f_latex(params: Params) -> LatexFormula:
+    """Write SetF."""
+    where = (rf"$\beta = {number(params['beta'])}$ is the weight of recall, which is not squared",)
     return LatexFormula(rf"\frac{{(1 + \beta) {_found({})}}}{{\beta\, R + n}}", where)
 
 
-def _constant(latex: str) -> Callable[[Mapping[str, Any]], LatexFormula]:
+def num_ret_latex(params: Params) -> LatexFormula:
+    """Write NumRet."""
+    return LatexFormula("n" if params["rel"] is None else _found({}))
+
+
+def constant_latex(latex: str) -> Callable[[Params], LatexFormula]:
+    """Build a function that writes a formula that no parameter changes."""
     return lambda _: LatexFormula(latex)
-
-
-FORMULAS: dict[str, Callable[[Mapping[str, Any]], LatexFormula]] = {
-    "GradedAP": _graded_ap,
-    "Coverage": _success,
-    "VariantNDCG": _variant_ndcg,
-    "GAP": _gap,
-    "QMeasure": _q_measure,
-    "F1": _f1,
-    "nDCG": _ndcg,
-    "ERR": _err,
-    "RBP": _rbp,
-    "P": _precision,
-    "R": _recall,
-    "RR": _rr,
-    "AP": _ap,
-    "Success": _success,
-    "Judged": _judged,
-    "Rprec": _r_precision,
-    "IPrec": _interpolated,
-    "Bpref": _bpref,
-    "infAP": _inferred_ap,
-    "SetP": _set_precision,
-    "SetR": _constant(r"\frac{1}{R} \sum_{i \ge 1} r_i"),
-    "SetF": _set_f,
-    "SetAP": _constant(r"\frac{(\sum_{i \ge 1} r_i)^2}{n R}"),
-    "NumQ": _constant("1"),
-    "NumRet": lambda given: LatexFormula("n" if given["rel"] is None else _found({})),
-    "NumRel": _constant("R"),
-}
-"""Functions that write the formula of each measure, by its name, from the values of its parameters."""

@@ -14,6 +14,8 @@ from ir_measures.providers.base import NOT_PROVIDED
 from permed_measures.errors import MeasureError, did_you_mean, short_repr
 from permed_measures.tolerances import AGREEMENT, MAX_NUMBER
 
+Params = Mapping[str, Any]
+"""The values of the parameters of a measure, by name."""
 Cutoff = int | tuple[int, int] | None
 """A cutoff; None for the whole ranking; a pair for F1 with different cutoffs of precision and recall."""
 

@@ -13,31 +13,24 @@ from permed_measures.measures.aliases import (
     parse_cutoff,
     unsupported_hint,
     word_and_cutoff,
+    words_of,
 )
-from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.specs import MEASURES, SPECS
 
-_FAMILIES = ("AP", "nDCG", "P", "R", "RR", "Success")
-_MEANING = {word: measure for word, measure in MEASURE_OF_WORD.items() if measure in _FAMILIES}
-_MEANING |= dict.fromkeys(("gradedap", "gradedmap"), "AP")
-_MEANING |= dict.fromkeys(("variantndcg", "ndcgburges", "msndcg"), "nDCG")
-_MEANING |= dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "R")
-_MEANING |= dict.fromkeys(("coverage", "cov", "覆盖率"), "Success")
-_MEANING |= dict.fromkeys(("分级平均精度均值", "分级平均精度", "加权平均精度"), "AP")
-_MEANING |= dict.fromkeys(
-    ("f", "f1", "f1score", "fscore", "fmeasure", "f1measure", "f1值", "f1分数", "f值", "f分数"), "F1"
-)
-LOOSE_MEASURES = frozenset(_MEANING.values())
+_FAMILIES = {name: spec.family for name, spec in SPECS.items() if spec.family}
+_MEANING = {
+    **{word: family for word, name in MEASURE_OF_WORD.items() if (family := _FAMILIES.get(name))},
+    **{word: spec.family for spec in SPECS.values() for word in words_of(spec.paper_names)},
+}
+LOOSE_MEASURES = frozenset(_FAMILIES.values())
 """The families of measures that loose names mean."""
 _PERCENT_SIGNS = ("%", "(%)", "[%]", "(in%)", "[in%]")
 _MARKS_OF_HEADINGS = "↑↓ *_†‡§¶△▲▽▼"
 """Arrows and marks around a title. Numbers have more marks: a prime, for example, may belong to a name."""
 _SPREADS = ("", "sd", "std", "stdev", "std. dev", "se", "sem")
 """Text that may follow a plus-minus sign in a title: names of the deviations beside the numbers."""
-_LOOSE = ("F1", "Rprec")
-"""Measures of this package whose full name is also their common name."""
-_NEEDS_CUTOFF = ("P", "R", "Success")
 _COMMON_CUTOFFS = (None, 10, 100, 1000)
 _USUAL_OF_F1 = tuple((k, k) for k in (10, 1, 3, 5, 20, 50, 100))
 _CUTOFF = re.compile(
@@ -104,7 +97,7 @@ def is_package_measure(name: str) -> bool:
         measure = parse_measure(name)
     except MeasureError:
         return False
-    loose = measure.NAME in _LOOSE and measure.params.keys() <= {"cutoff"}
+    loose = measure.NAME in LOOSE_MEASURES and measure.params.keys() <= {"cutoff"}
     return str(measure.NAME) in MEASURES and str(measure) == name and not loose
 
 
@@ -136,7 +129,7 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
         return measure, (rank, None) if measure in _CUT_DIFFERENTLY else (rank,)
     if measure == "F1":
         return measure, _USUAL_OF_F1
-    if measure in _NEEDS_CUTOFF:
+    if SPECS[measure].measure.SUPPORTED_PARAMS["cutoff"].required:
         example = name[: -len("@all")] if cutoff else name
         raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
     return measure, (None,) if cutoff else _COMMON_CUTOFFS

@@ -28,7 +28,6 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     Estimate,
-    LowHigh,
     critical_of,
     difference_range,
     mean_and_error,
@@ -39,8 +38,10 @@ from permed_measures.intervals import (
     units_of,
     zero_rounding_noise,
 )
+from permed_measures.measures.descriptions import ORDERS
 from permed_measures.measures.parameters import is_count
-from permed_measures.provenance import ORDERS, Origin
+from permed_measures.measures.specs import LowHigh
+from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import mismatches
 from permed_measures.results.evaluations import Evaluations, evaluate_all

@@ -12,6 +12,7 @@ from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import join_names
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.specs import SPECS, spec_of
 from permed_measures.records.record import Record
 
 SCHEMA_VERSION = 0.1
@@ -68,24 +69,6 @@ def ir_metadata(record: Record, tag: str) -> Metadata:
     }
 
 
-_TREC_NAMES = {
-    "AP": "map map_cut_{}",
-    "nDCG": "ndcg ndcg_cut_{}",
-    "P": "- P_{}",
-    "R": "- recall_{}",
-    "RR": "recip_rank -",
-    "Success": "- success_{}",
-    "Rprec": "Rprec -",
-    "Bpref": "bpref -",
-    "infAP": "infAP -",
-    "SetP": "set_P -",
-    "SetR": "set_recall -",
-    "SetF": "set_F -",
-    "SetAP": "set_map -",
-}
-"""The names of measures in trec_eval, without and with a cutoff; - if it has no such measure."""
-
-
 def trec_name(measure: Measure) -> str:
     """Translate a measure to its name in trec_eval; keep its own name if trec_eval lacks this form.
 
@@ -94,7 +77,9 @@ def trec_name(measure: Measure) -> str:
     >>> [trec_name(parse_measure(name)) for name in ("AP", "P@10", "RR@10", "nDCG(dcg='exp-log2')@10")]
     ['map', 'P_10', 'RR@10', "nDCG(dcg='exp-log2')@10"]
     """
-    without, _, cut = _TREC_NAMES.get(str(measure.NAME), "- -").partition(" ")
+    if str(measure.NAME) not in SPECS:
+        return str(measure)
+    without, _, cut = spec_of(measure).trec_names.partition(" ")
     cutoff = cutoff_of(measure)
     name = without if cutoff is None else cut.format(cutoff)
     plain = {**measure.params, "cutoff": cutoff}.keys() <= {"cutoff"}

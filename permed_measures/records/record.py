@@ -24,10 +24,11 @@ from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.inputs.write import write_whole
+from permed_measures.measures.descriptions import ORDERS
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
-from permed_measures.provenance import ORDERS, Origin, provenance
+from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluations import Evaluations, evaluate_all
 from permed_measures.run_notes import check_nonempty
 

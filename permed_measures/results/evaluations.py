@@ -26,6 +26,7 @@ from permed_measures.measures.headings import (
     name_of,
 )
 from permed_measures.measures.parameters import cutoff_of, is_count, values_of
+from permed_measures.measures.specs import spec_of
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two
@@ -299,7 +300,7 @@ def objects(found: Evaluations) -> Iterator[dict[str, Any]]:
         content: dict[str, Any] = {
             "run": name,
             "metrics": {name_of(measure): means[name_of(measure)] for measure in found.measures},
-            "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if m.NAME == "Judged"},
+            "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if spec_of(m).about_labels},
             "ceilings": _named(found.ceilings, found.ceilings.values()),
             "queries": found.queries(name),
         }

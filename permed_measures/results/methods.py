@@ -10,8 +10,9 @@ from ir_measures.measures import Measure
 
 from permed_measures.errors import check_choice
 from permed_measures.escaping import grouped, join_names, pluralize
-from permed_measures.measures.formulas import LatexFormula, latex_formula, number
+from permed_measures.measures.formulas import LatexFormula, number
 from permed_measures.measures.headings import headings_of
+from permed_measures.measures.specs import latex_formula
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain_text
 

@@ -22,6 +22,7 @@ from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ties import best_first_is_most
 from permed_measures.errors import InputError, MeasureError, short_repr
 from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.measures.specs import spec_of
 from permed_measures.progress import tracked
 
 _HIGHEST = 100
@@ -29,16 +30,6 @@ _HIGHEST = 100
 
 _MAX_GRADINGS = 300
 """The largest number of gradings of a kind (falling with the rank, or rising) that are all tried."""
-
-_NEVER_LOWERED = {
-    *("P", "R", "RR", "Success", "Coverage", "RBP", "ERR", "SetP", "SetR", "SetF", "SetAP"),
-    *("NumQ", "NumRet", "NumRel"),
-}
-"""Measures that never fall when the grade of a document rises.
-
-Recall: if f of R relevant documents are found, (f + 1) / (R + 1) >= f / R. ERR: to stop at rank i gives 1/i,
-and to go on gives at most 1/(i + 1).
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +174,11 @@ def _grade_sets(measure: Measure, scale: Floats, largest: int, is_ap: bool) -> t
     `largest` is the largest number of unjudged documents of a query.
     """
     levels = scale[np.argsort(gains_of(measure, scale), kind="stable")]
-    if measure.NAME in _NEVER_LOWERED:
+    if spec_of(measure).rises_with_grades:
         return [levels[:1], levels[-1:]], True
     if "rel" in measure.SUPPORTED_PARAMS and (is_ap or measure.NAME != "GradedAP"):
         levels = levels[[0, -1]]  # only relevant or not matters
-    exact = is_ap or (best_first_is_most(measure) and measure.NAME != "QMeasure")
+    exact = is_ap or (best_first_is_most(measure) and spec_of(measure).exchange_raises)
     if comb(largest + len(levels) - 1, largest) <= _MAX_GRADINGS:
         return [levels], exact
     pairs = [levels[[0, index]] for index in range(1, len(levels))]

@@ -26,6 +26,7 @@ from permed_measures.intervals import Estimate, check_level, coverage_notes, mea
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.measures.specs import spec_of
 from permed_measures.provenance import Origin
 from permed_measures.run_notes import (
     check_nonempty,
@@ -249,7 +250,7 @@ def _rows(
         ties = run.ties
         exact, unjudged = {"ties": ties.exact[i]}, None
         expected = ties.expected[i]
-        if measure.NAME == "Judged":
+        if spec_of(measure).about_labels:
             reasons["unjudged"] = "Judged says itself what is judged"
         else:
             low, high, exact["unjudged"] = over_gradings(measure, run.rankings, scale)

@@ -8,9 +8,10 @@ import pytest
 from commands import run_cli, run_main
 
 import permed_measures as pm
-from permed_measures.cli.measures import EXAMPLE, explanations
+from permed_measures.cli.measures import EXAMPLE
 from permed_measures.datasets import SAMPLES
 from permed_measures.engine.kernels import KERNELS
+from permed_measures.measures.specs import SPECS
 
 
 def test_each_measure_is_a_line_that_begins_with_its_name(monkeypatch):
@@ -65,7 +66,7 @@ def test_the_formulas_are_those_of_the_guide():
     guide = (Path(__file__).parents[2] / "notebooks" / "guide" / "measures.md").read_text(encoding="utf-8")
     table = guide.partition("\n## ")[0]
     rows = re.findall(r"^\| `([A-Za-z0-9]+)[^`]*`.*?\| (.*?) \|", table, re.MULTILINE)
-    formulas = {name: known["formula"] for name, known in explanations().items()}
+    formulas = {name: spec.formula for name, spec in SPECS.items()}
     told = {name: text for name, text in rows if name in formulas and text != "as everywhere"}
     assert len(told) > 15
     assert told == {name: formulas[name] for name in told}

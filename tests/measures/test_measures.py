@@ -14,10 +14,9 @@ from effort import IR_MEASURES_PARSES
 
 import permed_measures as pm
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.intervals import range_of
 from permed_measures.measures import definitions
-from permed_measures.measures.definitions import MEASURES
 from permed_measures.measures.parameters import values_of
+from permed_measures.measures.specs import MEASURES, range_of
 
 MOST = 2**31 - 1
 

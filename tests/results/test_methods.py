@@ -17,8 +17,8 @@ from effort import THOROUGH, effort
 
 import permed_measures as pm
 from permed_measures.errors import InputError
+from permed_measures.measures.descriptions import ranking_conventions
 from permed_measures.measures.parameters import with_rel
-from permed_measures.provenance import ranking_conventions
 from permed_measures.results.methods import measure_methods
 from permed_measures.results.prose import PROSE_FORMATS, references
 

@@ -30,7 +30,8 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import People, estimate
-from permed_measures.intervals import difference_range, range_of
+from permed_measures.intervals import difference_range
+from permed_measures.measures.specs import range_of
 from permed_measures.tolerances import SUM_NOISE
 
 LABELS = {"good": (0.03, 0.06), "biased": (0.05, 0.3), "bad": (0.4, 0.6), "blind": None}
