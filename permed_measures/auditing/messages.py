@@ -27,6 +27,7 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TIES
 from permed_measures.engine.ranks import TieBreak
+from permed_measures.measures.specs import needs_cutoff
 
 _MAX_OPEN_CLAIMS = 3
 """The maximum number of unexplained claims to name."""
@@ -231,8 +232,6 @@ def equivalents(main: ExplainingConvention) -> dict[str, list[str]]:
 # --- other cells and measures with the same number -----------------------------------------------------
 
 _USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
-_MEASURES_WITH_CUTOFF = ("P", "R", "Success", "F1")
-"""Measures that need a cutoff."""
 
 
 def has_number(trial: MeasuredClaim, value: float, convention: Convention) -> bool:
@@ -290,7 +289,7 @@ def other_measures(trial: MeasuredClaim, convention: Convention, both: bool = Fa
 def _if_printed(
     trial: MeasuredClaim, measure: str, cutoff: int | None, convention: Convention
 ) -> Iterator[str]:
-    if cutoff is None and measure in _MEASURES_WITH_CUTOFF:
+    if cutoff is None and needs_cutoff(measure):
         return
     cutoffs = (cutoff, cutoff) if measure == "F1" and cutoff is not None else cutoff
     shared = {option: convention[trial.measure][option] for option in SHARED}

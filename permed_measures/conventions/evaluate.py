@@ -47,6 +47,7 @@ from permed_measures.conventions.records import (
 from permed_measures.engine.kernels import KERNELS
 from permed_measures.measures.parameters import Cutoff, is_count, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
+from permed_measures.measures.specs import spec_of
 
 # --- which options are defined ------------------------------------------------------------------------
 
@@ -101,7 +102,7 @@ def sees_unjudged(measure: str) -> bool:
     values = values_of(parsed := parse_measure(measure))
     level = values.get("rel")
     may_be_0 = (level is not None and level <= 0) or values.get("gains") is not None
-    return parsed.NAME == "Judged" or may_be_0
+    return spec_of(parsed).about_labels or may_be_0
 
 
 # --- values of queries ---------------------------------------------------------------------------------

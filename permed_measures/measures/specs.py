@@ -659,6 +659,17 @@ def lowest_relevant(measure: Measure) -> float | None:
     return level
 
 
+def needs_cutoff(name: str) -> bool:
+    """Check whether a measure with a cutoff must have one.
+
+    Examples
+    --------
+    >>> needs_cutoff("P"), needs_cutoff("AP")
+    (True, False)
+    """
+    return bool(SPECS[name].measure.SUPPORTED_PARAMS["cutoff"].required)
+
+
 def range_of(measure: Measure) -> LowHigh:
     """Return the minimum and the maximum of a measure; infinite if unknown.
 

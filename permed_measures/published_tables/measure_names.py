@@ -17,7 +17,7 @@ from permed_measures.measures.aliases import (
 )
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.measures.specs import MEASURES, SPECS
+from permed_measures.measures.specs import MEASURES, SPECS, needs_cutoff
 
 _FAMILIES = {name: spec.family for name, spec in SPECS.items() if spec.family}
 _MEANING = {
@@ -129,7 +129,7 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
         return measure, (rank, None) if measure in _CUT_DIFFERENTLY else (rank,)
     if measure == "F1":
         return measure, _USUAL_OF_F1
-    if SPECS[measure].measure.SUPPORTED_PARAMS["cutoff"].required:
+    if needs_cutoff(measure):
         example = name[: -len("@all")] if cutoff else name
         raise MeasureError(f"{measure} needs a cutoff (found {name!r})", hint=f"Write {example}@10")
     return measure, (None,) if cutoff else _COMMON_CUTOFFS

@@ -9,7 +9,8 @@ from commands import run_cli, run_main
 
 import permed_measures as pm
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.records.metadata import _TREC_NAMES, trec_name
+from permed_measures.measures.specs import SPECS
+from permed_measures.records.metadata import trec_name
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"b": 2}}
 ROWS = "q1 Q0 b 1 2.0 mine\nq1 Q0 a 2 1.0 mine\n"
@@ -149,9 +150,12 @@ def test_the_remedy_of_a_record_without_the_run_works():
     assert metadata_of("x")["research goal"]["evaluation"]["reported measures"] == ["P_1"]
 
 
-@pytest.mark.parametrize("name", _TREC_NAMES)
+WITH_TREC_NAMES = [name for name, spec in SPECS.items() if spec.trec_names != "- -"]
+
+
+@pytest.mark.parametrize("name", WITH_TREC_NAMES)
 def test_the_names_of_trec_eval_mean_the_measures(name):
-    for written in _TREC_NAMES[name].format(10).split():
+    for written in SPECS[name].trec_names.format(10).split():
         if written != "-":
             assert trec_name(parse_measure(written)) == written
             assert str(parse_measure(written).NAME) == name
