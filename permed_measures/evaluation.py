@@ -284,10 +284,7 @@ class PermedProvider(Provider):
     PRIORITY = -3.5
     """Directly before gdeval, which has -3."""
 
-    @property
-    def SUPPORTED_MEASURES(self) -> list[Measure]:  # type: ignore[override]  # noqa: N802 - ir_measures' name
-        """The measures that have a kernel."""
-        return [spec.measure for spec in SPECS.values()]
+    SUPPORTED_MEASURES = [spec.measure for spec in SPECS.values()]  # noqa: RUF012 - as in ir_measures
 
     def supports(self, measure: Measure) -> bool:
         """Check whether a pipeline of ir_measures should use this provider for a measure.

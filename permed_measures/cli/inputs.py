@@ -22,8 +22,8 @@ from permed_measures.inputs.read import RunOptions
 from permed_measures.inputs.runs import LazyRuns, run_name
 from permed_measures.inputs.sources import parquet_parts
 from permed_measures.measures.aliases import ambiguities
-from permed_measures.measures.parameters import counts_all, with_rel
 from permed_measures.measures.parsing import deduplicate, measures_of, parse_measure_args
+from permed_measures.measures.specs import counts_all, with_rel
 from permed_measures.provenance import Origin
 
 

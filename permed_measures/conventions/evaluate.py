@@ -45,9 +45,9 @@ from permed_measures.conventions.records import (
     Micro,
 )
 from permed_measures.engine.kernels import KERNELS
-from permed_measures.measures.parameters import Cutoff, is_count, precision_recall_cutoffs, values_of
+from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs, values_of
 from permed_measures.measures.parsing import parse_measure
-from permed_measures.measures.specs import spec_of
+from permed_measures.measures.specs import is_count, spec_of
 
 # --- which options are defined ------------------------------------------------------------------------
 

@@ -23,12 +23,10 @@ from permed_measures.measures.parameters import (
     CheckedMeasure,
     alias_of,
     check_parameters,
-    counts_all,
-    is_count,
     values_of,
 )
 from permed_measures.measures.parsing import MeasureLike, MeasuresLike, measures_of
-from permed_measures.measures.specs import MEASURES, lowest_relevant, spec_of
+from permed_measures.measures.specs import MEASURES, SPECS, counts_all, lowest_relevant, spec_of
 
 
 class Evaluation(NamedTuple):
@@ -77,8 +75,8 @@ class _Computation(NamedTuple):
 
 
 def _computation(measure: Measure) -> _Computation:
-    kernel = partial(KERNELS[str(measure.NAME)], **values_of(measure))
-    return _Computation(kernel, is_count(measure))
+    name = str(measure.NAME)
+    return _Computation(partial(KERNELS[name], **values_of(measure)), SPECS[name].is_count)
 
 
 def _means(values: NDArray[np.float64], computations: list[_Computation]) -> list[float]:
@@ -179,8 +177,16 @@ def supported(measure: Measure) -> Measure:
         hint = f"{near}ir_measures.calc_aggregate may have another provider for it"
         raise MeasureError(f"permed-measures does not compute {measure}", hint=hint)
     check_parameters(measure, complete=True)
-    if error := spec_of(measure).refuses(measure):
-        raise error
+    spec = SPECS[name]
+    if spec.needs_rel and "rel" not in measure.params:
+        problem = f"{name} needs rel (found {measure}): {spec.needs_rel}"
+        raise MeasureError(problem, hint=f"The nearest is {measure(rel=1)}")
+    if spec.gains_replace and "gains" in measure.params:
+        replaced, example = spec.gains_replace
+        default = measure.SUPPORTED_PARAMS[replaced].default
+        if measure[replaced] != default:
+            problem = f"{name} takes gains with {replaced}={default!r} only (found {measure})"
+            raise MeasureError(problem, hint=f"Give the gains themselves: {example}")
     return measure
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
-from ir_measures.measures import Measure, ParamInfo, SumAgg
+from ir_measures.measures import Measure, ParamInfo
 from ir_measures.providers.base import NOT_PROVIDED
 
 from permed_measures.errors import MeasureError, did_you_mean, short_repr
@@ -157,7 +157,7 @@ class CheckedMeasure(Measure):
             if not isinstance(param, Param):
                 raise _unknown_parameter(self, name)
             if value is not None and value is not NOT_PROVIDED:
-                checked[name] = _converted(self, name, param, value)
+                checked[name] = converted(self, name, param, value)
         ordered = {name: checked[name] for name in self.SUPPORTED_PARAMS if name in checked}
         changed = {
             name: value for name, value in ordered.items() if value != self.SUPPORTED_PARAMS[name].default
@@ -183,7 +183,8 @@ class CheckedMeasure(Measure):
         return f"{self.NAME}({named}){cutoff}".replace("()", "").replace(" ", "")
 
 
-def _converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
+def converted(measure: Measure, name: str, param: Param, value: Any) -> Any:
+    """Convert the value of a parameter; raise MeasureError if it is not allowed."""
     try:
         return param.convert(value)
     except (TypeError, ValueError, OverflowError):
@@ -202,23 +203,6 @@ def cutoff_of(measure: Measure) -> int | None:
     """Return the cutoff of a measure, or None."""
     cutoff: int | None = values_of(measure).get("cutoff")
     return cutoff
-
-
-def is_count(measure: Measure) -> bool:
-    """Check whether the values of a measure are counts, which are summed over the queries."""
-    return isinstance(measure.aggregator(), SumAgg)
-
-
-def counts_all(measure: Measure) -> bool:
-    """Check whether a measure counts all documents, because no `rel` restricts it: NumRet.
-
-    Examples
-    --------
-    >>> from ir_measures import NumRel, NumRet, P
-    >>> [counts_all(measure) for measure in (NumRet, NumRet(rel=1), NumRel, P @ 1)]
-    [True, False, False, False]
-    """
-    return is_count(measure) and values_of(measure).get("rel", 0) is None
 
 
 _STANDARD = {
@@ -244,7 +228,7 @@ def check_parameters(measure: Measure, *, complete: bool = False) -> None:
         if isinstance(param, Param):  # the measure is a CheckedMeasure, which has checked it
             continue
         if name in _STANDARD:
-            _converted(measure, name, _STANDARD[name], value)
+            converted(measure, name, _STANDARD[name], value)
         is_checked = name in ("cutoff", "rel")  # ir_measures' own check would refuse a fractional grade
         if not is_checked and not param.validate(value):  # type: ignore[no-untyped-call]
             raise MeasureError(f"{measure.NAME}: {name} must be {allowed(param)} (found {short_repr(value)})")
@@ -271,17 +255,6 @@ def _unknown_parameter(measure: Measure, name: str) -> MeasureError:
     known = measure.SUPPORTED_PARAMS
     problem = f"{measure.NAME} has no parameter {short_repr(name)} (it has: {', '.join(known) or 'none'})"
     return MeasureError(problem, hint=did_you_mean(name, known))
-
-
-def with_rel(measure: Measure, rel: float | None) -> Measure:
-    """Set the relevance level of a measure, if it takes one and does not set its own."""
-    takes_rel = "rel" in measure.SUPPORTED_PARAMS and not counts_all(measure)
-    given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
-    if rel is None or not takes_rel or "rel" in given:
-        return measure
-    changed: Measure = measure(rel=_converted(measure, "rel", REL, rel))
-    check_parameters(changed)
-    return with_alias(changed, alias_of(measure))
 
 
 def with_alias(measure: Measure, name: str | None) -> Measure:

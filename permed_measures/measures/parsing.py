@@ -14,8 +14,8 @@ from permed_measures.errors import MeasureError, short_repr
 from permed_measures.measures.aliases import resolve_alias, suggestion_for, unsupported_hint
 from permed_measures.measures.definitions import PRESETS
 from permed_measures.measures.headings import EXP_NDCG, SHORT
-from permed_measures.measures.parameters import alias_of, check_parameters, with_alias, with_rel
-from permed_measures.measures.specs import MEASURES
+from permed_measures.measures.parameters import alias_of, check_parameters, with_alias
+from permed_measures.measures.specs import MEASURES, with_rel
 
 MeasureLike = Measure | str
 """A measure of ir_measures or of this package, or its name: ``GradedAP@10`` or ``"GradedAP@10"``."""

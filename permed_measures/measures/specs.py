@@ -30,11 +30,19 @@ from ir_measures.measures import (
     nDCG,
 )
 
-from permed_measures.errors import MeasureError
 from permed_measures.measures import formulas, pytrec
 from permed_measures.measures.definitions import F1, GAP, Coverage, GradedAP, QMeasure, VariantNDCG
 from permed_measures.measures.formulas import LatexFormula
-from permed_measures.measures.parameters import CheckedMeasure, Params, is_count, values_of
+from permed_measures.measures.parameters import (
+    REL,
+    CheckedMeasure,
+    Params,
+    alias_of,
+    check_parameters,
+    converted,
+    values_of,
+    with_alias,
+)
 
 LowHigh = tuple[float, float]
 """The minimum and the maximum."""
@@ -62,10 +70,6 @@ def _share(_: Params) -> LowHigh:
     return 0.0, 1.0
 
 
-def _accepted(_: Measure) -> None:
-    return None
-
-
 class MeasureSpec(NamedTuple):
     """A row of the table: a measure, and all facts that other files ask for.
 
@@ -88,6 +92,8 @@ class MeasureSpec(NamedTuple):
         and d = 0, and the run ranks b, x, a, d.
     latex : callable
         Writes the formula from the values of the parameters.
+    is_count : bool
+        Whether the values are counts, which are summed over the queries; counts have no maximum.
     check : str
         The function in ``engine/kernels`` that refuses judgments; empty if the measure accepts all.
     ignores_order : bool
@@ -101,14 +107,16 @@ class MeasureSpec(NamedTuple):
         Names that mean the family in published tables only.
     ambiguity : Ambiguity, optional
         Other meanings of the names on graded labels.
-    refuses : callable
-        Returns an error for parameters that ir_measures allows and the kernel does not; None otherwise.
+    needs_rel : str
+        The reason why `rel` must be set although ir_measures does not need it; empty if there is none.
+    gains_replace : (str, str), optional
+        The parameter that `gains` replace, so that it must keep its default, and an example of such gains.
     parameters : mapping of str to str
         Descriptions of parameters that replace those of ir_measures.
     level : int, optional
         The lowest relevant grade of a measure without the parameter `rel`; None if no grade is set apart.
     bounds : callable
-        Returns the minimum and the maximum from the values of the parameters; counts have no maximum.
+        Returns the minimum and the maximum from the values of the parameters.
     best_first : bool
         Whether the value never falls when two neighbours of a ranking are swapped so that the better one
         comes first.
@@ -138,6 +146,7 @@ class MeasureSpec(NamedTuple):
     source: str
     example: tuple[str, str]
     latex: Callable[[Params], LatexFormula]
+    is_count: bool = False
     check: str = ""
     ignores_order: bool = False
     aliases: str = ""
@@ -145,7 +154,8 @@ class MeasureSpec(NamedTuple):
     family: str = ""
     paper_names: str = ""
     ambiguity: Ambiguity | None = None
-    refuses: Callable[[Measure], MeasureError | None] = _accepted
+    needs_rel: str = ""
+    gains_replace: tuple[str, str] | None = None
     parameters: Mapping[str, str] = {}
     level: int | None = None
     bounds: Callable[[Params], LowHigh] = _share
@@ -169,20 +179,6 @@ def _graded_ap_bounds(params: Params) -> LowHigh:
 
 def _variant_ndcg_bounds(params: Params) -> LowHigh:
     return (0.0, 1.0) if params["negative"] == "zero" else (-math.inf, math.inf)
-
-
-def _gains_with_log2(measure: Measure) -> MeasureError | None:
-    if "gains" not in measure.params or measure["dcg"] == "log2":
-        return None
-    hint = "Give the gains themselves: nDCG(gains={1:1,2:3}) has the gains of exp-log2"
-    return MeasureError(f"nDCG takes gains with dcg='log2' only (found {measure})", hint=hint)
-
-
-def _rel_is_needed(measure: Measure) -> MeasureError | None:
-    if "rel" in measure.params:
-        return None
-    problem = f"RBP needs rel (found {measure}): it has no agreed scale for grades"
-    return MeasureError(problem, hint=f"The nearest is {measure(rel=1)}")
 
 
 # --- the table ---------------------------------------------------------------------------------------
@@ -325,7 +321,7 @@ _ROWS = (
         family="nDCG",
         paper_names="ndcg_burges ms_ndcg",
         ambiguity=Ambiguity(("ndcg", "normalizeddcg"), "the gain is the grade", ("nDCG(dcg='exp-log2')",)),
-        refuses=_gains_with_log2,
+        gains_replace=("dcg", "nDCG(gains={1:1,2:3}) has the gains of exp-log2"),
         pytrec=pytrec.as_ndcg,
         trec_names="ndcg ndcg_cut_{}",
     ),
@@ -355,7 +351,7 @@ _ROWS = (
         example=("RBP(rel=1)@4", "(1 − 0.8) · (1 + 0.8²)"),
         latex=formulas.rbp_latex,
         chinese="排序偏置精度 排名偏置精度",
-        refuses=_rel_is_needed,
+        needs_rel="it has no agreed scale for grades",
         parameters={
             "rel": "minimum relevance score to be considered relevant (inclusive), which must be given"
         },
@@ -587,6 +583,7 @@ _ROWS = (
         source="trec_eval, measure num_q",
         example=("NumQ", "1"),
         latex=formulas.constant_latex("1"),
+        is_count=True,
         ignores_order=True,
         rises_with_grades=True,
         of_qrels=True,
@@ -600,6 +597,7 @@ _ROWS = (
         source="trec_eval, measures num_ret and num_rel_ret",
         example=("NumRet", "4"),
         latex=formulas.num_ret_latex,
+        is_count=True,
         ignores_order=True,
         rises_with_grades=True,
     ),
@@ -612,6 +610,7 @@ _ROWS = (
         source="trec_eval, measure num_rel",
         example=("NumRel", "3"),
         latex=formulas.constant_latex("R"),
+        is_count=True,
         ignores_order=True,
         rises_with_grades=True,
         of_qrels=True,
@@ -668,6 +667,34 @@ def needs_cutoff(name: str) -> bool:
     (True, False)
     """
     return bool(SPECS[name].measure.SUPPORTED_PARAMS["cutoff"].required)
+
+
+def is_count(measure: Measure) -> bool:
+    """Check whether the values of a measure are counts, which are summed over the queries."""
+    spec = SPECS.get(str(measure.NAME))
+    return spec is not None and spec.is_count
+
+
+def counts_all(measure: Measure) -> bool:
+    """Check whether a measure counts all documents, because no `rel` restricts it: NumRet.
+
+    Examples
+    --------
+    >>> [counts_all(measure) for measure in (NumRet, NumRet(rel=1), NumRel, P @ 1)]
+    [True, False, False, False]
+    """
+    return is_count(measure) and values_of(measure).get("rel", 0) is None
+
+
+def with_rel(measure: Measure, rel: float | None) -> Measure:
+    """Set the relevance level of a measure, if it takes one and does not set its own."""
+    takes_rel = "rel" in measure.SUPPORTED_PARAMS and not counts_all(measure)
+    given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
+    if rel is None or not takes_rel or "rel" in given:
+        return measure
+    changed: Measure = measure(rel=converted(measure, "rel", REL, rel))
+    check_parameters(changed)
+    return with_alias(changed, alias_of(measure))
 
 
 def range_of(measure: Measure) -> LowHigh:

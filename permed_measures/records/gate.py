@@ -22,8 +22,8 @@ from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.measures.headings import alias_notes, name_of
-from permed_measures.measures.parameters import is_count
 from permed_measures.measures.parsing import deduplicate, parse_named_measure
+from permed_measures.measures.specs import is_count
 from permed_measures.provenance import Origin, provenance
 from permed_measures.records.limit_intervals import (
     GATE_LEVEL,

@@ -34,8 +34,8 @@ from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import check_level
 from permed_measures.measures.headings import check_headings, headings_of
-from permed_measures.measures.parameters import is_count
 from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.measures.specs import is_count
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import highest
 from permed_measures.results.evaluations import (

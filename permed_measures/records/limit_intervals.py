@@ -39,8 +39,7 @@ from permed_measures.intervals import (
     zero_rounding_noise,
 )
 from permed_measures.measures.descriptions import ORDERS
-from permed_measures.measures.parameters import is_count
-from permed_measures.measures.specs import LowHigh
+from permed_measures.measures.specs import LowHigh, is_count
 from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import mismatches

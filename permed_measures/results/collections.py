@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import check_headings, heading_notes, headings_of, name_of
-from permed_measures.measures.parameters import is_count
+from permed_measures.measures.specs import is_count
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import best_of, format_distinguishable, highest
 from permed_measures.results.evaluations import Evaluations

@@ -7,7 +7,7 @@ from functools import partial
 
 from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.headings import headings_of
-from permed_measures.measures.parameters import is_count
+from permed_measures.measures.specs import is_count
 from permed_measures.results.evaluations import (
     BEST,
     MACRO,

@@ -25,8 +25,8 @@ from permed_measures.measures.headings import (
     headings_of,
     name_of,
 )
-from permed_measures.measures.parameters import cutoff_of, is_count, values_of
-from permed_measures.measures.specs import spec_of
+from permed_measures.measures.parameters import cutoff_of, values_of
+from permed_measures.measures.specs import is_count, spec_of
 from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import ir_measures
 import pytest
+from ir_measures.measures import SumAgg
 
 import permed_measures as pm
 from permed_measures.engine.kernels import EXPECTED, KERNELS
@@ -134,3 +135,8 @@ def test_every_name_is_that_of_one_measure():
     words = [word for spec in SPECS.values() for word in f"{spec.aliases} {spec.chinese}".split()]
     assert len(words) == len(set(words)) > 90
     assert {*SPECS} <= {str(each.NAME) for each in ir_measures.measures.registry.values()}
+
+
+def test_counts_are_the_measures_that_ir_measures_sums():
+    counts = {name for name, spec in SPECS.items() if isinstance(spec.measure.aggregator(), SumAgg)}
+    assert counts == {name for name, spec in SPECS.items() if spec.is_count} == {"NumQ", "NumRet", "NumRel"}

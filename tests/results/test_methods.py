@@ -18,7 +18,7 @@ from effort import THOROUGH, effort
 import permed_measures as pm
 from permed_measures.errors import InputError
 from permed_measures.measures.descriptions import ranking_conventions
-from permed_measures.measures.parameters import with_rel
+from permed_measures.measures.specs import with_rel
 from permed_measures.results.methods import measure_methods
 from permed_measures.results.prose import PROSE_FORMATS, references
 
