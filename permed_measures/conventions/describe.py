@@ -7,7 +7,7 @@ from typing import Any, cast
 import ir_measures
 from ir_measures.measures import Measure
 
-from permed_measures.conventions.evaluate import is_possible
+from permed_measures.conventions.evaluate import is_worth_trying
 from permed_measures.conventions.options import (
     CONVENTION_MEASURES,
     DEFAULT,
@@ -49,7 +49,7 @@ def measure_of(measure: str, cutoff: Cutoff, options: Options, labels: LabelPoli
 
 def measure_string(measure: str, cutoff: Cutoff, options: Options, labels: LabelPolicy) -> str:
     """Write a measure as one would type it; if that is not possible, describe it in words."""
-    typed = measure_of(measure, cutoff, options, labels) if is_possible(options, labels) else None
+    typed = measure_of(measure, cutoff, options, labels) if is_worth_trying(options, labels) else None
     return str(typed) if typed is not None else methods_phrase([with_cutoff(measure, cutoff)], options)
 
 

@@ -52,20 +52,20 @@ from permed_measures.measures.specs import is_count, spec_of
 # --- which options are defined ------------------------------------------------------------------------
 
 
-def is_possible(options: Options, labels: LabelPolicy) -> bool:
-    """Check whether a measure can be computed by these options, and whether they add anything new.
+def is_worth_trying(options: Options, labels: LabelPolicy) -> bool:
+    """Check whether an audit should try these options on these labels.
 
-    Options that give the same numbers as other options on these labels add nothing: an audit skips them.
-    `is_computable` checks the first condition alone.
+    They must be defined and consistent. Options that give the same numbers as others on these labels are not
+    worth trying.
     """
     level = options.get(LEVEL, 0)  # nDCG has no level
-    if level > labels.top or not is_computable(options, labels) or not is_defined(options, labels.policy):
+    if level > labels.top or not is_defined(options, labels) or not is_consistent(options, labels.policy):
         return False
     of_measure = {option: value for option, value in options.items() if option not in SHARED}
     return all(each.offered(labels) for each in value_records(of_measure))
 
 
-def is_computable(options: Options, labels: LabelPolicy) -> bool:
+def is_defined(options: Options, labels: LabelPolicy) -> bool:
     """Check whether a measure can be computed by these options on these labels.
 
     A table must have a gain for each grade, and 2^g must be finite.
@@ -76,7 +76,7 @@ def is_computable(options: Options, labels: LabelPolicy) -> bool:
     )
 
 
-def is_defined(options: Options, policy: str) -> bool:
+def is_consistent(options: Options, policy: str) -> bool:
     """Check whether these options fit together and add anything new, whatever the labels are."""
     records = [*value_records(options)]
     has_level = options.get(LEVEL, DEFAULT[LEVEL]) != DEFAULT[LEVEL]

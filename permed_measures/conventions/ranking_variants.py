@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from permed_measures.arrays import Bools, Floats, Ints
 from permed_measures.conventions.aggregate import QueryFacts, QuerySets, groups_of
-from permed_measures.conventions.evaluate import is_computable, is_defined, is_micro, is_possible, means_of
+from permed_measures.conventions.evaluate import (
+    is_consistent,
+    is_defined,
+    is_micro,
+    is_worth_trying,
+    means_of,
+)
 from permed_measures.conventions.options import (
     DEFAULT,
     OF_RANKINGS,
@@ -331,7 +337,7 @@ class RunVariants:
             return None
         key = (id(ranked), measure, cutoff, averaged, *own.values())
         if key not in self._means:
-            is_tried = (is_computable if self._complete else is_possible)(own, ranked.labels)
+            is_tried = (is_defined if self._complete else is_worth_trying)(own, ranked.labels)
             sets = self.query_sets_of(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, own, ranked, sets) if is_tried else None
         return self._means[key]
@@ -358,14 +364,14 @@ def _knows_ties_for(own: Options, options: Options) -> bool:
     return not any(each.needs_ties for each in value_records(own)) or _tells_ties(options)
 
 
-def may_be(measure: str, options: Options) -> bool:
+def is_consistent_for(measure: str, options: Options) -> bool:
     """Check whether the options of a measure fit together and add anything new, whatever the run is."""
     own = options_for(measure, options)
     if not _knows_ties_for(own, options):
         return False
     if is_micro(own) and options[AVERAGED] != DEFAULT[AVERAGED]:
         return False
-    return is_defined(own, options[LABELS])
+    return is_consistent(own, options[LABELS])
 
 
 def options_for(measure: str, options: Options) -> Options:

@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 from permed_measures.arrays import Bools, Floats
 from permed_measures.conventions.aggregate import QueryFacts
 from permed_measures.conventions.describe import GAIN_OF_DCG
-from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_possible
+from permed_measures.conventions.evaluate import HITS_BY, is_micro, is_worth_trying
 from permed_measures.conventions.named import COMMUNITY, NAMED, NamedConvention
 from permed_measures.conventions.options import (
     CUTOFF_OF,
@@ -298,11 +298,11 @@ def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Conventi
         reduce(lambda changed, change: with_value(changed, *change), chosen, default)
         for chosen in product(*ways)
     ]
-    return [convention for convention in every if _is_possible(convention, labels)]
+    return [convention for convention in every if _all_worth_trying(convention, labels)]
 
 
-def _is_possible(convention: Convention, labels: LabelPolicy) -> bool:
-    return all(is_possible(options, labels) for options in convention.values())
+def _all_worth_trying(convention: Convention, labels: LabelPolicy) -> bool:
+    return all(is_worth_trying(options, labels) for options in convention.values())
 
 
 def candidate_conventions(
@@ -321,7 +321,7 @@ def candidate_conventions(
             has_defaults = all(
                 {*measures_by_value(convention, option)} == {DEFAULT[option]} for option in SHARED
             )
-            if _is_possible(convention, labels) and (has_defaults or not as_named):
+            if _all_worth_trying(convention, labels) and (has_defaults or not as_named):
                 conventions.setdefault(key_of(convention), convention)
     return list(conventions.values())
 

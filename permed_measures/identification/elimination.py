@@ -28,7 +28,7 @@ from permed_measures.conventions.options import (
     with_value,
 )
 from permed_measures.conventions.per_query import NEGATIVE, TIED
-from permed_measures.conventions.ranking_variants import RunVariants, label_policies, may_be
+from permed_measures.conventions.ranking_variants import RunVariants, is_consistent_for, label_policies
 from permed_measures.conventions.records import AVERAGED, DEPTH, OPTIONS, QUERY_SET, ROUNDING, TIES, Value
 from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.engine.judgments import Judgments
@@ -475,7 +475,8 @@ class FunctionSearch:
         )
         numbers = self.space.measure_keys(self.answered[0].measurement, relevant_options, candidates)
         _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
-        kept = [may_be(measure, self.space.convention(codes)[measure]) for codes in candidates[first]]
+        of_measure = (self.space.options_of(measure, codes) for codes in candidates[first])
+        kept = [is_consistent_for(measure, options) for options in of_measure]
         return np.asarray(candidates[np.array(kept, bool)[which]])
 
     def values_tried(self, option: str) -> list[int]:

@@ -84,8 +84,8 @@ def test_what_does_not_see_unjudged_documents_needs_no_rule_for_ties_of_grade_0(
 @pytest.mark.parametrize(("top", "capped", "half"), [(2, False, True), (3, True, True), (4, True, False)])
 def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capped, half):
     labels = label_policies(Judgments.of({"q": {"a": top}}))[0]
-    assert evaluate.is_possible({"weights": "capped"}, labels) == capped
-    assert evaluate.is_possible({"weights": "half"}, labels) == half
+    assert evaluate.is_worth_trying({"weights": "capped"}, labels) == capped
+    assert evaluate.is_worth_trying({"weights": "half"}, labels) == half
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_weights_are_tried_up_to_the_grades_that_scripts_have_them_for(top, capp
     ],
 )
 def test_what_is_tried_on_high_and_low_grades(options, grade, possible):
-    assert evaluate.is_possible(options, labelled(grade)) == possible
+    assert evaluate.is_worth_trying(options, labelled(grade)) == possible
 
 
 def test_what_a_run_cannot_tell_is_not_offered():
@@ -131,7 +131,7 @@ def test_what_a_run_cannot_tell_is_not_offered():
     ],
 )
 def test_where_all_that_are_relevant_are_alike_there_is_one_grade(options, labels, defined):
-    assert evaluate.is_defined(options, labels) is defined
+    assert evaluate.is_consistent(options, labels) is defined
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from audit_loops import convention_of
 from effort import effort
 
 from permed_measures.conventions.options import OPTIONS_OF, SHARED
-from permed_measures.conventions.ranking_variants import may_be
+from permed_measures.conventions.ranking_variants import is_consistent_for
 from permed_measures.conventions.records import OPTIONS
 from permed_measures.identification.cases import (
     NOT_FOUND,
@@ -107,7 +107,7 @@ def test_what_is_left_out_of_the_crossing_is_0_or_another_convention(name):
     for _ in range(effort(60, 300)):
         values = {each: rng.choice(OPTIONS[each].values_for([target.measure], (1, 2, 3))) for each in names}
         values |= {"tied": "in_order"} if "tied" in values else {}
-        if may_be(target.measure, values):
+        if is_consistent_for(target.measure, values):
             continue
         left_out += 1
         convention = convention_of([target], values)

@@ -15,7 +15,7 @@ import numpy as np
 
 from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT
-from permed_measures.conventions.ranking_variants import may_be
+from permed_measures.conventions.ranking_variants import is_consistent_for
 from permed_measures.conventions.search_space import ConventionSpace
 from permed_measures.identification.cases import FRACTIONS, HIGH, TRAITS, cases, random_case
 from permed_measures.identification.elimination import GRADES, TargetMeasure
@@ -60,7 +60,7 @@ class Alike:
         neighbours = chain.from_iterable(map(self.space.neighbours, range(n_changes + 1)))
         near = np.concatenate([none, *(each.codes for each in neighbours)])
         near = np.unique(near[near[:, self.space.options.index("rounding")] == 0], axis=0)
-        self.near = near[[may_be(self.target.measure, self._options(codes)) for codes in near]]
+        self.near = near[[is_consistent_for(self.target.measure, self._options(codes)) for codes in near]]
         self.n_near, self.n_same, self.differing = len(self.near), 0, set()
         self.group = self._on_random = np.zeros(self.n_near, int)
         quantities.reverse()  # the last ones are of several queries, and tell most apart
