@@ -9,23 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from permed_measures.arrays import Ints
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, Groups, clusters_of
-from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.groups import By
 from permed_measures.errors import InputError
+from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
-from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import check_level
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.plots.panels import draw_means
-from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, make_record
 from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
+from permed_measures.results.evaluations import Evaluations, with_judged
 from permed_measures.results.report import DescribedResult, Report
-from permed_measures.run_notes import check_nonempty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,11 +163,10 @@ def evaluate(
         raise InputError("macro needs by", hint="Name the groups, such as by='conversation_id'")
     if by_query and by is not None:
         raise InputError("by and by_query exclude each other", hint="Leave out one of them")
-    named = runs_by_name(runs)
-    origin, table, asked = Origin.of(qrels, named), read(qrels, "relevance"), measures_of(measures, rel)
-    judgments = Judgments.of(table)
-    groups = None if by is None else Groups.of(judgments.query_ids, by, dataset_of(table))
-    evaluations, notes = evaluate_all(PermedEvaluator(with_judged(asked), judgments), named)
-    name, cluster, _ = clusters_of(judgments.query_ids, None, dataset_of(table))
-    view = by_query, groups, macro
+    asked = measures_of(measures, rel)
+    experiment = Experiment.of(qrels, runs, with_judged(asked))
+    groups = experiment.groups(by)
+    evaluations, notes = experiment.evaluate_all()
+    name, cluster, _ = experiment.clusters()
+    view, origin = (by_query, groups, macro), experiment.origin
     return Evaluated(asked, evaluations, *view, origin=origin, notes=notes, clusters=(name, cluster))

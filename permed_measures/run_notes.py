@@ -1,11 +1,9 @@
-"""Errors and warnings with the name of the run, and notes on what the values of a run do not show."""
+"""Notes on what the values of a run do not show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -14,43 +12,10 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.errors import InputError, warnings_about
 from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.measures.specs import spec_of
-
-
-@contextmanager
-def errors_name_run(name: str) -> Iterator[None]:
-    """Add the name of the run to errors and warnings: a run in Python does not know its name."""
-    try:
-        with warnings_about(name):
-            yield
-    except InputError as error:
-        where = f"run {name!r}" + (f", {error.where}" if error.where else "")
-        raise type(error)(error.problem, where=where, hint=error.hint) from error
-
-
-def check_named(runs: Any) -> None:
-    """Raise InputError unless runs are a mapping of name to run."""
-    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
-        raise InputError(
-            f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
-            hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
-        )
-
-
-def check_nonempty(
-    judgments: Judgments, measures: Iterable[Measure], purpose: str, runs: Sized = ("at least one",)
-) -> None:
-    """Raise InputError unless there are queries, measures for a purpose such as ``compare by``, and runs."""
-    if not judgments.n_queries:
-        raise InputError("the qrels have no query")
-    if not [*measures]:
-        raise InputError(f"there is no measure to {purpose}", hint="Name one, such as 'nDCG@10'")
-    if not len(runs):
-        raise InputError("there is no run")
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:

@@ -31,7 +31,7 @@ inputs: read door runs inspection write
 datasets: __init__ readers downloads catalogue pyterrier
 datasets/sample: script
 evaluation
-intervals corrections run_notes
+intervals corrections run_notes experiment
 results: latex prose methods table page report evaluations evaluation_report collections
 spark
 plots: savefig panels

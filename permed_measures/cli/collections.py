@@ -13,8 +13,10 @@ from permed_measures.cli.output import format_of, write_report
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment
+from permed_measures.provenance import Origin
 from permed_measures.results.collections import HEADINGS, CollectionMeans
-from permed_measures.results.evaluations import Evaluations, evaluate_all
+from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.table import Style
 
 PLACE = "{collection}"
@@ -93,7 +95,7 @@ def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], printed_note
         evaluator = PermedEvaluator(measures, inputs.judgments)
         inputs.notes[:] = [note for note in [*inputs.notes, *evaluator.notes()] if note not in printed_notes]
         printed_notes.update(inputs.notes)
-        evaluations, notes = evaluate_all(evaluator, inputs.runs)
+        evaluations, notes = Experiment(evaluator, inputs.runs, Origin()).evaluate_all()
     return Evaluations(measures, evaluations, notes=notes)
 
 

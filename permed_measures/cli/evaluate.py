@@ -32,9 +32,11 @@ from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.groups import Groups, clusters_of
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.plots.panels import draw_means
+from permed_measures.provenance import Origin
 from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, evaluate_all, with_judged
+from permed_measures.results.evaluations import Evaluations, with_judged
 
 
 def run(args: Namespace) -> None:
@@ -55,7 +57,7 @@ def run(args: Namespace) -> None:
         chosen = measures_asked(args, inputs)
         evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
         inputs.notes.extend(evaluator.notes())
-        evaluations, notes = evaluate_all(evaluator, inputs.runs)
+        evaluations, notes = Experiment(evaluator, inputs.runs, Origin()).evaluate_all()
     for note in groups.notes() if groups else ():
         print_message(f"note: {note}")
     origin = origin_of(args, files)

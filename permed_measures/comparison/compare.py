@@ -27,20 +27,19 @@ from permed_measures.comparison.tables import (
     why_no_differences,
 )
 from permed_measures.comparison.tests import MAX_T, min_attainable_p, n_patterns
-from permed_measures.engine.groups import By, Groups
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.groups import By
 from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import grouped, join_names, pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.human_labels.agreement import orders_json
 from permed_measures.human_labels.corrected import People
 from permed_measures.human_labels.tables import agreement_json, flatten, orders_section
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
-from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import coverage_notes
 from permed_measures.measures.headings import check_headings, name_of
-from permed_measures.measures.parsing import MeasuresLike, measures_of
-from permed_measures.provenance import Origin, provenance
+from permed_measures.measures.parsing import MeasuresLike
+from permed_measures.provenance import provenance
 from permed_measures.results.report import Report, Section, how_made, low_high_fields, titled
 
 
@@ -160,24 +159,22 @@ def compare(
         correction = MAX_T if "randomization" in asked else "holm"
     options = TestOptions(asked, correction, resamples, seed, level, equivalence_margin, detect)
     persistence = check_persistence(persistence)
-    origin, qrels = Origin.of(qrels, runs_by_name(runs)), read(qrels, "relevance")
-    asked_measures = measures_of(measures, rel)
-    check_headings(["run", "measure"], asked_measures)
-    paired = PairedRuns.of(qrels, runs, asked_measures, baseline, clusters)
-    groups = None if by is None else Groups.of(paired.query_ids, by, dataset_of(qrels))
+    experiment = Experiment.of(qrels, runs, measures, rel, by_name=True)
+    check_headings(["run", "measure"], experiment.measures)
+    paired = PairedRuns.of(experiment, baseline, clusters)
+    groups = experiment.groups(by)
     if groups and not groups.values:
         raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
     grouped = paired if groups is None else replace(paired, group=groups.group)
     [whole] = compared([grouped], options, baseline)
     notes = [*whole.notes, *judged_notes(paired)]
-    about = {"origin": origin, "dataset": dataset_of(qrels), "runs": runs, "persistence": persistence}
-    whole = replace(whole, notes=notes, **about)
+    about = {"origin": experiment.origin, "dataset": experiment.dataset, "runs": experiment.runs}
+    whole = replace(whole, notes=notes, persistence=persistence, **about)
     if human is not None:
-        judgments = next(iter(paired.rankings.values())).judgments
-        whole = with_human_labels(whole, People.of(read(human, "relevance"), judgments))
+        whole = with_human_labels(whole, People.of(read(human, "relevance"), experiment.judgments))
     if groups is None:
         return whole
-    check_headings([groups.name], asked_measures)
+    check_headings([groups.name], experiment.measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
     of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]

@@ -12,21 +12,13 @@ from ir_measures import Judged
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, clusters_of, factorized
+from permed_measures.engine.groups import By, factorized
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, did_you_mean
-from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
+from permed_measures.experiment import Experiment
 from permed_measures.intervals import sums_of, zero_rounding_noise
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.measures.parsing import MeasuresLike
-from permed_measures.progress import tracked
 from permed_measures.run_notes import (
-    check_named,
-    check_nonempty,
-    errors_name_run,
     every_label_is_relevant,
     judged_within,
     notes_of,
@@ -76,34 +68,19 @@ class PairedRuns:
     group: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @classmethod
-    def of(
-        cls,
-        qrels: QrelsLike,
-        runs: Mapping[str, RunLike],
-        measures: MeasuresLike,
-        baseline: str | None,
-        clusters: By | None,
-    ) -> PairedRuns:
+    def of(cls, experiment: Experiment, baseline: str | None, clusters: By | None) -> PairedRuns:
         """Evaluate the runs; see `compare`."""
-        pairs = _pairs(runs, baseline)
-        evaluator = PermedEvaluator(measures, qrels)
-        query_ids = evaluator.judgments.query_ids
-        check_nonempty(evaluator.judgments, evaluator.measures, "compare by")
-        name, cluster, notes = clusters_of(query_ids, clusters, dataset_of(qrels))
-        notes = [*notes, *evaluator.notes()]
+        pairs, asked = _pairs(experiment.runs, baseline), experiment.measures
+        experiment.check_nonempty("compare by")
+        name, cluster, notes = experiment.clusters(clusters)
+        notes = [*notes, *experiment.evaluator.notes()]
 
         values, rankings = {}, {}
-        for run_name in tracked(runs, "runs"):
-            run = runs[run_name]  # outside the block below: an error in reading a file already names it
-            with errors_name_run(run_name):
-                evaluation = evaluator.evaluate(read(run, "score"))
-            del run  # only one run is in memory
-            values[run_name] = evaluation.values
-            rankings[run_name] = replace(evaluation.rankings)  # a copy drops the cached arrays
-            notes += notes_of(run_name, rankings[run_name], evaluator.measures)
-        asked = list(evaluator.measures)
-        judged = {} if every_label_is_relevant(asked, evaluator.judgments) else _judged(rankings, asked)
-        parts = asked, query_ids, values, pairs, name, cluster, notes
+        for run_name, evaluation in experiment.evaluate():
+            values[run_name], rankings[run_name] = evaluation.values, evaluation.rankings
+            notes += notes_of(run_name, evaluation.rankings, asked)
+        judged = {} if every_label_is_relevant(asked, experiment.judgments) else _judged(rankings, asked)
+        parts = asked, experiment.judgments.query_ids, values, pairs, name, cluster, notes
         return cls(*parts, judged=judged, rankings=rankings)
 
     @property
@@ -173,9 +150,8 @@ def _judged(
     return shares if is_partly else {}
 
 
-def _pairs(runs: Any, baseline: str | None) -> list[tuple[str, str]]:
+def _pairs(runs: Mapping[str, Any], baseline: str | None) -> list[tuple[str, str]]:
     """List the run and the baseline of each comparison."""
-    check_named(runs)
     if len(runs) < 2:
         raise InputError(f"a comparison needs at least two runs (found {len(runs)})")
     if baseline is None:

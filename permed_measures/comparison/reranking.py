@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from numbers import Real
@@ -22,15 +22,15 @@ from permed_measures.comparison.overlap import (
     rank_biased_overlap,
 )
 from permed_measures.comparison.queries import first_documents, texts_of
-from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.engine.evaluator import Evaluation
 from permed_measures.engine.judgments import Judgments, concat_ranges, offsets_of
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import Nested, dataset_of, with_string_ids
+from permed_measures.engine.tables import Nested, with_string_ids
 from permed_measures.errors import InputError, check_int, short_repr, warnings_about
 from permed_measures.escaping import pluralize, shortened
+from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read, read_nested
-from permed_measures.inputs.runs import runs_by_name
+from permed_measures.inputs.door import read_nested
 from permed_measures.measures.formulas import number
 from permed_measures.measures.headings import heading_notes, headings_of, name_of
 from permed_measures.measures.parameters import cutoff_of
@@ -39,7 +39,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.methods import Methods, means_over_queries, methods_of
 from permed_measures.results.prose import literal
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, titled
-from permed_measures.run_notes import check_nonempty, errors_name_run, notes_of
+from permed_measures.run_notes import notes_of
 
 _PAIRS_PER_BLOCK = 1_000_000
 """Number of pairs of documents in memory at a time."""
@@ -534,13 +534,14 @@ def reranking(
         raise InputError(f"the two runs need different names (found {names[0]!r} twice)")
     if not isinstance(rel, Real) or math.isnan(rel):
         raise InputError(f"rel must be a number (found {rel!r})")
-    runs = dict(zip(names, (before, after), strict=True))
-    origin = Origin.of(qrels, runs_by_name({names[0]: before, names[1]: after}))
-    qrels = read(qrels, "relevance")
-    evaluator = _evaluator(measure, rel, qrels)
-    judgments, [asked] = evaluator.judgments, evaluator.measures
-    runs = {name: _nested(name, run) for name, run in runs.items()}
-    first, second = (_ranked(evaluator, name, run) for name, run in runs.items())
+    measures = measures_of(measure, None if rel == 1 else rel)
+    if len(measures) != 1:
+        raise InputError(f"reranking takes one measure (found {len(measures)})")
+    experiment = Experiment.of(qrels, {names[0]: before, names[1]: after}, measures, by_name=True)
+    experiment.check_nonempty("compare by")
+    judgments, [asked] = experiment.judgments, experiment.measures
+    runs = dict(experiment.apply(_nested))
+    first, second = map(_ranked, *zip(*replace(experiment, runs=runs).evaluate(), strict=True))
     ranks, paired = [first.rank, second.rank], judgments
     if not judged_only:
         paired = with_unjudged(judgments, *runs.values())
@@ -548,7 +549,7 @@ def reranking(
             ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
     depth = depth_looked_at(persistence)
     lists = (first_documents(run, judgments.query_ids, depth) for run in runs.values())
-    k, texts = cutoff_of(asked), texts_of(dataset_of(qrels), judgments.query_ids)
+    k, texts = cutoff_of(asked), texts_of(experiment.dataset, judgments.query_ids)
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
     rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
     return Reranking(
@@ -563,22 +564,12 @@ def reranking(
         overlaps=[rank_biased_overlap(*both, persistence) for both in zip(*lists, strict=True)],
         persistence=persistence,
         top=top,
-        notes=[*evaluator.notes(), *first.notes, *second.notes],
+        notes=[*experiment.evaluator.notes(), *first.notes, *second.notes],
         names=names,
-        origin=origin,
+        origin=experiment.origin,
         rel=float(rel),
         judged_only=judged_only,
     )
-
-
-def _evaluator(measure: MeasuresLike, rel: float, qrels: QrelsLike | Judgments) -> PermedEvaluator:
-    """Build the evaluator of the one measure, on qrels that have a query."""
-    measures = measures_of(measure, None if rel == 1 else rel)
-    if len(measures) != 1:
-        raise InputError(f"reranking takes one measure (found {len(measures)})")
-    evaluator = PermedEvaluator(measures, qrels)
-    check_nonempty(evaluator.judgments, measures, "compare by")
-    return evaluator
 
 
 class _RunRanks(NamedTuple):
@@ -589,14 +580,11 @@ class _RunRanks(NamedTuple):
     notes: list[str]
 
 
-def _ranked(evaluator: PermedEvaluator, name: str, run: RunLike) -> _RunRanks:
-    with errors_name_run(name):
-        evaluation = evaluator.evaluate(read(run, "score"))
+def _ranked(name: str, evaluation: Evaluation) -> _RunRanks:
     [values], rankings = evaluation.values, evaluation.rankings
-    return _RunRanks(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluator.measures))
+    return _RunRanks(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluation.measures))
 
 
-def _nested(name: str, run: RunLike) -> Nested:
+def _nested(run: RunLike) -> Nested:
     """Load a run as a mapping, which can be read twice."""
-    with errors_name_run(name):
-        return with_string_ids(read_nested(run, "score"), "query ids")
+    return with_string_ids(read_nested(run, "score"), "query ids")

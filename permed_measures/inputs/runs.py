@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from permed_measures.errors import InputError
 from permed_measures.inputs.door import packaged_runs
 
 _RUN_ENDINGS = (".trec", ".run", ".res", ".txt", ".jsonl", ".json", ".csv", ".tsv", ".parquet", "")
@@ -43,6 +44,32 @@ def runs_by_name(runs: Any) -> Mapping[str, Any]:
     value = next((run for run in runs.values() if not isinstance(run, Mapping) or run), None)
     if not runs or (isinstance(value, Mapping) and not isinstance(next(iter(value.values())), Mapping)):
         return {"run": runs}  # the first value that is not empty holds the documents of a query
+    return _with_packaged_files(runs)
+
+
+def named_runs(runs: Any) -> Mapping[str, Any]:
+    """Check that runs are a mapping of name to run, and map the names to runs, with packaged runs as files.
+
+    Raises
+    ------
+    InputError
+        If they are not a mapping of names.
+
+    Examples
+    --------
+    >>> named_runs({"mine": {"q": {"d": 1.0}}, "sample": "permed-sample/runs/bm25"})["sample"].name
+    'medical-bm25.jsonl'
+    """
+    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+        raise InputError(
+            f"runs must be a dict {{name: run}} (found {type(runs).__name__} {str(runs)[:80]!r})",
+            hint="Give each run a name: {'bm25': 'bm25.trec', ...}",
+        )
+    return _with_packaged_files(runs) if isinstance(runs, dict) else runs
+
+
+def _with_packaged_files(runs: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace the names of packaged runs by their files."""
     packaged = {name: list(_packaged(run).values()) for name, run in runs.items()}
     return {name: packaged[name][0] if len(packaged[name]) == 1 else run for name, run in runs.items()}
 

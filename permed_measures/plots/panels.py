@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.arrays import Floats, Ints
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.groups import By
 from permed_measures.errors import InputError
 from permed_measures.escaping import plural, pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
 from permed_measures.intervals import check_level, measure_intervals, no_variance, percent
 from permed_measures.measures.headings import headings_of
-from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
-from permed_measures.run_notes import check_named, check_nonempty, errors_name_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -234,15 +231,11 @@ def plot_means(
     ['all', 'half']
     """
     check_level(level)
-    check_named(runs)
-    values, table = {}, read(qrels, "relevance")
-    evaluator = PermedEvaluator(measures_of(measures, rel), table)
-    check_nonempty(evaluator.judgments, evaluator.measures, "plot", runs)
-    for name in runs:
-        with errors_name_run(name):
-            values[name] = evaluator.evaluate(read(runs[name], "score")).values
-    name, cluster, _ = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(table))
-    return draw_means(list(evaluator.measures), values, cluster, name, level, ax)
+    experiment = Experiment.of(qrels, runs, measures, rel, by_name=True)
+    experiment.check_nonempty("plot")
+    values = {name: evaluation.values for name, evaluation in experiment.evaluate()}
+    name, cluster, _ = experiment.clusters(clusters)
+    return draw_means(experiment.measures, values, cluster, name, level, ax)
 
 
 def draw_means(

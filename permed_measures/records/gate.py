@@ -14,13 +14,11 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.arrays import Ints
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.groups import By
 from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
 from permed_measures.measures.headings import alias_notes, name_of
 from permed_measures.measures.parsing import deduplicate, parse_named_measure
 from permed_measures.measures.specs import is_count
@@ -39,7 +37,6 @@ from permed_measures.records.limit_intervals import (
 )
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table, as_text
-from permed_measures.run_notes import check_nonempty
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 FLOOR, DROP = "minimum", "max_drop"
@@ -252,31 +249,28 @@ def gate(
     _refuse_incomplete(floors, drops, baseline)
     if significant and non_inferior:
         raise InputError("give significant or non_inferior, not both")
-    loaded = read(qrels, "relevance")
-    evaluator = PermedEvaluator(deduplicate([*floors, *drops]), loaded)
-    check_nonempty(evaluator.judgments, evaluator.measures, "judge by")
+    experiment = Experiment.of(qrels, {"run": run}, deduplicate([*floors, *drops]), by_name=True)
+    experiment.check_nonempty("judge by")
     how = {"order": order, "query_ids": query_ids}
-    now = evaluated_run(run, evaluator, how)
-    before = None if baseline is None else baseline_of(baseline, now.name, evaluator, list(drops), how)
+    now = evaluated_run(run, experiment, how)
+    before = None if baseline is None else baseline_of(baseline, now.name, experiment, list(drops), how)
     notes = [*now.notes, *(each for each in (before.notes if before else ()) if each not in now.notes)]
     evidence: list[str] = []
     cluster = None
     if significant or non_inferior:
-        name, cluster, cluster_notes = clusters_of(
-            evaluator.judgments.query_ids, clusters, dataset_of(loaded)
-        )
+        name, cluster, cluster_notes = experiment.clusters(clusters)
         notes, evidence = [*notes, *cluster_notes], method(cluster, name, bool(floors), bool(drops))
     rules = [
         *_rules(FLOOR, floors, now, None, cluster, non_inferior),
         *_rules(DROP, drops, now, before, cluster, non_inferior),
     ]
-    about = pluralize(len(evaluator.judgments.query_ids), "query")
+    about = pluralize(experiment.judgments.n_queries, "query")
     seed = GATE_SEED if drops and cluster is not None and is_resampled(cluster) else None
     origin = Origin.of(qrels, {now.name: now.file} if now.file else {})._replace(
         others={"baseline": before.file} if before and before.file else {},
         options={"order": order, "query-ids": query_ids},
     )
-    return Gate(rules, about, notes, list(evaluator.measures), origin, evidence, seed)
+    return Gate(rules, about, notes, experiment.measures, origin, evidence, seed)
 
 
 def _by_measure(kind: str, asked: Limits | None) -> dict[Measure, float]:

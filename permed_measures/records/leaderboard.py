@@ -24,14 +24,11 @@ from permed_measures.comparison.tests import (
     randomize,
     sign_patterns,
 )
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
-from permed_measures.engine.groups import By, clusters_of
-from permed_measures.engine.tables import dataset_of
+from permed_measures.engine.groups import By
 from permed_measures.errors import check_int
 from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
-from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import check_level
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
@@ -41,14 +38,12 @@ from permed_measures.results.evaluation_report import highest
 from permed_measures.results.evaluations import (
     BEST,
     Evaluations,
-    evaluate_all,
     evaluation_records,
     objects,
     with_judged,
 )
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Style, Table, competition_rank
-from permed_measures.run_notes import check_nonempty, errors_name_run
 from permed_measures.tolerances import STATISTIC
 
 
@@ -336,26 +331,24 @@ def leaderboard(
         resamples = check_int("resamples", resamples, 1)
     check_level(level)
     alpha = round(1 - level, 12)
-    loaded = read(qrels, "relevance")
-    evaluator = PermedEvaluator(with_judged(asked), loaded)
-    check_nonempty(evaluator.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
-    named = runs_by_name(runs)
-    options = TestOptions((_TEST,), MAX_T, resamples or resamples_of(len(named)), seed, level)
-    origin = Origin.of(qrels, named)
-    evaluations = _best_first(named, asked, evaluator)
-    unit, cluster, notes = clusters_of(evaluator.judgments.query_ids, clusters, dataset_of(loaded))
-    notes = [*evaluator.notes(), *notes]
+    experiment = Experiment.of(qrels, runs, with_judged(asked))
+    check_nonempty(experiment.judgments, asked, "order by", runs if isinstance(runs, Mapping) else [runs])
+    options = TestOptions((_TEST,), MAX_T, resamples or resamples_of(len(experiment.runs)), seed, level)
+    evaluations = _best_first(asked, experiment)
+    unit, cluster, notes = experiment.clusters(clusters)
+    notes = [*experiment.evaluator.notes(), *notes]
     paired, untested, tested = _paired(evaluations, unit, cluster, notes), None, None
     if paired.pairs:
         sums, columns = paired.sums(paired.n_clusters), paired.pair_columns()
         tested = randomize(sums, columns, options.resamples, seed, level)
         untested = Comparison([], paired.measures, None, options, {}, [], paired, comparison_report)
-        untested = replace(untested, origin=origin, dataset=dataset_of(loaded), runs=named)
+        about = {"origin": experiment.origin, "dataset": experiment.dataset, "runs": experiment.runs}
+        untested = replace(untested, **about)
         if resamples is None:
             notes = [*notes, *_note_of_fewer(paired, options.resamples)]
     entries = _entries(evaluations, tested, alpha)
     finding = _finding(entries, min_attainable_p(paired.n_clusters, options.resamples), alpha)
-    return Leaderboard(entries, finding, _about(untested), evaluations, untested, origin, notes)
+    return Leaderboard(entries, finding, _about(untested), evaluations, untested, experiment.origin, notes)
 
 
 def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
@@ -369,15 +362,9 @@ def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
     ]
 
 
-def _best_first(runs: Mapping[str, Any], asked: list[Measure], evaluator: PermedEvaluator) -> Evaluations:
+def _best_first(asked: list[Measure], experiment: Experiment) -> Evaluations:
     """Evaluate the runs, and order them by the first measure."""
-    by_run: dict[str, Evaluation] = {}
-    notes: dict[str, list[str]] = {}
-    for name in runs:
-        with errors_name_run(name):
-            evaluations, noted = evaluate_all(evaluator, {name: runs[name]})
-        by_run |= evaluations
-        notes |= noted
+    by_run, notes = experiment.evaluate_all()
     ordered = sorted(by_run.items(), key=lambda item: -round(float(item[1].values[0].mean()), 12))
     return Evaluations(asked, dict(ordered), notes=notes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +22,12 @@ from permed_measures.comparison.tests import (
     sample_size,
     sign_patterns,
 )
-from permed_measures.engine.evaluator import PermedEvaluator, aggregated
+from permed_measures.engine.evaluator import aggregated
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import file_of
 from permed_measures.errors import InputError, check_choice
 from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     Estimate,
@@ -43,7 +46,7 @@ from permed_measures.measures.specs import LowHigh, is_count
 from permed_measures.provenance import Origin
 from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import mismatches
-from permed_measures.results.evaluations import Evaluations, evaluate_all
+from permed_measures.results.evaluations import Evaluations
 from permed_measures.tolerances import SUM_NOISE
 
 
@@ -65,30 +68,30 @@ class Values(NamedTuple):
         return np.stack(scaled, axis=1)
 
 
-def evaluated_run(run: Any, evaluator: PermedEvaluator, how: Mapping[str, Any]) -> Values:
+def evaluated_run(run: Any, experiment: Experiment, how: Mapping[str, Any]) -> Values:
     """Evaluate a run, and collect its values, notes and file."""
-    name, judgments = run_name(file_of(run) or run), evaluator.judgments
+    name = run_name(file_of(run) or run)
     check_choice("order", how["order"], ORDERS)
-    reading = {"order": how["order"], "rewriting": how["query_ids"], "qrels": judgments}
-    by_run, notes = evaluate_all(evaluator, {name: run}, **reading)
-    evaluations = Evaluations(list(evaluator.measures), by_run, notes=notes)
-    values = dict(zip(evaluator.measures, by_run[name].values, strict=True))
+    reading = {"order": how["order"], "rewriting": how["query_ids"], "qrels": experiment.judgments}
+    by_run, notes = replace(experiment, runs={name: run}).evaluate_all(**reading)
+    evaluations = Evaluations(experiment.measures, by_run, notes=notes)
+    values = dict(zip(experiment.measures, by_run[name].values, strict=True))
     files = Origin.of("", {} if isinstance(run, Mapping) else runs_by_name(run)).runs
     return Values(name, values, evaluations.notes_on(name), next(iter(files.values()), None))
 
 
 def baseline_of(
-    baseline: Any, run: str, evaluator: PermedEvaluator, measures: list[Measure], how: Mapping[str, Any]
+    baseline: Any, run: str, experiment: Experiment, measures: list[Measure], how: Mapping[str, Any]
 ) -> Values:
     """Load the values of a baseline: evaluate a run, or read them from a record."""
     name, source = "", baseline
     if isinstance(baseline, Mapping) and not isinstance(baseline, Record) and len(baseline) == 1:
         [(name, source)] = baseline.items()
     if not is_record(source):
-        return evaluated_run(baseline, evaluator, how)
+        return evaluated_run(baseline, experiment, how)
     record = as_record(source)
     where = record.source or "the record"
-    if wrong := list(_incompatibilities(record, evaluator, measures, how)):
+    if wrong := list(_incompatibilities(record, experiment.judgments, measures, how)):
         hint = "Make it again: evaluate QRELS RUN --record FILE"
         raise InputError(f"this cannot be the baseline: {'; '.join(wrong)}", where=where, hint=hint)
     runs, asked = record["runs"], name or run
@@ -103,10 +106,9 @@ def baseline_of(
 
 
 def _incompatibilities(
-    record: Record, evaluator: PermedEvaluator, measures: Iterable[Measure], how: Mapping[str, Any]
+    record: Record, judgments: Judgments, measures: Iterable[Measure], how: Mapping[str, Any]
 ) -> Iterable[str]:
     """Yield the reasons why the values of a record cannot be compared with those of a run."""
-    judgments = evaluator.judgments
     yield from map(str, mismatches(record, hash_of(judgments), judgments.query_ids))
     if record.version != __version__:
         yield f"versions: made by version {record.version}, this is {__version__}"

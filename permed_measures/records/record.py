@@ -16,21 +16,20 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.datasets import SAMPLE_FOLDER
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
+from permed_measures.engine.evaluator import Evaluation
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, check_choice, did_you_mean, short_repr
 from permed_measures.escaping import as_json, pluralize
+from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.inputs.write import write_whole
 from permed_measures.measures.descriptions import ORDERS
 from permed_measures.measures.headings import name_of
 from permed_measures.measures.parameters import with_alias
-from permed_measures.measures.parsing import MeasuresLike, measures_of, parse_measure
+from permed_measures.measures.parsing import MeasuresLike, parse_measure
 from permed_measures.provenance import Origin, provenance
-from permed_measures.results.evaluations import Evaluations, evaluate_all
-from permed_measures.run_notes import check_nonempty
+from permed_measures.results.evaluations import Evaluations
 
 FORM = "permed-measures record 4"
 """The format of a record; the number changes when other versions cannot read it."""
@@ -156,11 +155,10 @@ def recorded(
     created: bool,
 ) -> Record:
     """Evaluate named runs, and make their record; see `record`."""
-    loaded = read(qrels, "relevance")
-    evaluator = PermedEvaluator(measures_of(measures), loaded)
     check_choice("order", order, ORDERS)
-    evaluations, _ = evaluate_all(evaluator, runs, order=order, rewriting=query_ids, qrels=loaded)
-    result = Evaluations(list(evaluator.measures), evaluations, origin=Origin.of(qrels, runs))
+    experiment = Experiment.of(qrels, runs, measures)
+    how = {"order": order, "rewriting": query_ids, "qrels": experiment.judgments}
+    result = Evaluations(experiment.measures, dict(experiment.evaluate(**how)), origin=experiment.origin)
     return make_record(result, order, query_ids, created)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +13,9 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, has_ceiling, ideal_evaluation
+from permed_measures.engine.evaluator import Evaluation, has_ceiling, ideal_evaluation
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
-from permed_measures.inputs.columns import RunLike
-from permed_measures.inputs.door import read
 from permed_measures.measures.headings import (
     ABOUT_JUDGED,
     check_headings,
@@ -27,10 +25,9 @@ from permed_measures.measures.headings import (
 )
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.measures.specs import is_count, spec_of
-from permed_measures.progress import tracked
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two
-from permed_measures.run_notes import every_label_is_relevant, notes_of, run_notes, scored_without_results
+from permed_measures.run_notes import every_label_is_relevant, notes_of, scored_without_results
 from permed_measures.tolerances import SUM_NOISE
 
 if TYPE_CHECKING:
@@ -55,18 +52,6 @@ def with_judged(measures: Iterable[Measure]) -> list[Measure]:
     cutoffs = dict.fromkeys(cutoff_of(m) for m in measures if "cutoff" in m.SUPPORTED_PARAMS)
     judged = [ir_measures.Judged if k is None else ir_measures.Judged @ k for k in cutoffs]
     return list(dict.fromkeys([*measures, *judged]))
-
-
-def evaluate_all(
-    evaluator: PermedEvaluator, runs: Mapping[str, RunLike], **how: Any
-) -> tuple[dict[str, Evaluation], dict[str, list[str]]]:
-    """Read and evaluate runs, one after the other; return the evaluations and the notes on each run."""
-    evaluations, notes = {}, {}
-    for name, run in tracked(runs.items(), "runs"):
-        evaluation = evaluator.evaluate(read(run, "score", **how))
-        rankings = replace(evaluation.rankings)  # a copy drops the cached arrays
-        evaluations[name], notes[name] = evaluation._replace(rankings=rankings), run_notes(name, rankings)
-    return evaluations, notes
 
 
 class EvaluationRow(NamedTuple):

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from permed_measures.arrays import Floats
-from permed_measures.engine.evaluator import PermedEvaluator, evaluated
-from permed_measures.engine.groups import By, clusters_of
+from permed_measures.engine.evaluator import evaluated
+from permed_measures.engine.groups import By
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import dataset_of
 from permed_measures.engine.ties import OverTies, over_ties
 from permed_measures.errors import InputError, check_int
+from permed_measures.experiment import Experiment
 from permed_measures.human_labels.agreement import relabelled
 from permed_measures.human_labels.corrected import Corrected, People
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
-from permed_measures.inputs.runs import runs_by_name
 from permed_measures.intervals import Estimate, check_level, coverage_notes, measure_intervals
 from permed_measures.measures.headings import check_headings
 from permed_measures.measures.parameters import cutoff_of
-from permed_measures.measures.parsing import MeasuresLike, measures_of
+from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.measures.specs import spec_of
-from permed_measures.provenance import Origin
 from permed_measures.run_notes import (
-    check_nonempty,
-    errors_name_run,
     every_label_is_relevant,
     judged_within,
     mean_judged,
@@ -144,22 +141,18 @@ def uncertainty(
     """
     draws, seed = check_int("draws", draws, 1), check_int("seed", seed, 0)
     _check(level, label_error, human)
-    runs: Mapping[str, Any] = runs_by_name(run)
-    origin, qrels = Origin.of(qrels, runs), read(qrels, "relevance")
-    evaluator = PermedEvaluator(measures_of(measures, rel), qrels)
-    judgments, asked = evaluator.judgments, list(evaluator.measures)
+    experiment = Experiment.of(qrels, run, measures, rel)
+    judgments, asked = experiment.judgments, experiment.measures
     check_headings(["run", "measure"], asked)
-    check_nonempty(judgments, asked, "look at", runs)
+    experiment.check_nonempty("look at")
     scale = scale_of(judgments, grades)
     people = None if human is None else People.of(read(human, "relevance"), judgments)
     errors = _label_errors(label_error, judgments, asked, scale)
-    clustered_by, cluster, notes = clusters_of(judgments.query_ids, clusters, dataset_of(qrels))
-    notes += [*evaluator.notes(), *(people.notes if people else ())]
+    clustered_by, cluster, notes = experiment.clusters(clusters)
+    notes += [*experiment.evaluator.notes(), *(people.notes if people else ())]
     rows: list[UncertaintyRow] = []
     of_proportions: set[bool] = set()
-    for name in runs:
-        with errors_name_run(name):
-            run_values = _EvaluatedRun.of(asked, judgments, runs[name])
+    for name, run_values in experiment.apply(partial(_EvaluatedRun.of, asked, judgments)):
         intervals = measure_intervals(asked, run_values.values.T, cluster, level)
         of_proportions.update(interval.of_proportion for interval in intervals if interval.value)
         labels = _label_intervals(run_values, errors, draws, seed, level)
@@ -169,7 +162,7 @@ def uncertainty(
     n_clusters, agreement = int(cluster.max()) + 1, people.agreement if people else None
     if any(row.interval for row in rows):
         notes += coverage_notes(n_clusters, "cluster" if clustered_by else "query", level, "values")
-    how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, origin, agreement
+    how = n_clusters, clustered_by, level, draws, seed, scale, errors, notes, experiment.origin, agreement
     kinds = every_label_is_relevant(asked, judgments), frozenset(of_proportions)
     return Uncertainty(rows, asked, judgments.n_queries, *how, *kinds)
 
@@ -208,11 +201,10 @@ class _EvaluatedRun:
 
     @classmethod
     def of(cls, measures: list[Measure], judgments: Judgments, run: Any) -> _EvaluatedRun:
-        """Evaluate a run."""
-        table = read(run, "score")
-        rankings = JudgedRankings.of(judgments, table)
+        """Evaluate a run, a dict or a table."""
+        rankings = JudgedRankings.of(judgments, run)
         values = evaluated(measures, rankings).values
-        return cls(measures, rankings, values, over_ties(measures, judgments, table, values))
+        return cls(measures, rankings, values, over_ties(measures, judgments, run, values))
 
 
 def _label_intervals(

@@ -321,3 +321,58 @@ def test_errors_about_a_run_name_its_file(files, monkeypatch, command, large):
     (files / "foreign").write_text((files / "run.trec").read_text() + "q1 Q0 x 3 0.5 t\n")
     with pytest.raises(pm.InputError, match=r"foreign:6: document .* is listed twice"):
         run_cli(command, "qrels", "run.trec", "foreign")
+
+
+WITH_BAD_RUN = [
+    *(f"{name} qrels run.trec bad.trec" for name in ("evaluate", "crosscheck", "compare", "reranking")),
+    *(f"{name} qrels NAME=bad.trec run.trec" for name in ("uncertainty", "leaderboard")),
+    "audit qrels bad.trec --claim P@1=0.5",
+    "gate qrels bad.trec --min P@1=0.5",
+    "gate qrels run.trec --baseline bad.trec --max-drop P@1=0.5",
+    "convert bad.trec run.json",
+    "inspect bad.trec",
+]
+FUNCTIONS_WITH_BAD_RUN = [
+    *(
+        lambda runs, function=function: function("qrels", runs, "P@1")
+        for function in (pm.evaluate, pm.compare, pm.uncertainty, pm.leaderboard, pm.record, pm.plot_means)
+    ),
+    lambda runs: pm.reranking("qrels", *runs.values(), "P@1"),
+    lambda runs: pm.crosscheck("qrels", runs["other"], "P@1"),
+    lambda runs: pm.gate("qrels", runs["other"], {"P@1": 0.5}),
+    lambda runs: pm.gate("qrels", runs["one"], None, runs["other"], {"P@1": 0.5}),
+    lambda runs: pm.audit("qrels", runs, {"other": {"P@1": 0.5}}),
+]
+NAMED = [function for number, function in enumerate(FUNCTIONS_WITH_BAD_RUN) if number not in (7, 8, 9, 10)]
+"""Functions of several runs, which have names."""
+
+
+@pytest.mark.parametrize(
+    ("bad", "message", "commands"),
+    [
+        ("q1 Q0 b 2 high t\n", "bad.trec:6: not a line of a TREC run", WITH_BAD_RUN),
+        ("q1 Q0 x 9 1 t\n", "bad.trec:6: document 'x'", WITH_BAD_RUN[:-1]),  # inspect counts duplicates
+    ],
+)
+def test_all_commands_and_functions_report_a_bad_line_in_the_same_words(files, bad, message, commands):
+    (files / "bad.trec").write_text((files / "run.trec").read_text() + bad)
+    errors = set()
+    for line in commands:
+        status, _, stderr = run_main(*line.split())
+        assert status == 2, line
+        errors.add(stderr.splitlines()[-1].removeprefix("error: "))
+    for function in FUNCTIONS_WITH_BAD_RUN:
+        with pytest.raises(pm.InputError) as caught:
+            function({"one": "run.trec", "other": "bad.trec"})
+        errors.add(str(caught.value))
+    [error] = errors
+    assert error.startswith(message)
+
+
+@pytest.mark.parametrize("function", NAMED)
+@pytest.mark.usefixtures("files")
+def test_functions_of_several_runs_name_a_bad_run_without_a_file(function):
+    with pytest.raises(
+        pm.InputError, match=r"^run '(other|after)', query 'q1', document 'x': a score must be"
+    ):
+        function({"one": "run.trec", "other": {"q1": {"x": float("nan")}}})
