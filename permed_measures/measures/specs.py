@@ -689,8 +689,8 @@ def counts_all(measure: Measure) -> bool:
 def with_rel(measure: Measure, rel: float | None) -> Measure:
     """Set the relevance level of a measure, if it takes one and does not set its own."""
     takes_rel = "rel" in measure.SUPPORTED_PARAMS and not counts_all(measure)
-    given = measure.given if isinstance(measure, CheckedMeasure) else measure.params
-    if rel is None or not takes_rel or "rel" in given:
+    set_by_user = measure.given if isinstance(measure, CheckedMeasure) else measure.params
+    if rel is None or not takes_rel or "rel" in set_by_user:
         return measure
     changed: Measure = measure(rel=converted(measure, "rel", REL, rel))
     check_parameters(changed)

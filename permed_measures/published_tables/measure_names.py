@@ -48,8 +48,6 @@ _NEEDS_AT = re.compile(r"[jqs][ _]?[0-9]*", re.IGNORECASE)
 """Letters that name a measure only before an @: S1 may be a system or a step, and Q1 a query."""
 ABOVE_1 = ("AP", "nDCG")
 """The measures that can be above 1 under some options, for example without a denominator; others cannot."""
-_CUT_DIFFERENTLY = ("AP", "nDCG", "RR")
-"""The measures that may be computed on the whole list although their name has a cutoff."""
 
 
 def strip_heading(title: str) -> tuple[str, bool]:
@@ -126,7 +124,8 @@ def meaning_of(name: str) -> tuple[str, tuple[Cutoff, ...]]:
         rank = parse_cutoff(cutoff, name)
         if measure == "F1":
             return measure, ((rank, rank),)
-        return measure, (rank, None) if measure in _CUT_DIFFERENTLY else (rank,)
+        # Without a need for a cutoff, the whole list may have been used although the name has one.
+        return measure, (rank,) if needs_cutoff(measure) else (rank, None)
     if measure == "F1":
         return measure, _USUAL_OF_F1
     if needs_cutoff(measure):
