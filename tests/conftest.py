@@ -7,6 +7,7 @@ import shutil
 import signal
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,16 @@ def dataset_cache(data, tmp_path_factory) -> Path:
     for name in ("medcorpus", "litsearch"):
         shutil.copytree(data / name, home / name)
     return home
+
+
+@pytest.fixture
+def fewer_cases(monkeypatch):
+    """Let identify call a program, which starts anew for each case, on every third case only."""
+    from permed_measures.identification import elimination
+    from permed_measures.identification.cases import cases
+
+    monkeypatch.setattr(elimination, "cases", lambda *how: islice(cases(*how), 0, None, 3))
+    monkeypatch.setattr(elimination, "_FRESH_OF_PROGRAMS", 20)
 
 
 @pytest.fixture

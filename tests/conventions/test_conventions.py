@@ -465,26 +465,38 @@ def everything_differs():
     return qrels, {**run, "c9_1": {"d1": 1.0}}
 
 
-ALIASES = [
-    *(("ties", "docid_ascending"), ("queries", "with_list"), ("averaged", "conversations")),
-    *(("labels", "pool"), ("self_match", "removed"), ("documents", "positive"), ("depth", "first_10")),
-    *(("rounding", "query_values"), ("weights", "exp"), ("denominator", "returned")),
-    *(("per_hit", "reciprocal_rank"), ("gain", "exp"), ("discount", "zipf"), ("ideal", "run")),
-    *(("negative", "keep"), ("tied", "averaged"), ("tied", "one_step"), ("ranks", "found")),
-    *(("success", "num_rel"), ("precision", "returned"), ("recall", "min"), ("averaging", "micro")),
-    *(("f1", "means"), ("pooling", "micro")),
+TOGETHER = [
+    [("ties", "docid_ascending"), ("queries", "with_list"), ("weights", "exp")],
+    [("averaged", "conversations"), ("documents", "positive"), ("denominator", "returned")],
+    [("labels", "pool")],
+    [("rounding", "query_values")],
+    [("self_match", "removed"), ("depth", "first_10"), ("per_hit", "reciprocal_rank")],
+    [("tied", "one_step")],
+    [("gain", "exp"), ("discount", "zipf"), ("negative", "keep")],
+    [("ideal", "run"), ("tied", "averaged")],
+    [("pooling", "micro")],
+    [("precision", "returned")],
+    [("averaging", "micro")],
+    [("recall", "min")],
+    [("ranks", "found")],
+    [("success", "num_rel")],
+    [("f1", "means")],
 ]
-"""Options, each with a value that changes a number on `everything_differs`."""
+"""Options, each with a value that changes a number on `everything_differs`; a group has one measure."""
+ALIASES = [alias for group in TOGETHER for alias in group]
 
 
 @pytest.fixture(params=ALIASES, ids="-".join)
 def new_value(request, monkeypatch):
     """Add a value to an option by its record alone."""
-    option, alias = request.param
+    add_new_value(*request.param, monkeypatch)
+    return request.param
+
+
+def add_new_value(option, alias, monkeypatch):
     known = OPTIONS[option].values
     texts = {"description": "a new way", "used_by": "our lab", "phrase": "in a new way"}
     monkeypatch.setitem(known, "new", replace(known[alias], **texts))
-    return option, alias
 
 
 def test_every_option_gets_a_new_value_in_these_tests():
@@ -523,21 +535,26 @@ def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_p
 
 
 @pytest.mark.thorough
-def test_a_new_value_of_any_option_is_tried_by_identify(new_value, monkeypatch):
+@pytest.mark.parametrize("group", TOGETHER, ids=lambda group: "-".join(dict(group)))
+def test_a_new_value_of_any_option_is_tried_by_identify(group, monkeypatch):
     """A function that computes it is named by it, and by the value that it copies."""
     monkeypatch.setattr("permed_measures.identification.cases.N_FRESH", 50)  # on which the answer is checked
-    option, alias = new_value
-    measure, cutoff, name = asked_of(option, alias)
-    ideal = {"ideal": "cutoff"} if option == "pooling" else {}
+    for option, alias in group:
+        add_new_value(option, alias, monkeypatch)
+    [(measure, cutoff, name)] = {asked_of(option, alias) for option, alias in group}
+    chosen = dict.fromkeys(dict(group), "new") | (
+        {"ideal": "cutoff"} if ("pooling", "micro") in group else {}
+    )
 
     def function(qrels, run):
         policies = label_policies(Judgments.of(qrels), complete=True)
         quantity = Measurement(name, measure, (cutoff,), RunVariants(policies, run, complete=True))
-        return quantity.value(convention_of([quantity], {**ideal, option: "new"}))
+        return quantity.value(convention_of([quantity], chosen))
 
     result = pm.identify(function, name, form="dicts")
     assert result.ok
-    assert any(answer.options[option] == "new" for answer in result.answers), str(result)
+    for option, _ in group:
+        assert any(answer.options[option] == "new" for answer in result.answers), str(result)
 
 
 @pytest.mark.parametrize("new_value", [each for each in ALIASES if each[0] != "f1"], indirect=True)

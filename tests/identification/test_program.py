@@ -185,6 +185,7 @@ def test_ids_are_numbers_on_request_in_the_order_of_the_ids(command, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("fewer_cases")
 def test_a_program_that_takes_numeric_ids_only_is_named_with_them(command, tmp_path):
     (tmp_path / "eval.py").write_text(STRICT)
     status, _, message = run_main("identify", "--command", command, "P@5")
@@ -210,7 +211,7 @@ def test_a_script_with_arguments_is_named_by_its_command_line(command):
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("command")
+@pytest.mark.usefixtures("command", "fewer_cases")
 def test_the_remedy_for_a_script_that_reads_arguments_is_its_command_line(tmp_path):
     (tmp_path / "eval.py").write_text(
         "import argparse\nargparse.ArgumentParser().parse_args(['x'])\n" + SCRIPT
@@ -285,6 +286,7 @@ def test_a_program_reads_the_files_of_a_data_set(files, tmp_path, command):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("fewer_cases")
 def test_a_program_that_gets_no_grades_is_named_and_what_it_does_not_see_is_said(tmp_path, command):
     """The guide runs a program with the files of MedCorpus."""
     (tmp_path / "eval.py").write_text(READ["jsonl"] + MEANS)
@@ -298,6 +300,7 @@ def test_a_program_that_gets_no_grades_is_named_and_what_it_does_not_see_is_said
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("fewer_cases")
 def test_the_remedy_for_a_program_that_does_not_take_the_files_is_to_name_others(tmp_path, command):
     (tmp_path / "eval.py").write_text(READ["beir"] + MEANS)
     command = command.removesuffix(" {k}")
@@ -311,6 +314,7 @@ def test_the_remedy_for_a_program_that_does_not_take_the_files_is_to_name_others
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("fewer_cases")
 def test_a_program_that_computes_no_measure_is_not_named(command, tmp_path):
     (tmp_path / "eval.py").write_text(SCRIPT.replace("sum(hits) / k", "sum(hits) / (k + 0.1)"))
     stdout, _ = run_cli("identify", "--command", command, "P@5", status=1)

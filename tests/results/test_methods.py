@@ -639,7 +639,7 @@ def test_each_sentence_is_of_what_was_done_and_all_of_it_is_said(files):
     said = set()
     for command in OPTIONS:
         draw = random.Random(command)
-        for _ in range(effort(1, 50)):
+        for _ in range(effort(1, 40)):
             said |= check(Call(draw, command, files))
     if THOROUGH:  # no pattern is there that no call has
         assert said == {pattern for pattern, _, _ in ROWS}
