@@ -83,12 +83,15 @@ class ExplainingConvention:
         The conventions among which it was found, with all claims, explained or not.
     n_changes : int
         The number of changes from a base of the matrix.
+    may_be_copied : bool
+        Whether each claim has the number of another cell in its row or column.
     """
 
     named: NamedConvention
     convention: Convention
     matrix: ClaimMatrix = field(repr=False)
     n_changes: int
+    may_be_copied: bool = False
 
     @property
     def trials(self) -> list[MeasuredClaim]:
@@ -167,8 +170,8 @@ class ExplainingConvention:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the claims were computed so, not mistyped: few changes, which hardly match by chance."""
-        return len(self.changes) <= MOST_CHANGES and self.chance.value <= DIFFERENT
+        """Whether the claims were computed so: few changes, which hardly match by chance; not copied ones."""
+        return not self.may_be_copied and len(self.changes) <= MOST_CHANGES and self.chance.value <= DIFFERENT
 
     # --- in words --------------------------------------------------------------------------------------
 

@@ -109,6 +109,10 @@ class MeasuredClaim(Measurement):
         printed = self.printed_units(np.array([self.value(convention)]), self._digits_of_mean(convention))
         return bool(self.include_claim(printed)[0])
 
+    def has_number(self, value: float, convention: Convention) -> bool:
+        """Check whether a value prints as the claim, with the rounding of a convention."""
+        return value in self.claim.printed(self._digits_of_mean(convention))
+
     def _digits_of_mean(self, convention: Convention) -> int | None:
         """Return the digits to which a convention first rounds means; None for no rounding."""
         return rounding_of(convention[self.measure][ROUNDING]).of_mean

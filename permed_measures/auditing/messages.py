@@ -11,6 +11,7 @@ import numpy as np
 from permed_measures.auditing.answers import ExplainingConvention
 from permed_measures.auditing.false_matches import FalseMatchRate
 from permed_measures.auditing.measured_claims import MeasuredClaim
+from permed_measures.auditing.search import other_cells
 from permed_measures.conventions.describe import with_cutoff
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import (
@@ -22,7 +23,6 @@ from permed_measures.conventions.options import (
     default_of,
     describe,
     place,
-    rounding_of,
     with_value,
 )
 from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TIES
@@ -201,7 +201,7 @@ def elsewhere(main: ExplainingConvention, left: list[MeasuredClaim]) -> list[str
     by = "the convention of the other claims" if main.explained else main.named.name
     lines = []
     for trial in left[:_MAX_LINES]:
-        others = [*other_cells(trial, main), *other_measures(trial, main.convention)]
+        others = other_cells(trial, main) or [*other_measures(trial, main.convention)]
         if others:
             names = " or ".join(list(dict.fromkeys(others))[:_MAX_OTHER_CELLS])
             lines.append(f"{_names_of(main, [trial])}: {trial.claim.text} is {names} by {by}")
@@ -229,26 +229,9 @@ def equivalents(main: ExplainingConvention) -> dict[str, list[str]]:
     }
 
 
-# --- other cells and measures with the same number -----------------------------------------------------
+# --- other measures with the same number ---------------------------------------------------------------
 
 _USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 200, 500, 1000, None)
-
-
-def has_number(trial: MeasuredClaim, value: float, convention: Convention) -> bool:
-    """Check whether a value prints as a claim, with the rounding of a convention."""
-    return value in trial.claim.printed(rounding_of(convention[trial.measure][ROUNDING]).of_mean)
-
-
-def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
-    """List the cells in the row or column of a claim whose value by an answer is its number."""
-    cells = [
-        other
-        for other in main.trials
-        if (other.row == trial.row) + (other.claim.name == trial.claim.name) == 1
-        and has_number(trial, other.value(main.convention), main.convention)
-    ]
-    several = len({each.row for each in main.trials}) > 1
-    return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
 
 
 def better_names(main: ExplainingConvention) -> dict[str, list[str]]:
@@ -295,5 +278,5 @@ def _if_printed(
     shared = {option: convention[trial.measure][option] for option in SHARED}
     options = convention.get(measure, {**default_of(measure), **shared})
     means = trial.run.means(measure, cutoffs, options)
-    if means is not None and has_number(trial, float(means[place(options[QUERY_SET])]), convention):
+    if means is not None and trial.has_number(float(means[place(options[QUERY_SET])]), convention):
         yield with_cutoff(measure, cutoffs)

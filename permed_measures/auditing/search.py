@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -159,7 +160,9 @@ def exceptions_to(main: ExplainingConvention) -> list[ExplainingConvention]:
         if also := [trial for trial in left if _prints(trial, convention)]:
             exceptions.append(_answer(main, name, convention, also, exception.n_changes))
             left = [trial for trial in left if trial not in {*also}]
-    return [*exceptions, *([_answer(main, "the others", main.convention, left, 0)] if left else [])]
+    if left:
+        exceptions.append(_answer(main, "the others", main.convention, left, 0))
+    return [_noting_copies(exception, main) for exception in exceptions]
 
 
 _FEW_OPEN_CLAIMS = 10
@@ -174,6 +177,24 @@ def _exceptions_in(main: ExplainingConvention, left: list[MeasuredClaim]) -> Ite
             nearest = _otherwise(main, "the others", nearest.explained)
         yield nearest
         left = [trial for trial in left if trial not in nearest.trials]
+
+
+def other_cells(trial: MeasuredClaim, main: ExplainingConvention) -> list[str]:
+    """List the cells in the row or column of a claim whose value by an answer is its number."""
+    cells = [
+        other
+        for other in main.trials
+        if (other.row == trial.row) + (other.claim.name == trial.claim.name) == 1
+        and trial.has_number(other.value(main.convention), main.convention)
+    ]
+    several = len({each.row for each in main.trials}) > 1
+    return [each.claim.name + (f" of {each.row}" if several else "") for each in cells]
+
+
+def _noting_copies(exception: ExplainingConvention, main: ExplainingConvention) -> ExplainingConvention:
+    """Note for an exception whether its claims may be copied from other cells."""
+    are_copies = all(other_cells(trial, main) for trial in exception.trials)
+    return replace(exception, may_be_copied=are_copies)
 
 
 def _prints(trial: MeasuredClaim, convention: Convention) -> bool:
@@ -227,7 +248,8 @@ class SimplerAlternative(NamedTuple):
     @property
     def is_typo(self) -> bool:
         """Whether the others are explained surely, and a typo is as plausible for this one."""
-        return self.simple[0].verdict in ("certain", "likely") and self.other.chance.value > CERTAIN
+        may_be_typo = self.other.may_be_copied or self.other.chance.value > CERTAIN
+        return self.simple[0].verdict in ("certain", "likely") and may_be_typo
 
 
 def doubts_about(main: ExplainingConvention) -> list[SimplerAlternative]:
@@ -251,7 +273,9 @@ def doubts_about(main: ExplainingConvention) -> list[SimplerAlternative]:
             simpler.setdefault(main.trials[index], main.matrix.convention(codes[is_simpler][row]))
     simple = {trial: _nearest(main.matrix, convention) for trial, convention in simpler.items()}
     doubts = [
-        SimplerAlternative(answers, _otherwise(answers[0], answers[0].name, [trial]))
+        SimplerAlternative(
+            answers, _noting_copies(_otherwise(answers[0], answers[0].name, [trial]), answers[0])
+        )
         for trial, answers in simple.items()
     ]
     return [each for each in doubts if not (each.other.explained and each.other.is_clear) or each.is_typo]

@@ -1,12 +1,15 @@
 """Numbers of another measure, cutoff or run, and swapped columns or rows of a table."""
 
+import random
+
 import pytest
 from audit_helpers import printed_as
 
 import permed_measures as pm
+from permed_measures.auditing.answers import DIFFERENT
 from permed_measures.auditing.messages import elsewhere as named_elsewhere
-from permed_measures.auditing.messages import other_cells, other_measures
-from permed_measures.auditing.search import swap_in
+from permed_measures.auditing.messages import other_measures
+from permed_measures.auditing.search import other_cells, swap_in
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.datasets import SAMPLES
 
@@ -133,6 +136,27 @@ def test_another_cell_of_the_row_or_the_column_that_has_a_number_is_named():
     assert other_cells(printed_as(main.trials[0], "0.500"), main) == ["P@2"]
 
 
+@pytest.mark.parametrize("is_copied", [True, False])
+def test_a_number_of_another_cell_may_be_copied(is_copied):
+    """On lists of judged documents alone, R@5 equals R@20 here: only the column R@20 makes a copy likely."""
+    rng = random.Random(1)
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(rng.randint(1, 4))} for i in range(200)}
+    documents = [*(f"d{j}" for j in range(5)), *(f"x{j}" for j in range(60))]
+    run = {query: {doc: -rank for rank, doc in enumerate(rng.sample(documents, 20))} for query in qrels}
+    names = {"nDCG@10": "nDCG@10", "MAP@10": "AP@10", "P@5": "P@5", "R@10": "R@10", "R@20": "R@20"}
+    values = pm.calc_aggregate([*names.values()], qrels, run).values()
+    table = {name: f"{value:.4f}" for name, value in zip(names, values, strict=True)}
+    table["R@5"] = table["R@20"] if is_copied else table.pop("R@20")
+    result = pm.audit(qrels, run, table)
+    [exception] = result.exceptions
+    assert [trial.claim.name for trial in exception.trials] == ["R@5"]
+    assert exception.chance.value <= DIFFERENT
+    assert (exception.is_clear, bool(result.unclear)) == (not is_copied, is_copied)
+    copied = f"R@5: {table['R@5']} is R@20 by the convention of the other claims"
+    assert elsewhere(result) == [copied] * is_copied
+    assert ("The numbers were made differently" in str(result)) is not is_copied
+
+
 def test_lines_are_swapped_if_each_has_the_numbers_of_one_other():
     qrels = {f"q{i}": {"a": 1} for i in range(4)}
     runs = {name: {f"q{i}": {"a": 1.0} for i in range(n)} for name, n in (("one", 4), ("two", 2))}
@@ -184,7 +208,7 @@ def test_other_measures_have_the_usual_cutoffs():
 
 def test_up_to_two_others_that_have_a_number_are_named():
     [claim] = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "1.0"}).trials
-    main = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "1.0"}).best[0]
+    main = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@2": "0.5"}).best[0]
     n = len([*other_measures(claim, main.convention)])
     assert n > 2
     [line] = named_elsewhere(main, [claim])
