@@ -338,6 +338,31 @@ _HEADINGS = ["measure", "ours", "pytrec_eval", "largest |Δ|", "ties", "expected
 _CHECKED_PACKAGES = ["pytrec-eval-terrier"]
 
 
+@dataclass(frozen=True)
+class CrossChecks(Result):
+    """The cross-checks of several runs; ``print`` shows them in one table.
+
+    Attributes
+    ----------
+    checks : mapping of str to CrossCheck
+        By name of the run.
+    origin : Origin or None
+        The sources of the qrels and the runs.
+    """
+
+    checks: Mapping[str, CrossCheck]
+    origin: Origin | None = field(default=None, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no measure differs on any run."""
+        return all(check.ok for check in self.checks.values())
+
+    def report(self) -> Report:
+        """Build the report: a table of differences, and lines on agreement for each run."""
+        return crosscheck_report(self.checks, self.origin)
+
+
 def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None = None) -> Report:
     """Report the cross-checks of runs: a table of differences, and a line of agreement."""
     measures = list(dict.fromkeys(row.measure for result in results.values() for row in result.rows))

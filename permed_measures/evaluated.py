@@ -40,9 +40,12 @@ class Evaluated(Evaluations, DescribedResult):
 
     clusters: tuple[str, Ints] | None = field(default=None, repr=False)
 
-    def report(self) -> Report:
-        """Build the report: the means, or the values of each query, and the highest runs."""
-        return evaluation_report(self)
+    def report(self, digits: int | None = None, in_percent: bool = False) -> Report:
+        """Build the report: the means, or the values of each query, and the highest runs.
+
+        `digits` is the number of decimals; if left out four, or two in percent.
+        """
+        return evaluation_report(self, digits, in_percent)
 
     def plot(self, level: float = 0.95, ax: Axes | Iterable[Axes] | None = None) -> list[Axes]:
         """Plot the mean of each run with its interval, the highest on top, as `plot_means` does.

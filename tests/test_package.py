@@ -49,7 +49,7 @@ feasibility: reports possible
 uncertainty_sources: labels results uncertainty
 records: record metadata verify limit_intervals gate leaderboard
 evaluated
-cli: messages signals parsing arguments inputs output
+cli: messages signals parsing arguments inputs output driver
 cli: collections evaluate demo crosscheck audit identify possible compare reranking uncertainty
 cli: verify gate leaderboard convert inspect measures commands __init__
 __main__

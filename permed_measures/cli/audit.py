@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 
 from permed_measures.auditing.audit import audit
+from permed_measures.auditing.reports import Audit
 from permed_measures.cli.arguments import CLAIMS, CONVENTIONS, QRELS, READING, RUNS, WRITING
-from permed_measures.cli.inputs import find_runs, origin_of, reading
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import Command
-from permed_measures.escaping import pluralize
+from permed_measures.cli.driver import result_command
+from permed_measures.cli.inputs import Inputs
 from permed_measures.published_tables.tables import read_claims
 
 
-def run(args: Namespace) -> int:
-    """Find the conventions that give published numbers."""
-    files = find_runs(args.runs)
-    form = format_of(args, files.values())
-    rows = read_claims(args.claims, args.claim, list(files), args.columns)
-    with reading(args, files) as inputs:
-        result = audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
-    result = replace(result, origin=origin_of(args, files))
-    write_report(result.report(), form, args, pluralize(len(files), "run"))
-    return int(not result.ok)
+def _compute(args: Namespace, inputs: Inputs) -> Audit:
+    rows = read_claims(args.claims, args.claim, list(inputs.files), args.columns)
+    return audit(inputs.qrels, inputs.runs, rows, conventions=args.conventions)
 
 
-COMMAND = Command(
-    run,
+COMMAND = result_command(
+    _compute,
     [
         *(QRELS, RUNS, *CLAIMS, *WRITING),
         CONVENTIONS,

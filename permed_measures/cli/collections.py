@@ -5,16 +5,15 @@ from __future__ import annotations
 import tomllib
 from argparse import Namespace
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.cli.driver import FilesRead, execute
+from permed_measures.cli.inputs import Inputs, chosen_measures, find_runs, reading
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment
-from permed_measures.provenance import Origin
 from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.table import Style
@@ -78,12 +77,20 @@ def run(args: Namespace) -> None:
     collections = collections_of(path)
     read = {f"{name} qrels": Path(qrels) for name, (qrels, _) in collections.items()}
     read |= {f"{name} {run}": file for name, (_, files) in collections.items() for run, file in files.items()}
-    form = format_of(args, read.values())
+    execute(
+        args,
+        partial(_compute, collections=collections),
+        files=FilesRead(others=read),
+        about=lambda *_: pluralize(len(collections), "collection"),
+    )
+
+
+def _compute(
+    args: Namespace, _: Inputs, collections: Mapping[str, tuple[str, dict[str, Path]]]
+) -> CollectionMeans:
     printed_notes: set[str] = set()
     evaluations = {name: _evaluated(args, *each, printed_notes) for name, each in collections.items()}
-    origin = origin_of(args, {}, read)
-    result = CollectionMeans(evaluations, Style.of(args.digits, args.percent), origin)
-    write_report(result.report(), form, args, pluralize(len(collections), "collection"))
+    return CollectionMeans(evaluations, Style.of(args.digits, args.percent))
 
 
 def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], printed_notes: set[str]) -> Evaluations:
@@ -92,10 +99,11 @@ def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], printed_note
         measures = chosen_measures(args, inputs)
         if not measures:
             raise InputError("no measure was named", hint="Name measures for all collections: -m nDCG@10")
-        evaluator = PermedEvaluator(measures, inputs.judgments)
-        inputs.notes[:] = [note for note in [*inputs.notes, *evaluator.notes()] if note not in printed_notes]
+        experiment = Experiment.of(inputs.qrels, inputs.runs, measures)
+        new_notes = [*inputs.notes, *experiment.evaluator.notes()]
+        inputs.notes[:] = [note for note in new_notes if note not in printed_notes]
         printed_notes.update(inputs.notes)
-        evaluations, notes = Experiment(evaluator, inputs.runs, Origin()).evaluate_all()
+        evaluations, notes = experiment.evaluate_all()
     return Evaluations(measures, evaluations, notes=notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from permed_measures.cli.arguments import (
@@ -22,8 +23,9 @@ from permed_measures.cli.arguments import (
     SEED_OPTION,
     TABLES,
 )
-from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.output import FIGURE, FIGURES, format_of, write_figure, write_methods, write_report
+from permed_measures.cli.driver import FilesRead, execute
+from permed_measures.cli.inputs import Inputs, find_runs, measures_asked
+from permed_measures.cli.output import FIGURE
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
 from permed_measures.comparison.compare import compare
 from permed_measures.comparison.overlap import PERSISTENCE
@@ -32,40 +34,40 @@ from permed_measures.comparison.results import TESTS, Comparison, TestOptions
 from permed_measures.comparison.tests import MAX_T
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 
 
 def run(args: Namespace) -> None:
     """Compare runs."""
-    files = find_runs(args.runs)
-    form = format_of(args, files.values(), FIGURES)
+    files = FilesRead(find_runs(args.runs))
+    execute(args, _compute, files=files, check=partial(_check, args, len(files.runs)), figure=_draw)
+
+
+def _check(args: Namespace, n_runs: int, form: str) -> None:
+    """Refuse options that do not go with the format or with each other."""
     if args.figure and form != FIGURE:
         raise InputError("--figure needs a file for the figure", hint="Such as --output figure.pdf")
     if args.rbo_p != PERSISTENCE and form != "html":
         raise InputError("--rbo-p needs a page", hint="Such as --output page.html")
     if args.figure == "queries":
-        check_baseline(args.baseline, len(files))
+        check_baseline(args.baseline, n_runs)
+
+
+def _compute(args: Namespace, inputs: Inputs) -> Comparison:
     names = ["baseline", "clusters", *(each.name for each in fields(TestOptions))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
-    with reading(args, files) as inputs:
-        chosen = measures_asked(args, inputs)
-        result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, persistence=args.rbo_p, **asked)
-    origin = origin_of(args, files)
-    result = replace(
+    chosen = measures_asked(args, inputs)
+    result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, persistence=args.rbo_p, **asked)
+    return replace(
         result,
-        origin=origin,
         digits=args.digits,
         in_percent=args.percent,
         shows_judged=not args.no_judged,
         all_pairs=args.all_pairs,
     )
-    about = pluralize(len(files), "run")
-    if form == FIGURE:
-        plot = _PLOTS[args.figure or "forest"]
-        write_figure(lambda: plot(result), args.output, about)
-        write_methods(result.report(), form, args)
-    else:
-        write_report(result.report(), form, args, about)
+
+
+def _draw(args: Namespace, result: Comparison) -> list[Any]:
+    return _PLOTS[args.figure or "forest"](result)
 
 
 _PLOTS: dict[str, Callable[[Comparison], list[Any]]] = {"forest": plot_forest, "queries": plot_queries}

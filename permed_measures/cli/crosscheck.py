@@ -6,28 +6,21 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from permed_measures.cli.arguments import ASKED_MEASURES, QRELS, READING, RUNS, WRITING
-from permed_measures.cli.inputs import chosen_measures, find_runs, origin_of, reading
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import Command
-from permed_measures.crosschecks import DEFAULT_MEASURES, crosscheck, crosscheck_report, default_measures
+from permed_measures.cli.driver import result_command
+from permed_measures.cli.inputs import Inputs, chosen_measures
+from permed_measures.crosschecks import DEFAULT_MEASURES, CrossChecks, crosscheck, default_measures
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.escaping import join_names, pluralize
+from permed_measures.escaping import join_names
 
 
-def run(args: Namespace) -> int:
-    """Compare our values with pytrec_eval's."""
-    files = find_runs(args.runs)
-    form = format_of(args, files.values())
-    with reading(args, files) as inputs:
-        chosen = chosen_measures(args, inputs)
-        if chosen is None:
-            inputs.notes.extend(_left_out(inputs.judgments))
-        inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
-        results = {name: crosscheck(inputs.qrels, inputs.runs[name], chosen, args.rel) for name in files}
-    report = crosscheck_report(results, origin_of(args, files))
-    write_report(report, form, args, pluralize(len(files), "run"))
-    return int(not all(result.ok for result in results.values()))
+def _compute(args: Namespace, inputs: Inputs) -> CrossChecks:
+    chosen = chosen_measures(args, inputs)
+    if chosen is None:
+        inputs.notes.extend(_left_out(inputs.judgments))
+    inputs.notes.extend(PermedEvaluator(chosen or [], inputs.judgments).notes())
+    runs = inputs.runs
+    return CrossChecks({name: crosscheck(inputs.qrels, runs[name], chosen, args.rel) for name in runs})
 
 
 def _left_out(judgments: Judgments) -> Iterator[str]:
@@ -41,8 +34,8 @@ def _left_out(judgments: Judgments) -> Iterator[str]:
         )
 
 
-COMMAND = Command(
-    run,
+COMMAND = result_command(
+    _compute,
     [QRELS, RUNS, *ASKED_MEASURES, *WRITING, *READING],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs nDCG@10 AP@10"],
     details="By default, it compares the measures of the presets and others that papers often report, if "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
 
 from permed_measures.cli import collections
 from permed_measures.cli.arguments import (
@@ -15,28 +16,13 @@ from permed_measures.cli.arguments import (
     RUNS,
     TABLES,
 )
-from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.messages import print_message
-from permed_measures.cli.output import (
-    FIGURE,
-    FIGURES,
-    check_record,
-    format_of,
-    write_figure,
-    write_methods,
-    write_record,
-    write_report,
-)
+from permed_measures.cli.driver import FilesRead, execute
+from permed_measures.cli.inputs import Inputs, cleaning_of, find_runs, measures_asked
+from permed_measures.cli.output import FIGURE, check_record, write_record
 from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, argument, option
-from permed_measures.engine.evaluator import PermedEvaluator
-from permed_measures.engine.groups import Groups, clusters_of
+from permed_measures.engine.kernels import notes_on
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
-from permed_measures.experiment import Experiment
-from permed_measures.plots.panels import draw_means
-from permed_measures.provenance import Origin
-from permed_measures.results.evaluation_report import evaluation_report
-from permed_measures.results.evaluations import Evaluations, with_judged
+from permed_measures.evaluated import Evaluated, evaluate
 
 
 def run(args: Namespace) -> None:
@@ -46,43 +32,32 @@ def run(args: Namespace) -> None:
         return
     if not args.runs:
         raise InputError("no run was named", hint="Name files of runs after the qrels")
-    files = find_runs(args.runs)
-    check_record(args, files.values())
-    form = format_of(args, files.values(), FIGURES)
-    _check_together(args, form)
-    with reading(args, files) as inputs:
-        groups = None
-        if args.by is not None:
-            groups = Groups.of(inputs.judgments.query_ids, args.by, inputs.dataset)
-        chosen = measures_asked(args, inputs)
-        evaluator = PermedEvaluator(with_judged(chosen), inputs.judgments)
-        inputs.notes.extend(evaluator.notes())
-        evaluations, notes = Experiment(evaluator, inputs.runs, Origin()).evaluate_all()
-    for note in groups.notes() if groups else ():
-        print_message(f"note: {note}")
-    origin = origin_of(args, files)
-    result = Evaluations(
-        chosen, evaluations, args.by_query, groups, args.macro, not args.no_judged, origin, notes
+    files = FilesRead(find_runs(args.runs))
+    result = execute(
+        args,
+        _compute,
+        files=files,
+        check=partial(_check, args, files),
+        report=lambda result, args: result.report(args.digits, args.percent),
+        figure=lambda _, result: result.plot(),
+        above=lambda result: result.all_notes(),
     )
-    about = pluralize(len(files), "run")
-    report = evaluation_report(result, args.digits, args.percent)
-    if form == FIGURE:
-        _write_means(result, inputs, args.output, about)
-        write_methods(report, form, args)
-    else:
-        write_report(report, form, args, about, result.all_notes())
     if args.record is not None:
         write_record(args, result)
 
 
-def _write_means(result: Evaluations, inputs: Inputs, output: Path, about: str) -> None:
-    """Plot the means to a file; the clusters of the intervals are those of the data set."""
-    name, cluster, _ = clusters_of(inputs.judgments.query_ids, None, inputs.dataset)
-    n = len(result.measures)  # further values, such as Judged@k, come after the measures asked for
-    values = {run: found.values[:n] for run, found in result.evaluations.items()}
-    write_figure(lambda: draw_means(result.measures, values, cluster, name), output, about)
-    for note in result.all_notes():
-        print_message(f"note: {note}")
+def _compute(args: Namespace, inputs: Inputs) -> Evaluated:
+    chosen = measures_asked(args, inputs)
+    view = {"by_query": args.by_query, "by": args.by, "macro": args.macro}
+    result = evaluate(inputs.qrels, inputs.runs, chosen, **view)
+    inputs.notes.extend(notes_on(result.columns, inputs.judgments))
+    inputs.notes.extend(result.groups.notes() if result.groups else ())
+    return replace(result, shows_judged=not args.no_judged)
+
+
+def _check(args: Namespace, files: FilesRead, form: str) -> None:
+    check_record(args, files.paths)
+    _check_together(args, form)
 
 
 def _check_together(args: Namespace, form: str) -> None:

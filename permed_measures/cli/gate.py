@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from permed_measures.cli.arguments import CLUSTERS, QRELS, READING, WRITING
-from permed_measures.cli.inputs import named_run, origin_of, reading
-from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.driver import FilesRead, execute, status_of
+from permed_measures.cli.inputs import Inputs, named_run
 from permed_measures.cli.parsing import (
     INPUT,
     MEASURES_GROUP,
@@ -21,7 +20,7 @@ from permed_measures.cli.parsing import (
 )
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
-from permed_measures.records.gate import gate
+from permed_measures.records.gate import Gate, gate
 from permed_measures.records.record import is_record
 
 
@@ -34,18 +33,20 @@ def run(args: Namespace) -> int:
     if drops and args.baseline is None:
         raise InputError("--max-drop needs --baseline", hint="Name a run")
     name, file = named_run(args.run, Path(args.run).name)
-    files, before = [file], None
+    others, before = {}, None
     if args.baseline:
         baseline, path = named_run(args.baseline, "")
-        files, before = [file, path], {baseline: path} if baseline and is_record(path) else path
-    form = format_of(args, files)
+        others, before = {"baseline": path}, {baseline: path} if baseline and is_record(path) else path
     how = {key: vars(args)[key] for key in ("significant", "non_inferior", "clusters", "order", "query_ids")}
-    with reading(args, {}) as inputs:
-        result = gate(inputs.qrels, file, floors, before, drops, **how)
-    others = {"baseline": files[1]} if args.baseline else {}
-    result = replace(result, origin=origin_of(args, {name: file}, others))
-    write_report(result.report(), form, args, pluralize(len(result.rules), "rule"), result.notes)
-    return int(not result.ok)
+
+    def compute(_: Namespace, inputs: Inputs) -> Gate:
+        return gate(inputs.qrels, file, floors, before, drops, **how)
+
+    def about(_: Namespace, result: Gate) -> str:
+        return pluralize(len(result.rules), "rule")
+
+    files = FilesRead({name: file}, others)
+    return status_of(execute(args, compute, files=files, about=about, above=lambda result: result.notes))
 
 
 def _limits(rules: Iterable[str]) -> list[tuple[str, float]]:

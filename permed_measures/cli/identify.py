@@ -9,16 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from permed_measures.cli.arguments import CONVENTIONS, WRITING
-from permed_measures.cli.inputs import origin_of
+from permed_measures.cli.driver import FilesRead, execute, status_of
+from permed_measures.cli.inputs import Inputs
 from permed_measures.cli.messages import print_message
-from permed_measures.cli.output import format_of, write_report
 from permed_measures.cli.parsing import INPUT, MEASURES_GROUP, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
 from permed_measures.escaping import pluralize
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, Function
-from permed_measures.identification.identify import Identified, identified, report_of
+from permed_measures.identification.identify import Identified, IdentifiedMeasures, identified
 from permed_measures.identification.program import Program
 from permed_measures.identification.script import Script
 from permed_measures.identification.suite import write_cases
@@ -38,24 +38,33 @@ def run(args: Namespace) -> int:
     if args.function is None and args.program is None:
         raise InputError("no function is named", hint="Write FILE.py:FUNCTION, or --command PROGRAM")
     _check_together(args)
-    file, colon, name = (args.function or "").rpartition(":")
+    args.measures = measures
+    others = {"script": _script_of(args)[0]} if args.program is None else {}
+    about = args.function or args.program
+    return status_of(execute(args, _compute, files=FilesRead(others=others), about=lambda *_: about))
+
+
+def _script_of(args: Namespace) -> tuple[Path, str]:
+    """Find the file of FILE.py:FUNCTION, which may be the packaged one, and write both with this file."""
+    file, colon, name = args.function.rpartition(":")
     path = Path(file)
     if file == _PACKAGED_SCRIPT and not path.exists():
         path = SAMPLE_FOLDER / "script.py"
-    form, warned = format_of(args, [path]), list[str]()
+    return path, f"{path}:{name}" if colon else args.function
+
+
+def _compute(args: Namespace, _: Inputs) -> IdentifiedMeasures:
+    warned = list[str]()
     if args.program is None:
-        with closing(Script(f"{path}:{name}" if colon else args.function)) as script:
-            results = [_identified(args, script, measure) for measure in measures]
+        with closing(Script(_script_of(args)[1])) as script:
+            results = [_identified(args, script, measure) for measure in args.measures]
             warned = script.warned
     else:
         printed: dict[str, str | Exception] = {}  # the program runs once for all measures
-        results = [_identified(args, _program(args, measure, printed), measure) for measure in measures]
-    others = {"script": path} if args.program is None else {}
-    origin = origin_of(args, {}, others)
+        programs = [(_program(args, measure, printed), measure) for measure in args.measures]
+        results = [_identified(args, program, measure) for program, measure in programs]
     notes = [*_warnings(warned)]
-    results = [replace(each, origin=origin, notes=[*each.notes, *notes]) for each in results]
-    write_report(report_of(results), form, args, args.function or args.program)
-    return int(not all(each.ok for each in results))
+    return IdentifiedMeasures([replace(each, notes=[*each.notes, *notes]) for each in results])
 
 
 def _warnings(warned: Iterable[str]) -> Iterator[str]:

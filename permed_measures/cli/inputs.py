@@ -6,8 +6,10 @@ import logging
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ir_measures.measures import Measure
 
@@ -15,7 +17,7 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.datasets import DATASET_IDS
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import dataset_of, file_of
+from permed_measures.engine.tables import file_of
 from permed_measures.errors import InputError, PermedError, warnings_about
 from permed_measures.inputs.door import packaged_runs, read, resolve
 from permed_measures.inputs.read import RunOptions
@@ -185,18 +187,45 @@ def files_in(folder: Path) -> list[Path]:
 # --- both --------------------------------------------------------------------------------------------
 
 
-class Inputs(NamedTuple):
-    """The qrels, the runs, and notes to print at the end."""
+@dataclass(frozen=True)
+class Inputs:
+    """The qrels and the runs, which are read when they are used, and notes to print at the end.
 
-    qrels: Any
-    judgments: Judgments
-    runs: Mapping[str, Any]
-    notes: list[str]
+    Attributes
+    ----------
+    name : str
+        The file or the data set of the qrels.
+    files : mapping of str to Path
+        The files of the runs by name.
+    how : mapping of str to object
+        The options of reading runs.
+    notes : list of str
+    """
 
-    @property
-    def dataset(self) -> Any:
-        """The data set of the qrels, with groups and conversations; None if the qrels are from a file."""
-        return dataset_of(self.qrels)
+    name: str
+    files: Mapping[str, Path]
+    how: Mapping[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def qrels(self) -> Any:
+        """The qrels, as nested dicts or a table."""
+        return _read_qrels(self.name)
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments of the qrels."""
+        return Judgments.of(self.qrels)
+
+    @cached_property
+    def runs(self) -> Mapping[str, Any]:
+        """The runs by name; each is read when it is used."""
+        return LazyRuns(self.files, self._read_run)
+
+    def _read_run(self, file: Path) -> Any:
+        path, rows = resolve(file), self.qrels
+        labels = rows if file_of(rows) and self.name != "-" and path.samefile(self.name) else None
+        return read(path, "score", qrels=self.judgments, labels=labels, **self.how)
 
 
 def cleaning_of(args: Namespace) -> RunOptions:
@@ -206,26 +235,19 @@ def cleaning_of(args: Namespace) -> RunOptions:
 
 @contextmanager
 def reading(args: Namespace, files: Mapping[str, Path], qrels: str = "") -> Iterator[Inputs]:
-    """Read qrels, by default those of the arguments; runs are read when the block uses them.
+    """Prepare qrels, by default those of the arguments, and runs: the block reads what it uses.
 
     Warnings are printed as notes.
     """
-    qrels, options = qrels or args.qrels, vars(args)
+    options = vars(args)
+    qrels = qrels or options.get("qrels") or ""
+    order, rewriting = options.get("order", "score"), options.get("query_ids")
+    inputs = Inputs(qrels, files, {"order": order, "rewriting": rewriting, "cleaning": cleaning_of(args)})
     with warnings_as_notes():
-        rows = _read_qrels(qrels)
-        judgments = Judgments.of(rows)
-        how = {"order": options.get("order", "score"), "cleaning": cleaning_of(args)}
-
-        def read_run(file: Path) -> Any:
-            path = resolve(file)
-            labels = rows if file_of(rows) and qrels != "-" and path.samefile(qrels) else None
-            return read(path, "score", options.get("query_ids"), judgments, labels=labels, **how)
-
-        inputs = Inputs(rows, judgments, LazyRuns(files, read_run), [])
         try:
             yield inputs
         except PermedError as error:
-            if not error.where.startswith("query "):
+            if not qrels or not error.where.startswith("query "):
                 raise
             where = f"{qrels}: {error.where}"  # errors in runs already name their file
             raise type(error)(error.problem, where=where, hint=error.hint) from None

@@ -149,7 +149,12 @@ def write_report(report: Report, form: str, args: Namespace, about: str, above: 
     write_methods(report, form, args)
     if form == "html" and any(each.plots for each in report.sections) and not find_spec("matplotlib"):
         print_message("note: the page has no plots: matplotlib is not installed")
-    for note in [*above, *report.notes] if form in WITHOUT_NOTES else ():
+    write_notes([*above, *report.notes] if form in WITHOUT_NOTES else ())
+
+
+def write_notes(notes: Iterable[str]) -> None:
+    """Print notes to stderr."""
+    for note in notes:
         print_message(f"note: {note}")
 
 

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 
 from ir_measures.measures import Measure
 
 from permed_measures.cli.arguments import CLAIMS, CLUSTERS, CONVENTIONS, QRELS, WRITING
-from permed_measures.cli.inputs import origin_of, reading
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import MEASURES_GROUP, STATISTICS, Command, option, repeatable
+from permed_measures.cli.driver import FilesRead, result_command
+from permed_measures.cli.inputs import Inputs
+from permed_measures.cli.parsing import MEASURES_GROUP, STATISTICS, option, repeatable
 from permed_measures.errors import MeasureError, short_repr
 from permed_measures.escaping import pluralize
 from permed_measures.feasibility.possible import possible
+from permed_measures.feasibility.reports import Possible
 from permed_measures.measures.parsing import parse_measure_args
 from permed_measures.published_tables.tables import read_claims
 
 
-def run(args: Namespace) -> int:
-    """Find the conventions that cannot have given a published row."""
-    form = format_of(args, [])
+def _compute(args: Namespace, inputs: Inputs) -> Possible:
     rows = read_claims(args.claims, args.claim, ["row"], args.columns)
-    with reading(args, {}) as inputs:
-        result = possible(
-            inputs.qrels,
-            rows,
-            conventions=args.conventions,
-            differences=args.differences,
-            clusters=args.clusters,
-            bound=[measure for text in args.bound for measure in _measures(text)],
-            depth=args.depth,
-        )
-    result = replace(result, origin=origin_of(args, {}))
-    write_report(result.report(), form, args, pluralize(len(result.rows), "row"))
-    return int(not result.ok)
+    return possible(
+        inputs.qrels,
+        rows,
+        conventions=args.conventions,
+        differences=args.differences,
+        clusters=args.clusters,
+        bound=[measure for text in args.bound for measure in _measures(text)],
+        depth=args.depth,
+    )
 
 
 def _measures(text: str) -> list[Measure]:
@@ -45,8 +39,8 @@ def _measures(text: str) -> list[Measure]:
     return parse_measure_args(text)
 
 
-COMMAND = Command(
-    run,
+COMMAND = result_command(
+    _compute,
     [
         *(QRELS, *CLAIMS),
         repeatable(
@@ -67,4 +61,6 @@ COMMAND = Command(
     ],
     details="Each number limits the others: this needs the qrels, but no run. Exit status 0 if every row "
     "has a convention that is not refuted, at least for runs that lack queries; 1 if some row has none.",
+    files=FilesRead(),
+    about=lambda _, result: pluralize(len(result.rows), "row"),
 )

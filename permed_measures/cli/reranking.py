@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 
 from ir_measures.measures import Measure
 
 from permed_measures.cli.arguments import METHODS, QRELS, READING, WRITING
-from permed_measures.cli.inputs import (
-    Inputs,
-    measures_by_labels,
-    named_run,
-    origin_of,
-    reading,
-    understood_measures,
-)
-from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.driver import FilesRead, execute
+from permed_measures.cli.inputs import Inputs, measures_by_labels, named_run, understood_measures
 from permed_measures.cli.parsing import ADVANCED, MEASURES_GROUP, OUTPUT, Command, argument, option
 from permed_measures.comparison.overlap import PERSISTENCE
-from permed_measures.comparison.reranking import reranking
+from permed_measures.comparison.reranking import Reranking, reranking
 from permed_measures.measures.parsing import measures_of
 
 
 def run(args: Namespace) -> None:
     """Show what a reranking changed."""
-    (first, file), (second, other) = named_run(args.before, "before"), named_run(args.after, "after")
-    files, names = {first: file, second: other}, (first, second)
-    form = format_of(args, files.values())
-    with reading(args, files) as inputs:
-        runs = inputs.runs[first], inputs.runs[second]
-        chosen = understood_measures([args.measure], None, inputs) if args.measure else _first(inputs)
-        result = reranking(
-            inputs.qrels,
-            *runs,
-            chosen,
-            args.top,
-            args.rel,
-            args.judged_only,
-            names,
-            args.rbo_p,
-        )
-    result = replace(result, origin=origin_of(args, files))
-    write_report(result.report(), form, args, "a reranking")
+    files = FilesRead(dict([named_run(args.before, "before"), named_run(args.after, "after")]))
+    execute(args, _compute, files=files, about=lambda *_: "a reranking")
+
+
+def _compute(args: Namespace, inputs: Inputs) -> Reranking:
+    first, second, *_ = [*inputs.files] * 2  # two files of one name are one here, and are refused
+    runs = inputs.runs[first], inputs.runs[second]
+    chosen = understood_measures([args.measure], None, inputs) if args.measure else _first(inputs)
+    how = {"top": args.top, "rel": args.rel, "judged_only": args.judged_only, "persistence": args.rbo_p}
+    return reranking(inputs.qrels, *runs, chosen, names=(first, second), **how)
 
 
 def _first(inputs: Inputs) -> list[Measure]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 
 from permed_measures.cli.arguments import (
     ASKED_MEASURES,
@@ -18,35 +17,29 @@ from permed_measures.cli.arguments import (
     SEED_OPTION,
     WRITING,
 )
-from permed_measures.cli.inputs import find_runs, measures_asked, origin_of, reading
-from permed_measures.cli.output import format_of, write_report
-from permed_measures.cli.parsing import ADVANCED, STATISTICS, Command, option
-from permed_measures.escaping import pluralize
+from permed_measures.cli.driver import result_command
+from permed_measures.cli.inputs import Inputs, measures_asked
+from permed_measures.cli.parsing import ADVANCED, STATISTICS, option
+from permed_measures.uncertainty_sources.results import Uncertainty
 from permed_measures.uncertainty_sources.uncertainty import uncertainty
 
 
-def run(args: Namespace) -> None:
-    """Show the uncertainty of each mean."""
-    files = find_runs(args.runs)
-    form = format_of(args, files.values())
-    with reading(args, files) as inputs:
-        result = uncertainty(
-            inputs.qrels,
-            inputs.runs,
-            measures_asked(args, inputs),
-            args.clusters,
-            args.label_error,
-            args.draws,
-            args.seed,
-            level=args.level,
-            human=args.human,
-        )
-    report = replace(result, origin=origin_of(args, files)).report(args.digits)
-    write_report(report, form, args, pluralize(len(files), "run"))
+def _compute(args: Namespace, inputs: Inputs) -> Uncertainty:
+    return uncertainty(
+        inputs.qrels,
+        inputs.runs,
+        measures_asked(args, inputs),
+        args.clusters,
+        args.label_error,
+        args.draws,
+        args.seed,
+        level=args.level,
+        human=args.human,
+    )
 
 
-COMMAND = Command(
-    run,
+COMMAND = result_command(
+    _compute,
     [
         *(QRELS, RUNS, *ASKED_MEASURES, CLUSTERS),
         option(STATISTICS, "--label-error P", "The probability of a wrong label."),
@@ -58,4 +51,5 @@ COMMAND = Command(
     ],
     examples=["permed-sample permed-sample/runs", "permed-sample permed-sample/runs --label-error 0.1"],
     details="If a data set has conversations, other topics are other whole conversations.",
+    report=lambda result, args: result.report(args.digits),
 )

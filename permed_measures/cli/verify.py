@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from permed_measures.cli.arguments import WRITING
-from permed_measures.cli.inputs import find_runs, named_run, origin_of
-from permed_measures.cli.output import format_of, write_report
+from permed_measures.cli.driver import FilesRead, execute, status_of
+from permed_measures.cli.inputs import Inputs, find_runs, named_run
+from permed_measures.cli.output import format_of
 from permed_measures.cli.parsing import INPUT, Command, argument, option, repeatable
-from permed_measures.records.verify import verify
+from permed_measures.records.verify import Verification, verify
 
 
 def run(args: Namespace) -> int:
     """Compute the numbers of a record again."""
-    form = format_of(args, [args.record])
+    files, about = FilesRead(others={"record": args.record}), f"verification of {args.record}"
+    return status_of(execute(args, _compute, files=files, about=lambda *_: about))
+
+
+def _compute(args: Namespace, _: Inputs) -> Verification:
     result = verify(args.record, args.qrels, _runs_of(args.run), args.folder, args.download)
     files = [Path(result.origin.qrels), *result.origin.runs.values()]
     format_of(args, files)  # check again, now that the files of the record are known
-    origin = origin_of(args, {})
-    options = {**origin.options, **result.origin.options}  # those of the record too
-    result = replace(
-        result, origin=result.origin._replace(command=origin.command, options=options, line=origin.line)
-    )
-    write_report(result.report(), form, args, f"verification of {args.record}")
-    return int(not result.ok)
+    return result
 
 
 def _runs_of(arguments: list[str]) -> Any:

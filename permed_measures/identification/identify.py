@@ -312,24 +312,44 @@ _LEGEND = "A case: its grades in ranked order, = between equal scores"
 _CHANGED_ALONE = "ir_measures' value: with this option alone as ir_measures has it"
 
 
-def report_of(results: Sequence[Identified]) -> Report:
-    """Report the results for one measure, or for several, one after the other."""
-    if len(results) == 1:
-        return results[0].report()
-    reports = {each.name: each.report() for each in results}
-    return Report(
-        ", ".join(reports),
-        [text for each in reports.values() for text in each.finding],
-        [
-            section._replace(heading=f"{name}: {section.heading}")
-            for name, report in reports.items()
-            for section in report.sections
-        ],
-        [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
-        data=lambda: [each.data() for each in reports.values()],
-        rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
-        how=results[0].report().how,
-    )
+@dataclass(frozen=True)
+class IdentifiedMeasures(Result):
+    """The conventions of several measures of one function; ``print`` shows them one after the other.
+
+    Attributes
+    ----------
+    results : list of Identified
+        One for each measure.
+    origin : Origin or None
+        The command.
+    """
+
+    results: list[Identified]
+    origin: Origin | None = field(default=None, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether a convention was identified for each measure."""
+        return all(result.ok for result in self.results)
+
+    def report(self) -> Report:
+        """Report the results for one measure, or for several, one after the other."""
+        reports = {each.name: replace(each, origin=self.origin).report() for each in self.results}
+        if len(self.results) == 1:
+            return next(iter(reports.values()))
+        return Report(
+            ", ".join(reports),
+            [text for each in reports.values() for text in each.finding],
+            [
+                section._replace(heading=f"{name}: {section.heading}")
+                for name, each in reports.items()
+                for section in each.sections
+            ],
+            [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
+            data=lambda: [each.data() for each in reports.values()],
+            rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
+            how=next(iter(reports.values())).how,
+        )
 
 
 def _open_lines(open_options: Mapping[str, str], who: str) -> Iterator[str]:
