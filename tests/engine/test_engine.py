@@ -91,7 +91,7 @@ def test_generated_cases_agree_with_the_oracle(qrels, run, measure, ties):
     assert_equal(values_of(measures, qrels, run, ties), expected_of(measures, qrels, run, ties), measures)
 
 
-DEPTH = effort(100, 300)
+DEPTH = effort(100, 150)
 KINDS = {
     "distinct": lambda rng: [rng.random() for _ in range(DEPTH)],
     "31": lambda rng: [rng.randrange(31) / 2 for _ in range(DEPTH)],

@@ -222,6 +222,6 @@ def test_named_conventions_that_are_not_tested_are_named():
 
 def test_printed_counts_are_those_whose_shares_print_so():
     """Only the counts that a report names print as the number."""
-    rows = [*printed_counts(random.Random(5), effort(25, 150))]
+    rows = [*printed_counts(random.Random(5), effort(25, 80))]
     assert [wanted for wanted, is_right in rows if not is_right] == []
     assert sum(bool(wanted) and "not a multiple" not in wanted for wanted, _ in rows) > 5

@@ -99,7 +99,7 @@ def test_bounds_are_those_of_all_rankings(hidden, depth):
     """Only AP goes on below rank 4, as far as all documents can stand below the others."""
     rng = np.random.default_rng(len(hidden))
     deepest = depth or 7
-    for _ in range(effort(1, 6)):
+    for _ in range(effort(1, 4)):
         lists = [sorted(rng.choice(deepest, rng.integers(n + 1), replace=False) + 1) for n in NUMBERS]
         printed = PRINTED[hidden]
         means = [

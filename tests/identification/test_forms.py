@@ -18,6 +18,12 @@ from permed_measures.identification.user_function import likeness, meaning_asked
 from permed_measures.published_tables.measure_names import meaning_of
 
 
+@pytest.fixture(autouse=True)
+def few_random_cases(monkeypatch):
+    """Check answers on a tenth of the random cases: these tests are of what functions take."""
+    monkeypatch.setattr("permed_measures.identification.cases.N_FRESH", 50)
+
+
 def mean(values):
     values = [*values]
     return sum(values) / len(values) if values else 0.0
