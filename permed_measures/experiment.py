@@ -56,7 +56,7 @@ class Experiment:
         *,
         by_name: bool = False,
     ) -> Experiment:
-        """Parse the measures, name the runs, read the qrels, and check the measures on them.
+        """Name the runs, read the qrels, parse the measures, and check them on the qrels.
 
         Parameters
         ----------
@@ -78,10 +78,10 @@ class Experiment:
         >>> [(name, evaluation.values.tolist()) for name, evaluation in experiment.evaluate()]
         [('run', [[0.0], [0.5]])]
         """
-        asked = measures_of(measures, rel)
         named = named_runs(runs) if by_name else runs_by_name(runs)
-        table = read(qrels, "relevance")
-        return cls(PermedEvaluator(asked, table), named, Origin.of(qrels, named), dataset_of(table))
+        table = read(qrels, "relevance")  # first: its error tells measures in the place of the qrels
+        evaluator = PermedEvaluator(measures_of(measures, rel), table)
+        return cls(evaluator, named, Origin.of(qrels, named), dataset_of(table))
 
     @property
     def measures(self) -> list[Measure]:
