@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -148,9 +149,14 @@ class QuerySets:
         added = (counts @ self.added[index])[:, None]
         return QuerySets(weights, sizes, added, np.repeat(self.pooled[index], len(counts)))
 
+    @cached_property
+    def _added_in_all(self) -> Floats:
+        total: Floats = self.added.sum(axis=1)
+        return total
+
     def means(self, values: Floats) -> Floats:
         """Average the values over each query set; an empty one gets `empty`."""
-        total = self.weights @ values + self.added.sum(axis=1)
+        total = self.weights @ values + self._added_in_all
         empty = np.full(len(total), self.empty)
         means: Floats = np.divide(total, self.sizes, out=empty, where=self.sizes > 0)
         return means

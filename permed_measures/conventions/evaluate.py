@@ -189,7 +189,7 @@ def means_of(
             )
         )
     [averaging] = [computed_by(each, options[each]) for each in _AVERAGING if each in options] or [macro]
-    if any(each.micro is Micro.MEAN for each in value_records(options)):
+    if averaging is not macro and any(each.micro is Micro.MEAN for each in value_records(options)):
         averaging = macro
     return np.asarray(averaging(sets, values, lambda: ratio_of(measure, cutoff, _pooled(options), ranked)))
 

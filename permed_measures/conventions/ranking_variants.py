@@ -128,6 +128,7 @@ class RunVariants:
         self._sets: dict[object, QuerySets] = {}
         self._sets_by_facts: dict[object, QuerySets] = {}
         self._means: dict[object, Floats | None] = {}
+        self._tried: dict[object, bool] = {}
         self._parts: dict[tuple[tuple[str, str], ...], RankedLists] = {}
         self._parts_by_rows: dict[bytes, RankedLists] = {}
         self._kept: dict[tuple[str, str], Bools | None] = {}
@@ -337,10 +338,17 @@ class RunVariants:
             return None
         key = (id(ranked), measure, cutoff, averaged, *own.values())
         if key not in self._means:
-            is_tried = (is_defined if self._complete else is_worth_trying)(own, ranked.labels)
+            is_tried = self._is_tried(measure, own, ranked.labels)
             sets = self.query_sets_of(ranked, cutoff, averaged)
             self._means[key] = means_of(measure, cutoff, own, ranked, sets) if is_tried else None
         return self._means[key]
+
+    def _is_tried(self, measure: str, own: Options, labels: LabelPolicy) -> bool:
+        """Check whether the options of a measure are computed on these labels, whatever the ranking."""
+        key = (labels, measure, *own.values())
+        if key not in self._tried:
+            self._tried[key] = (is_defined if self._complete else is_worth_trying)(own, labels)
+        return self._tried[key]
 
 
 def _ids_of_kept(rows: ScoredHits, position: Ints, kept_rows: Ints) -> list[str]:
