@@ -51,6 +51,8 @@ class Signals:
         before, self._last = self._last, time.monotonic()
         if self._last - before < _SECONDS_OF_ONE_SIGNAL:
             return
+        if self._is_over and self.status:  # a signal ended the work: the status stays that of the first
+            os._exit(self.status)
         if self._is_over:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
@@ -65,8 +67,8 @@ class Signals:
                 time.sleep(_SECONDS_UNTIL_RESENT)
                 if self.status:
                     time.sleep(_SWALLOWED)
-                if not self._is_over:
                     self._last = -_SECONDS_OF_ONE_SIGNAL
+                if not self._is_over:
                     os.kill(os.getpid(), numbers[0])
         os.close(reading)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice, pairwise
 from typing import Any
 
@@ -40,6 +41,7 @@ from permed_measures.inputs.text_reader import (
     header_of,
     is_row,
     is_skipped,
+    json_object,
     json_of,
     return_error,
     two_lines_error,
@@ -73,7 +75,7 @@ def recognised(source: Source, kind: Kind | None = None, by_list: bool = False, 
             formats, first = _of_columns(source, text, kind)
             if formats and len(first) > 6 and "\r" not in text:
                 _check_one_line(source, number, first, formats[0].delimiter)
-    if not formats or "\r" in text:
+    if not formats or ("\r" in text and content is None and not _is_object(text)):
         raise _unknown_format(source, number, text, kind)
     best = next((form for form in formats if form.kind == kind), formats[0])
     is_ranked = kind == "run" and (by_list or best.layout in (Layout.JSON_LINES, Layout.ARRAY))
@@ -129,6 +131,13 @@ def _of_object(source: Source, text: str, subset: str) -> tuple[list[Format], An
         raise _not_json(source, error, text) from None
     _check_by_rows(source, dict(content))
     return _of_whole(source, content, is_whole_line, subset)
+
+
+def _is_object(text: str) -> bool:
+    """Check whether a line is one JSON object, in which a carriage return between two entries is a blank."""
+    with suppress(*WRONG):
+        return bool(json_object(text))
+    return False
 
 
 _KEY = re.compile(r'"([^"\\]*)"\s*:')
@@ -300,7 +309,7 @@ def _delimiter_of(source: Source, text: str) -> str:
         if len(counts) != 1 or counts == n_blanks or counts.isdisjoint((2, 3, 4, 6)):
             continue
         [n] = counts
-        if delimiter == "\t" and n < 6 and any(map(_is_trec, rows)):
+        if delimiter == "\t" and n < 6 and any(len(split_columns(row)) > n and _is_trec(row) for row in rows):
             continue  # white space, some of which is tabs
         number = cells_of(text, delimiter)[4 if n == 6 else n - 1]
         if n_blanks == {1} or (n > 2 and (is_number(number) or NTCIR_GRADE.fullmatch(number))):

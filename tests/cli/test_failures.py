@@ -172,6 +172,32 @@ def test_a_signal_ends_the_command_quietly_and_leaves_no_copy_of_a_pipe(files, n
         signal.signal(number, before)
 
 
+AFTER_THE_WORK = """
+import os, signal, sys, time
+from permed_measures.cli import signals
+signals._SECONDS_OF_ONE_SIGNAL = 0  # as if there was a long time between signals
+handled = signals.Signals()
+try:
+    if sys.argv[1:]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(50)
+except KeyboardInterrupt:
+    pass
+handled.end()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(50)
+"""
+
+
+@WITH_SIGNALS
+@pytest.mark.parametrize(("arguments", "status"), [(["first"], 143), ([], -signal.SIGTERM)])
+def test_a_signal_after_the_work_leaves_the_status_of_an_earlier_one(arguments, status):
+    """Without an earlier one the process is killed: its work was done."""
+    command = [sys.executable, "-c", AFTER_THE_WORK, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"")
+
+
 @WITH_SIGNALS
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

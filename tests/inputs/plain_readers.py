@@ -371,7 +371,10 @@ def ranked(data, _):
     for number, text in lines_of(data):
         if not text.strip(BLANKS):
             continue
-        query_id, doc_id, rank = re.split(f"[{BLANKS},]+", text.strip(BLANKS))
+        columns = at_blanks(text.strip(BLANKS))  # an id may have a comma
+        query_id, doc_id, rank = (
+            columns if len(columns) == 3 else re.split(f"[{BLANKS},]+", text.strip(BLANKS))
+        )
         yield number, query_id, [(doc_id, -float(rank))], rank
 
 
@@ -407,9 +410,10 @@ def results(data, what):
 
 
 def litsearch(data, what):
-    """LitSearch results: without an id, the number of the line is the id of the query."""
+    """LitSearch results: without an id, under any name, the number of the line is the id of the query."""
     for place, (line, content) in enumerate(objects(data), start=1):
-        require("query_id" in content or place == line, line)
+        has_other_id = any(name.lower().endswith("id") for name in content)
+        require("query_id" in content or (place == line and not has_other_id), line)
         key, value = ("corpusids", 1) if what == "qrels" else ("retrieved", None)
         ids = ids_of(content, key, line)
         yield line, as_text(content.get("query_id", line), line), [(doc_id, value) for doc_id in ids]

@@ -216,6 +216,15 @@ def test_qrels_with_carriage_returns_are_refused():
     assert pm.read_qrels("file") == {"q1": {"a": 1}, "q2": {"b": 1}}
 
 
+def test_a_carriage_return_is_a_blank_within_a_json_object_but_ends_no_line():
+    Path("file").write_bytes(b'{"q1": {"a":\r1.5}}\n')
+    assert pm.read_run("file") == {"q1": {"a": 1.5}}
+    line = '{"query_id": "q1",\r"results": ["a"]}'
+    Path("file").write_bytes(f"{line}\n".encode())
+    assert pm.read_run("file") == {"q1": {"a": -1.0}}
+    assert f":1: {RETURN}" in refusal(f"{line}\r{line.replace('q1', 'q2')}")
+
+
 # --- other things than qrels and runs ----------------------------------------------------------------
 
 

@@ -545,6 +545,9 @@ def test_an_id_with_a_blank_is_refused_with_its_line():
     assert "an id with a blank?" in refusal("q 0 a 1\nq 0 b c 1\n", pm.read_qrels)
     tabbed = "".join(rows).replace(" ", "\t") + "q1\tQ0\tannual report.pdf\t4\t40.5\tx\n"
     assert pm.read_run(written(tabbed))["q1"]["annual report.pdf"] == 40.5
+    judged = "q1\t0\td1\t1\nq1\t0\tannual report.pdf\t2\n"
+    assert pm.read_qrels(written(judged)) == {"q1": {"d1": 1, "annual report.pdf": 2}}
+    assert "an id with a blank?" in refusal("q1 0\td1\t1\nq1 0\tb c\t2\n", pm.read_qrels)
     assert len(pm.read_run(written("".join(rows).replace(" x", " my tag of 2024")))["q1"]) == 3
 
 
