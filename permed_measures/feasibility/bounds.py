@@ -160,7 +160,19 @@ class Rankings:
         return total
 
 
-def depth_of(formulas: Sequence[Formula]) -> int:
+class RankRange(NamedTuple):
+    """The ranks at which a measure counts documents, and whether one may lower it."""
+
+    cutoff: int | None
+    has_negative_weights: bool
+
+    @classmethod
+    def of(cls, formula: Formula) -> RankRange:
+        """Return the ranks of a formula."""
+        return cls(formula.cutoff, formula.has_negative_weights)
+
+
+def depth_of(formulas: Sequence[Formula | RankRange]) -> int:
     """Count the ranks that must be searched one by one.
 
     Below them only one measure may still grow, and no document may lower it: that part is bounded by itself.
@@ -172,7 +184,7 @@ def depth_of(formulas: Sequence[Formula]) -> int:
     return int(deepest)
 
 
-def _last_negative_rank(formulas: Sequence[Formula]) -> int:
+def _last_negative_rank(formulas: Sequence[Formula | RankRange]) -> int:
     """Return the last rank at which a document may lower a measure, at least 1."""
     cutoffs = (formula.cutoff for formula in formulas if formula.has_negative_weights and formula.cutoff)
     return max([1, *cutoffs])
@@ -318,6 +330,54 @@ class _Nearest(NamedTuple):
     missed: float
 
 
+class KnownMeans:
+    """What is known of the means of all runs, for all rows that search the same rankings.
+
+    Parameters
+    ----------
+    rankings : Rankings
+
+    Attributes
+    ----------
+    seen : ndarray, shape (n_runs, n_measures)
+        The means of some runs.
+    weights : ndarray, shape (n_sums, n_measures)
+        Weights of some sums of the means.
+    bounds : ndarray, shape (n_sums,)
+        Upper bounds of these sums over all runs.
+    """
+
+    def __init__(self, rankings: Rankings) -> None:
+        self.rankings, n = rankings, len(rankings.tails)
+        self.seen, self.weights, self.bounds = np.empty((0, n)), np.empty((0, n)), np.empty(0)
+
+    def upper_bounds(self, weights: Floats) -> Floats:
+        """Bound weighted sums of means over all runs, and keep the means of the best runs."""
+        sums, means = self.rankings.best(weights)
+        bounds: Floats = sums + PROGRAMME * np.abs(weights).sum(axis=1)
+        self.seen = np.unique(np.vstack([self.seen, means]), axis=0)
+        self.weights = np.vstack([self.weights, weights])
+        self.bounds = np.append(self.bounds, bounds)
+        return bounds
+
+    def refuted(self, low: Floats, high: Floats) -> bool | None:
+        """Check without a programme whether a run has its means in intervals; None if this does not tell."""
+        largest_miss = self.bounds + np.maximum(-self.weights * low, -self.weights * high).sum(axis=1)
+        if (largest_miss < 0).any():
+            return True
+        return False if self._is_a_mixture((low + high) / 2) else None
+
+    def _is_a_mixture(self, means: Floats) -> bool:
+        """Check whether a mixture of the runs seen has these means."""
+        from scipy.optimize import nnls
+
+        rows = np.vstack([self.seen.T, np.ones(len(self.seen))])
+        try:
+            return bool(nnls(rows, np.append(means, 1.0))[1] < NEAREST_POINT)
+        except RuntimeError:  # too many iterations
+            return False
+
+
 class AttainableMeans:
     """Bound the means of all runs by column generation.
 
@@ -326,6 +386,8 @@ class AttainableMeans:
     rankings : Rankings
     intervals : list of Interval
         The interval claimed for the mean of each measure.
+    known : KnownMeans, optional
+        What other rows found out of these rankings: it is used, and added to.
 
     Attributes
     ----------
@@ -333,20 +395,30 @@ class AttainableMeans:
         The effort that is left, counted in documents to place: this is the same on every machine.
     is_cut_short : bool
         Whether some end may be too far out because the effort or the rounds ran out.
-    seen : ndarray, shape (n_runs, n_measures)
-        The means of the runs generated so far.
     """
 
-    def __init__(self, rankings: Rankings, intervals: list[Interval]) -> None:
+    def __init__(
+        self, rankings: Rankings, intervals: list[Interval], known: KnownMeans | None = None
+    ) -> None:
         self.rankings, self.n = rankings, len(intervals)
+        self.known = known or KnownMeans(rankings)
         self.effort, self.is_cut_short = np.inf, False
         self.low, self.high = np.array(intervals).T
-        self.seen = np.empty((0, self.n))
 
     def refuted(self, effort: float = np.inf) -> bool | None:
-        """Prove that no run has its means in the intervals; None if the effort ran out first."""
+        """Prove that no run has its means in the intervals; None if the effort ran out first.
+
+        What other rows found out costs as much as a round: the effort of a row depends little on other rows.
+        """
         self.effort, no_goal = effort, np.zeros(self.n)
-        self._upper_bounds(np.vstack([np.eye(self.n), -np.eye(self.n)]))
+        ends = np.vstack([np.eye(self.n), -np.eye(self.n)])
+        if not len(self.known.seen):
+            self._upper_bounds(ends)
+        else:
+            self.effort -= self.rankings.n_steps * len(ends)
+            if self.effort > 0 and (refuted := self.known.refuted(self.low, self.high)) is not None:
+                self.effort -= _PROGRAMME + self.rankings.n_steps * refuted
+                return refuted
         for nearest in self._rounds(no_goal, 1.0):
             if nearest.missed < NEAREST_POINT:
                 return False
@@ -387,10 +459,10 @@ class AttainableMeans:
     def _rounds(self, goal: Floats, penalty: float) -> Iterator[_Nearest]:
         """Yield solutions of programmes, each over more runs, until the effort or the new runs end."""
         for _ in range(_ROUNDS):
-            n_seen = len(self.seen)
+            n_seen = len(self.known.seen)
             if self.effort > 0:
                 yield self._programme(goal, penalty)
-            if n_seen == len(self.seen):
+            if n_seen == len(self.known.seen):
                 self.is_cut_short |= self.effort <= 0
                 return
         self.is_cut_short = True
@@ -405,12 +477,9 @@ class AttainableMeans:
         return float(maximum + np.maximum(-others * self.low, -others * self.high).sum())
 
     def _upper_bounds(self, weights: Floats) -> Floats:
-        """Bound weighted sums of means over all runs, and keep the means of the best runs."""
-        sums, means = self.rankings.best(weights)
+        """Bound weighted sums of means over all runs."""
         self.effort -= self.rankings.n_steps * len(weights)
-        self.seen = np.unique(np.vstack([self.seen, means]), axis=0)
-        bounds: Floats = sums + PROGRAMME * np.abs(weights).sum(axis=1)
-        return bounds
+        return self.known.upper_bounds(weights)
 
     def _programme(self, goal: Floats, penalty: float) -> _Nearest:
         """Find the mixture of the runs seen that has the largest sum and misses the intervals least.
@@ -426,17 +495,19 @@ class AttainableMeans:
 
         self.effort -= _PROGRAMME
         others = np.flatnonzero(goal == 0)
-        inside, outside = self.seen[:, others].T, np.eye(2 * len(others))
-        cost = np.concatenate([-self.seen @ goal, np.full(len(outside), penalty)])
+        if not len(others):
+            return _Nearest(goal, float((self.known.seen @ goal).max()), 0.0)
+        inside, outside = self.known.seen[:, others].T, np.eye(2 * len(others))
+        cost = np.concatenate([-self.known.seen @ goal, np.full(len(outside), penalty)])
         solved = linprog(
             cost,
             A_ub=np.hstack([np.vstack([inside, -inside]), -outside]),
             b_ub=np.concatenate([self.high[others], -self.low[others]]),
-            A_eq=np.concatenate([np.ones(len(self.seen)), np.zeros(len(outside))])[None],
+            A_eq=np.concatenate([np.ones(len(self.known.seen)), np.zeros(len(outside))])[None],
             b_eq=[1.0],
             method="highs-ds",
         )
         above, below = np.split(solved.ineqlin.marginals, 2)
         weights = goal.copy()
         weights[others] = above - below
-        return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.seen) :].sum()))
+        return _Nearest(weights, -float(solved.fun), float(solved.x[len(self.known.seen) :].sum()))

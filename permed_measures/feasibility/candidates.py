@@ -298,11 +298,19 @@ def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Conventi
         reduce(lambda changed, change: with_value(changed, *change), chosen, default)
         for chosen in product(*ways)
     ]
-    return [convention for convention in every if _all_worth_trying(convention, labels)]
+    known: dict[object, bool] = {}
+    return [convention for convention in every if _all_worth_trying(convention, labels, known)]
 
 
-def _all_worth_trying(convention: Convention, labels: LabelPolicy) -> bool:
-    return all(is_worth_trying(options, labels) for options in convention.values())
+def _all_worth_trying(convention: Convention, labels: LabelPolicy, known: dict[object, bool]) -> bool:
+    """Check whether the options of all measures are; `known` keeps results that many conventions share."""
+    for options in convention.values():
+        own = tuple(item for item in options.items() if item[0] in OPTIONS)  # without cutoffs
+        if own not in known:
+            known[own] = is_worth_trying(options, labels)
+        if not known[own]:
+            return False
+    return True
 
 
 def candidate_conventions(
@@ -317,11 +325,12 @@ def candidate_conventions(
     conventions: dict[object, Convention] = {}
     as_named = any(claim.is_package_measure for claim in claims)
     for labels in policies:
+        known: dict[object, bool] = {}  # many conventions compute some measures in the same way
         for convention in _by_labels(claims, labels, named):
             has_defaults = all(
                 {*measures_by_value(convention, option)} == {DEFAULT[option]} for option in SHARED
             )
-            if _all_worth_trying(convention, labels) and (has_defaults or not as_named):
+            if (has_defaults or not as_named) and _all_worth_trying(convention, labels, known):
                 conventions.setdefault(key_of(convention), convention)
     return list(conventions.values())
 

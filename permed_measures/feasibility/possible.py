@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from permed_measures.inputs.columns import QrelsLike
 from permed_measures.inputs.door import read
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.provenance import Origin
-from permed_measures.published_tables.claims import Claim, claims_by_row, parse_claims
+from permed_measures.published_tables.claims import claims_by_row, parse_claims
 from permed_measures.published_tables.grim import wholes_by_part
 from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
 
@@ -136,7 +136,6 @@ def possible(
     by_name = {claim.name: claim for row in parsed.values() for claim in row}
     skipped = [name for name, claim in by_name.items() if not tried.can_bound(claim)]
     bounded = {name: [claim for claim in row if claim.name not in skipped] for name, row in parsed.items()}
-    _check_sizes(bounded)
     if not any(bounded.values()):
         _check_level(judgments)
         raise MeasureError(f"no bounds are known for {', '.join(skipped)}", hint=_BOUNDED)
@@ -202,17 +201,6 @@ def _note_parts(parts: list[str]) -> Iterator[str]:
         )
 
 
-def _check_sizes(rows: Mapping[str, Sequence[Claim]]) -> None:
-    """Refuse a row with more numbers than can be searched together."""
-    for name, row in rows.items():
-        if len(row) > _MOST_NUMBERS:
-            raise InputError(
-                f"a row may have at most {_MOST_NUMBERS} numbers with bounds (found {len(row)})",
-                where=f"row {name!r}",
-                hint="Leave out some columns of the table, or give some numbers by --claim NAME=VALUE",
-            )
-
-
 def _check_level(judgments: Judgments) -> None:
     if not judgments.num_rel(1).any():
         top = judgments.grade.max()
@@ -223,8 +211,6 @@ def _check_level(judgments: Judgments) -> None:
 
 
 _MOST_GRADES = 10
-_MOST_NUMBERS = 50
-"""Maximum number of numbers in a row: they take half a minute of processor time."""
 _MAX_NAMED_PARTS = 3
 """Maximum number of parts or rows that a message names."""
 _BOUNDED = "Give AP, GradedAP, nDCG, P, R, RR, Rprec or Success"

@@ -397,7 +397,7 @@ def _assumptions(result: Possible) -> list[str]:
             "results for all queries."
         )
     if any(row.with_status(None) for row in result.rows):
-        lines.append("Not checked: there are too many rankings to search in some seconds.")
+        lines.append("Not checked: there are too many rankings or numbers to search in some seconds.")
     if n_skipped := max(row.n_skipped for row in result.rows):
         lines.append(
             f"Left out, without bounds: {pluralize(n_skipped, 'further convention')}; JSON says why."

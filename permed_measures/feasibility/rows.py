@@ -17,7 +17,14 @@ from permed_measures.conventions.options import CUTOFF_OF, DEFAULT, Convention, 
 from permed_measures.conventions.per_query import LabelPolicy
 from permed_measures.conventions.ranking_variants import options_for
 from permed_measures.conventions.records import LABELS, QUERY_SET
-from permed_measures.feasibility.bounds import AttainableMeans, Interval, Rankings, depth_of
+from permed_measures.feasibility.bounds import (
+    AttainableMeans,
+    Interval,
+    KnownMeans,
+    Rankings,
+    RankRange,
+    depth_of,
+)
 from permed_measures.feasibility.candidates import (
     allows,
     candidate_conventions,
@@ -43,6 +50,10 @@ _PREPARING = 15
 
 _MOST_PARTS = 1023
 """Maximum number of parts of a row to search separately: all parts of ten numbers."""
+MOST_TOGETHER = 50
+"""Maximum number of numbers of a row to search together: they take some ten seconds of processor time."""
+_MOST_KEPT = 10_000_000
+"""Maximum number of values of rankings that are kept for other rows."""
 
 
 class ClaimRange(NamedTuple):
@@ -69,7 +80,7 @@ class ClaimRange(NamedTuple):
     @property
     def counts(self) -> range:
         """The counts that print as the claim if they are rounded once or twice, or cut off."""
-        return self.claim.rounding_or_truncation.counts(self.total or 1)
+        return _counts(self.claim, self.total or 1)
 
     @property
     def is_count(self) -> bool:
@@ -84,11 +95,23 @@ class ClaimRange(NamedTuple):
     @property
     def interval(self) -> Interval:
         """The interval of the means that print as the claim."""
-        low, high = self.claim.rounding_or_truncation.ends
-        if self.total is not None and self.counts:
-            low = float(np.nextafter(self.counts[0] / self.total, -np.inf))
-            high = float(np.nextafter(self.counts[-1] / self.total, np.inf))
-        return Interval(low, high)
+        return _interval(self.claim, self.total)
+
+
+@lru_cache(maxsize=8192)
+def _counts(claim: Claim, total: int) -> range:
+    """Find the counts, of `total` possible ones, that print as a claim."""
+    return claim.rounding_or_truncation.counts(total)
+
+
+@lru_cache(maxsize=8192)
+def _interval(claim: Claim, total: int | None) -> Interval:
+    """Find the interval of the means that print as a claim; they are counts divided by the total, if any."""
+    low, high = claim.rounding_or_truncation.ends
+    if total is not None and (counts := _counts(claim, total)):
+        low = float(np.nextafter(counts[0] / total, -np.inf))
+        high = float(np.nextafter(counts[-1] / total, np.inf))
+    return Interval(low, high)
 
 
 @dataclass(frozen=True)
@@ -190,35 +213,108 @@ class RowLimits:
         return not all(limits.refuted for limits in self.conventions)
 
 
+class Column(NamedTuple):
+    """A column of a table under a convention; all rows share it.
+
+    Attributes
+    ----------
+    formula : Formula
+    number : int
+        Columns with equal values on these qrels have the same number.
+    measure : str
+        The measure as a user would type it.
+    total : int or None
+        For a measure that counts hits: the mean is a whole number divided by this total.
+    """
+
+    formula: Formula
+    number: int
+    measure: str
+    total: int | None
+
+
 @dataclass(eq=False)
 class EquivalentConventions:
-    """Conventions that give the same numbers for every run with all queries, and their formulas."""
+    """Conventions that give the same numbers for every run with all queries.
+
+    What is computed here depends on the columns and the qrels alone: all rows share it.
+    """
 
     conventions: list[Convention]
     labels: LabelPolicy
-    formulas: list[Formula]
+    columns: list[Column]
     classes: QueryClasses
     usual: bool
     names: dict[str, Convention] = field(default_factory=dict)
+    _of_parts: dict[tuple[int, ...], Rankings | None] = field(default_factory=dict, init=False)
+    _known: dict[tuple[tuple[int, ...], float], KnownMeans | None] = field(default_factory=dict, init=False)
+    _n_kept: int = field(default=0, init=False)
+
+    @cached_property
+    def formulas(self) -> list[Formula]:
+        """The formula of each column."""
+        return [column.formula for column in self.columns]
+
+    @property
+    def all_columns(self) -> tuple[int, ...]:
+        """The indices of all columns."""
+        return tuple(range(len(self.columns)))
 
     @cached_property
     def rankings(self) -> Rankings | None:
-        """The rankings by these formulas; None if there are too many."""
+        """The rankings by these formulas; None if there are too many of either."""
+        if len(self.columns) > MOST_TOGETHER:
+            return None
         return Rankings.of(self.classes, self.formulas)
+
+    @cached_property
+    def parts(self) -> list[tuple[int, ...]]:
+        """The parts of the columns to search separately."""
+        return _parts_by_depth(tuple(RankRange.of(formula) for formula in self.formulas))
 
     def ranges(self, claims: list[Claim]) -> list[ClaimRange]:
         """Find the counts that the numbers can be; this needs no programme."""
-        first, ranges = self.conventions[0], []
-        for claim, formula in zip(claims, self.formulas, strict=True):
-            options = first[claim.measure]
-            own = options_for(claim.measure, options)
-            measure = measure_string(claim.measure, options[CUTOFF_OF + claim.name], own, self.labels)
-            ranges.append(ClaimRange(claim, measure, total_of(formula, self.classes)))
-        return ranges
+        return [
+            ClaimRange(claim, column.measure, column.total)
+            for claim, column in zip(claims, self.columns, strict=True)
+        ]
 
-    def part(self, of_run: bool) -> tuple[list[Convention], list[str]]:
-        """Select the conventions that leave out what a run lacks, or all others; add their names."""
+    def known_means(self, part: tuple[int, ...], share: float) -> KnownMeans | None:
+        """Return what is known of the means of some columns, over at least a share of the queries.
 
+        It is None if there are too many rankings. It is kept for other rows while that takes little memory.
+        """
+        if (part, share) not in self._known:
+            rankings = self._rankings_of(part)
+            known = None if rankings is None else KnownMeans(rankings.with_share(share))
+            if part not in self._of_parts:
+                return known
+            self._known[part, share] = known
+        return self._known[part, share]
+
+    def _rankings_of(self, part: tuple[int, ...]) -> Rankings | None:
+        if len(part) == len(self.formulas):
+            self._of_parts[part] = self.rankings
+        elif part not in self._of_parts:
+            rankings = Rankings.of(self.classes, [self.formulas[j] for j in part])
+            n_values = 0 if rankings is None else rankings.n_steps * len(part)
+            if self._n_kept + n_values > _MOST_KEPT:
+                return rankings
+            self._n_kept += n_values
+            self._of_parts[part] = rankings
+        return self._of_parts[part]
+
+    @cached_property
+    def of_runs(self) -> tuple[list[Convention], list[str]]:
+        """The conventions that leave out what a run lacks, and their names."""
+        return self._part(True)
+
+    @cached_property
+    def of_all_queries(self) -> tuple[list[Convention], list[str]]:
+        """The other conventions, and their names."""
+        return self._part(False)
+
+    def _part(self, of_run: bool) -> tuple[list[Convention], list[str]]:
         def is_selected(convention: Convention) -> bool:
             queries = {options[QUERY_SET] for options in convention.values()}
             return any(map(leaves_out_what_a_run_lacks, queries)) == of_run
@@ -259,6 +355,12 @@ def _parts(n: int) -> list[tuple[int, ...]]:
     return parts
 
 
+@lru_cache(maxsize=16)
+def _parts_by_depth(columns: tuple[RankRange, ...]) -> list[tuple[int, ...]]:
+    """List the parts of some columns: measures of the first ranks have few rankings and come first."""
+    return sorted(_parts(len(columns)), key=lambda part: depth_of([columns[j] for j in part]))
+
+
 def read_as(claims: Sequence[Claim], in_percent: bool) -> list[Claim]:
     """Read all numbers that have two readings in percent, or none."""
     return [claim.other if claim.other and claim.percent != in_percent else claim for claim in claims]
@@ -294,7 +396,7 @@ class RowBudget:
         self._has_prepared = False
         has_fewer = self.topics is not None and self.topics < group.classes.n_queries
         result = self._first(partial(self._over_some if has_fewer else self._over_all, group))
-        (every, names), (of_run, names_of_run) = group.part(False), group.part(True)
+        (every, names), (of_run, names_of_run) = group.of_all_queries, group.of_runs
         limits = [replace(result, convention=every[0], alike=every[1:], names=names)] if every else []
         if of_run:
             may_lack = result.refuted and self.topics is None
@@ -322,7 +424,9 @@ class RowBudget:
         refuted = None if all(claim_range.is_count for claim_range in ranges) else True
         rankings = self._rankings(group) if group.usual or refuted is None else None
         if rankings is not None:
-            search = AttainableMeans(rankings, [claim_range.interval for claim_range in ranges])
+            # The ends of ranges depend on the runs seen before: they are searched for each row by itself.
+            known = None if group.usual else group.known_means(group.all_columns, 1.0)
+            search = AttainableMeans(rankings, [claim_range.interval for claim_range in ranges], known)
             if refuted is None:
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
@@ -359,7 +463,9 @@ class RowBudget:
         if min_queries is not None:
             intervals = [Interval(*claim.rounding_or_truncation.ends) for claim in claims]
             if (rankings := self._rankings(group)) is not None:
-                search = AttainableMeans(rankings.with_share(min_queries / n), intervals)
+                share = min_queries / n
+                known = group.known_means(group.all_columns, share)
+                search = AttainableMeans(rankings.with_share(share), intervals, known)
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
             if refuted is None:
@@ -375,21 +481,19 @@ class RowBudget:
         Many conventions compute some of the numbers in the same way, so results are kept for all of them. Few
         measures have few rankings, and the measures of the first ranks are checked first.
         """
-        formula_keys = [
-            (formula.equivalence_key(group.classes), interval)
-            for formula, interval in zip(group.formulas, intervals, strict=True)
+        numbers = [
+            self._numbers.setdefault(key, len(self._numbers))
+            for key in zip((column.number for column in group.columns), intervals, strict=True)
         ]
-        numbers = [self._numbers.setdefault(key, len(self._numbers)) for key in formula_keys]
-        parts = _parts(len(numbers))
-        for part in sorted(parts, key=lambda part: depth_of([group.formulas[j] for j in part])):
-            key = (id(group.classes), share, tuple(numbers[j] for j in part))
+        for part in group.parts:
+            key = (share, *(numbers[j] for j in part))
             if key not in self._of_parts and self._effort_of_parts > 0:
-                rankings = Rankings.of(group.classes, [group.formulas[j] for j in part])
-                if rankings is None:
+                known = group.known_means(part, share)
+                if known is None:
                     self._of_parts[key] = False
                     continue
-                search = AttainableMeans(rankings.with_share(share), [intervals[j] for j in part])
-                self._effort_of_parts -= rankings.n_steps * _PREPARING
+                search = AttainableMeans(known.rankings, [intervals[j] for j in part], known)
+                self._effort_of_parts -= known.rankings.n_steps * _PREPARING
                 self._of_parts[key] = bool(search.refuted(self._effort_of_parts))
                 self._effort_of_parts = search.effort
             if self._of_parts.get(key):
@@ -420,6 +524,8 @@ class Conventions:
         self.named = named
         self._classes: dict[tuple[str, str, bool], QueryClasses] = {}
         self._topics: Mapping[str, int | None] = {}
+        self._columns: dict[object, Column | None] = {}
+        self._numbers: dict[object, int] = {}
 
     def limits(
         self, rows: Mapping[str, list[Claim]], topics: Mapping[str, int | None] | None = None
@@ -464,7 +570,7 @@ class Conventions:
 
     def groups(self, claims: list[Claim]) -> tuple[list[EquivalentConventions], list[Convention]]:
         """Group the conventions that have bounds, and list those that have none."""
-        usual = usual_conventions(claims, self.policies[DEFAULT[LABELS]])
+        usual = {key_of(each) for each in usual_conventions(claims, self.policies[DEFAULT[LABELS]])}
         groups: dict[object, EquivalentConventions] = {}
         unknown: list[Convention] = []
         names: dict[object, list[str]] = {}
@@ -475,13 +581,12 @@ class Conventions:
             if group is None:
                 unknown.append(convention)
                 continue
-            formula_keys = (formula.equivalence_key(group.classes) for formula in group.formulas)
-            key = (id(group.classes), *formula_keys)
-            same = groups.setdefault(key, group)
+            same = groups.setdefault(tuple(column.number for column in group.columns), group)
             if same is not group:
                 same.conventions.append(convention)
-            same.names |= dict.fromkeys(names.get(key_of(convention), []), convention)
-            same.usual |= convention in usual
+            key = key_of(convention)
+            same.names |= dict.fromkeys(names.get(key, []), convention)
+            same.usual |= key in usual
         return list(groups.values()), unknown
 
     def _names(self, claims: list[Claim]) -> dict[str, Convention]:
@@ -506,11 +611,25 @@ class Conventions:
         classes = self._classes_of(shared, keeps_negative(claims, convention))
         if not classes.n_queries:
             return None
-        formulas = [formula_of(claim, convention, labels, classes) for claim in claims]
-        known = [formula for formula in formulas if formula is not None]
-        if len(known) < len(formulas):
-            return None
-        return EquivalentConventions([convention], labels, known, classes, False)
+        own = {measure: options_for(measure, options) for measure, options in convention.items()}
+        keys = {measure: (measure, *options.items()) for measure, options in own.items()}
+        columns = []
+        for claim in claims:
+            cutoff = convention[claim.measure][CUTOFF_OF + claim.name]
+            key = labels.policy, id(classes), cutoff, keys[claim.measure]
+            if key not in self._columns:
+                text = measure_string(claim.measure, cutoff, own[claim.measure], labels)
+                formula = formula_of(claim, convention, labels, classes)
+                self._columns[key] = None if formula is None else self._column(formula, classes, text)
+            if (column := self._columns[key]) is None:
+                return None
+            columns.append(column)
+        return EquivalentConventions([convention], labels, columns, classes, False)
+
+    def _column(self, formula: Formula, classes: QueryClasses, measure: str) -> Column:
+        key = (id(classes), *formula.equivalence_key(classes))
+        number = self._numbers.setdefault(key, len(self._numbers))
+        return Column(formula, number, measure, total_of(formula, classes))
 
     def _classes_of(self, shared: Options, keep_negative: bool) -> QueryClasses:
         """Group the queries that a convention counts into classes."""

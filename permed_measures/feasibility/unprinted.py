@@ -21,6 +21,7 @@ from permed_measures.feasibility.candidates import usual_conventions
 from permed_measures.feasibility.formulas import Formula, total_of
 from permed_measures.feasibility.rows import (
     MOST_EFFORT,
+    MOST_TOGETHER,
     ClaimRange,
     Conventions,
     EquivalentConventions,
@@ -257,13 +258,13 @@ class _JointRankings(NamedTuple):
     def of(cls, group: EquivalentConventions, depth: int | None) -> _JointRankings | None:
         """Prepare the rankings of a group whose last measure is the one to bound; None if there are too many.
 
-        If there are too many rankings, the claims with the deepest cutoffs are left out; then the bounds are
-        wider.
+        If there are too many rankings or claims, the claims with the deepest cutoffs are left out; then the
+        bounds are wider.
         """
         *printed, target = (formula.truncated_at(depth) for formula in group.formulas)
         target_key = target.equivalence_key(group.classes)
         shallow_first = sorted(range(len(printed)), key=lambda j: _last_rank(printed[j]))
-        for n in range(len(printed), -1, -1):
+        for n in range(min(len(printed), MOST_TOGETHER), -1, -1):
             chosen = [printed[j] for j in shallow_first[:n]]
             keys = [formula.equivalence_key(group.classes) for formula in chosen]
             alike = [position for position, key in enumerate(keys) if key == target_key]

@@ -90,6 +90,22 @@ def _runs(command: str, folder: Path, n: int) -> list[str]:
     return our_command(command, folder / "qrels.txt", runs, "-m", "nDCG@10", "--format", "csv")
 
 
+def _printed_rows(folder: Path, n: int) -> list[str]:
+    """Write rows of P@1 and MAP@10, and qrels of 300 queries with one to nine relevant documents."""
+    qrels, table, rng = folder / "qrels.txt", folder / "table.csv", np.random.default_rng(1)
+    judged = np.arange(300) % 9 + 1
+    _write(
+        qrels,
+        np.arange(300).repeat(3 * judged),
+        np.concatenate([np.arange(3 * k) for k in judged]),
+        run=False,
+    )
+    hits, precisions = rng.integers(150, 200, n), rng.uniform(0.4, 0.5, n)  # which some run has
+    lines = (f"run{i},{k / 300:.4f},{x:.4f}" for i, (k, x) in enumerate(zip(hits, precisions, strict=True)))
+    table.write_text("\n".join(["run,P@1,MAP@10", *lines]))
+    return our_command("possible", qrels, "--claims", table, "--format", "csv")
+
+
 WORK: dict[str, tuple[int, Command]] = {
     "evaluate a TREC file of {:,} rows": (20_000_000, partial(_rows, "trec")),
     "evaluate a Parquet file of {:,} rows": (20_000_000, partial(_rows, "parquet")),
@@ -99,6 +115,7 @@ WORK: dict[str, tuple[int, Command]] = {
     "evaluate 10,000 rows by {:,} measures": (2_000, _measures),
     "evaluate {:,} runs of 1,000 rows": (1_000, partial(_runs, "evaluate")),
     "leaderboard of {:,} runs of 1,000 rows": (1_000, partial(_runs, "leaderboard")),
+    "possible: {:,} rows of P@1 and MAP@10": (400, _printed_rows),
 }
 """By what is done: how often, and the command."""
 

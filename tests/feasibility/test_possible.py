@@ -1,6 +1,7 @@
 """Test `possible`: known outcomes, counts, readings of numbers, errors, and reports."""
 
 import json
+import random
 import re
 from itertools import combinations
 
@@ -12,10 +13,10 @@ from permed_measures.conventions.named import NAMED
 from permed_measures.conventions.options import DEFAULT, SHARED
 from permed_measures.conventions.ranking_variants import label_policies
 from permed_measures.engine.judgments import Judgments
-from permed_measures.feasibility.bounds import Interval
+from permed_measures.feasibility.bounds import AttainableMeans, Interval
 from permed_measures.feasibility.candidates import candidate_conventions, usual_conventions
 from permed_measures.feasibility.reports import _join_first, _range_text
-from permed_measures.feasibility.rows import ClaimRange, Conventions, RowBudget, _parts
+from permed_measures.feasibility.rows import MOST_TOGETHER, ClaimRange, Conventions, RowBudget, _parts
 from permed_measures.published_tables.claims import parse_claims
 
 AP, HALF = "AP@10", "GradedAP@10"
@@ -192,7 +193,7 @@ def test_what_takes_too_much_is_not_checked(monkeypatch):
     limits, text = first_of(QRELS, {"MRR@10": "0.5"})
     assert limits.refuted is None
     assert "RR@10: not checked." in text
-    assert "Not checked: there are too many rankings to search in some seconds." in text
+    assert "Not checked: there are too many rankings or numbers to search in some seconds." in text
 
 
 @pytest.mark.parametrize(("p", "ap"), [("90%", "95"), ("90 %", "95.0"), ("0.9", "0.95")])
@@ -415,18 +416,44 @@ def test_parts_of_a_row_do_not_grow_with_its_subsets():
     assert max(len(_parts(n)) for n in range(2, 51)) <= 1023
 
 
-def test_a_row_of_too_many_numbers_is_refused_with_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr("permed_measures.feasibility.possible._MOST_NUMBERS", 5)
-    path = tmp_path / "paper.csv"
-    path.write_text("run,P@1,P@2,P@3,P@4,P@5,P@6\none,0,0,0,0,0,0")
-    with pytest.raises(pm.InputError, match=r"row 'one': .* at most 5 numbers .* \(found 6\)") as refused:
-        pm.possible({"q": {"a": 1}}, path)
-    assert refused.value.hint == (
-        "Leave out some columns of the table, or give some numbers by --claim NAME=VALUE"
+def test_a_row_of_very_many_numbers_is_checked_number_by_number():
+    """Only the parts of such a row are searched: what they do not refute is not checked."""
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(30)} for i in range(2)}
+    wide = {f"P@{k}": "1.0000" for k in range(1, MOST_TOGETHER + 6)}
+    [row] = pm.possible(qrels, {name: wide[name] for name in [*wide][:30]}).rows
+    assert row.with_status(False)
+    result = pm.possible(qrels, dict.fromkeys(wide, "0.5"))
+    assert result.ok
+    assert not result.rows[0].with_status(False)
+    assert "Not checked: there are too many rankings or numbers to search in some seconds." in " ".join(
+        str(result).split()
     )
-    path.write_text("run,P@1,P@2,P@3,P@4,P@5\none,0,0,0,0,0")
-    assert pm.possible({"q": {"a": 1}}, path).ok
-    assert pm.possible({"q": {"a": 1}}, {"P@6": "0"}).ok
+    assert not pm.possible(qrels, {**wide, "P@1": "0.3000"}).ok  # no multiple of 1/2
+    conventions = pm.possible(qrels, wide).rows[0].conventions  # P@31 of 30 documents is at most 30/31
+    assert {limits.measures[30]: limits.refuted for limits in conventions} == {
+        "P@31": True,
+        "P@31 over min(R, k)": None,
+    }
+
+
+def test_rows_share_what_the_qrels_decide(monkeypatch):
+    """Rows have the verdicts that they have by themselves, with fewer programmes."""
+    solved = []
+    programme = AttainableMeans._programme
+    monkeypatch.setattr(AttainableMeans, "_programme", lambda *given: solved.append(1) or programme(*given))
+    rng = random.Random(5)
+    qrels = {f"q{i}": {f"d{j}": rng.choice((1, 1, 2)) for j in range(i % 5 + 1)} for i in range(20)}
+    rows = {
+        f"run {n}": {"P@1": f"{rng.randint(6, 20) / 20:.2f}", "MAP@10": f"{rng.random():.4f}"}
+        for n in range(12)
+    }
+    alone = [pm.possible(qrels, row).rows[0] for row in rows.values()]
+    n_alone = len(solved)
+    together = pm.possible(qrels, rows).rows
+    for one, row in zip(alone, together, strict=True):
+        assert one.conventions == row.conventions
+    assert {limits.refuted for row in together for limits in row.conventions} == {True, False}
+    assert len(solved) - n_alone < 0.7 * n_alone
 
 
 def test_r_precision_of_a_level_that_its_name_hides_is_not_refuted():
