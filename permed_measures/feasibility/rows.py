@@ -145,7 +145,7 @@ class ConventionLimits:
     names: list[str] = field(default_factory=list)
     lacks_queries: bool = False
 
-    @property
+    @cached_property
     def shared(self) -> Options:
         """The options that its measures have in common."""
         return shared_by_all(self.convention) or {}
