@@ -23,8 +23,10 @@ from hypothesis import given, reject, settings
 from strategies import CASES, RANDOMS
 
 import permed_measures as pm
+from permed_measures.crosschecks import CrossChecks
 from permed_measures.datasets.sample.script import mean_ap
 from permed_measures.engine.evaluator import PermedEvaluator
+from permed_measures.identification.identify import IdentifiedMeasures
 from permed_measures.measures.specs import SPECS
 from permed_measures.provenance import provenance
 from permed_measures.results.collections import CollectionMeans
@@ -125,6 +127,14 @@ MADE = {
         lambda qrels, runs, _: pm.crosscheck(qrels, runs["low"], ASKED),
         lambda result: [(str(row.measure), row.verdict) for row in result.rows],
     ),
+    "CrossChecks": (
+        lambda qrels, runs, _: CrossChecks({name: pm.crosscheck(qrels, runs[name], ASKED) for name in runs}),
+        lambda result: [
+            (name, str(row.measure), row.verdict)
+            for name in sorted(result.checks)
+            for row in result.checks[name].rows
+        ],
+    ),
     "Gate": (
         lambda qrels, runs, _: pm.gate(
             qrels, runs["low"], {"P@1": 0.1}, runs["high"], {"nDCG@5": 0.01}, significant=True
@@ -155,9 +165,14 @@ MADE = {
         lambda *_: pm.identify(mean_ap, "MAP@10"),
         lambda result: (result.ok, result.measure),
     ),
+    "IdentifiedMeasures": (
+        lambda *_: IdentifiedMeasures([pm.identify(mean_ap, "MAP@10")]),
+        lambda result: [(each.ok, each.measure) for each in result.results],
+    ),
 }
 """How each class of results is made of qrels, runs and claims, and its verdict."""
-NAMES = [name for name in MADE if name != "Identified" or effort(False, True)]  # that takes 5 s
+SLOW = ("Identified", "IdentifiedMeasures")
+NAMES = [name for name in MADE if name not in SLOW or effort(False, True)]
 
 
 @cache
