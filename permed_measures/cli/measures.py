@@ -50,9 +50,9 @@ def run(args: Namespace) -> None:
 def _write_formulas(measures: list[Measure], args: Namespace) -> None:
     """Print the formulas of measures for a paper."""
     if not measures or args.qrels:
-        found = "with --qrels" if args.qrels else "without a measure"
+        mode = "with --qrels" if args.qrels else "without a measure"
         hint = "Name measures alone: permed-measures measures GradedAP@10 --format latex"
-        raise InputError(f"--format writes the formulas of measures alone (found {found})", hint=hint)
+        raise InputError(f"--format writes the formulas of measures alone (found {mode})", hint=hint)
     print(measure_methods([*map(supported, measures)]).to(args.format), end="")
 
 

@@ -124,12 +124,12 @@ def check_record(args: Namespace, runs: Iterable[Path]) -> None:
         raise InputError("the record would overwrite the output, the qrels or a run", where=str(record))
 
 
-def write_record(args: Namespace, found: Evaluations) -> None:
+def write_record(args: Namespace, evaluations: Evaluations) -> None:
     """Write a record of an evaluation, and print a message."""
     from permed_measures.records.record import make_record
 
-    make_record(found, args.order, args.query_ids).write(args.record)
-    print_message(f"{args.record}: record of {pluralize(len(found.evaluations), 'run')}")
+    make_record(evaluations, args.order, args.query_ids).write(args.record)
+    print_message(f"{args.record}: record of {pluralize(len(evaluations.evaluations), 'run')}")
 
 
 def write_report(report: Report, form: str, args: Namespace, about: str, above: Iterable[str] = ()) -> None:

@@ -199,15 +199,15 @@ def _split_off_measures(
     parser: _Parser, command: Command, parsed: argparse.Namespace, left: list[str]
 ) -> list[str]:
     """Move the words that are measures from the files after QRELS to the measures; return the words left."""
-    files = [each for each in command.arguments if each.names[0].isalpha()][1:]
-    values = [getattr(parsed, each.names[0]) for each in files]
+    files = [argument for argument in command.arguments if argument.names[0].isalpha()][1:]
+    values = [getattr(parsed, argument.names[0]) for argument in files]
     words = [word for value in values for word in (value if isinstance(value, list) else [value])] + left
     asked = [word for word in words if _is_measure(word)]
     words = [word for word in words if word not in asked]
-    for each in files:
-        [name], nargs = each.names, each.keywords.get("nargs")
+    for argument in files:
+        [name], nargs = argument.names, argument.keywords.get("nargs")
         if not words and nargs != "*":
-            parser.error(f"the following arguments are required: {each.keywords['metavar']}")
+            parser.error(f"the following arguments are required: {argument.keywords['metavar']}")
         setattr(parsed, name, words if nargs else words[0])
         words = [] if nargs else words[1:]
     if "measures" in parsed:
@@ -263,8 +263,8 @@ _YOURS = " (permed-sample comes with the package; other files are yours)"
 
 def _parser(program: str, summary: str, command: Command) -> _Parser:
     width = help_width()
-    positionals = [_usage(each.keywords) for each in command.arguments if each.names[0].isalpha()]
-    kinds = [each.keywords.get("dest") for each in command.arguments if "--measure" in each.names]
+    positionals = [_usage(argument.keywords) for argument in command.arguments if argument.names[0].isalpha()]
+    kinds = [argument.keywords.get("dest") for argument in command.arguments if "--measure" in argument.names]
     positionals += ["[MEASURE...]" if kind == "measures" else "[MEASURE]" for kind in kinds]
     examples = [f"{program} {example}".rstrip() for example in command.examples]
     yours = any(re.match(_FILE, word) for example in command.examples for word in example.split())
@@ -278,8 +278,8 @@ def _parser(program: str, summary: str, command: Command) -> _Parser:
         allow_abbrev=False,
     )
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
-    for each in (*command.arguments, *_EVERYWHERE):
-        groups[each.group].add_argument(*each.names, **each.keywords)
+    for argument in (*command.arguments, *_EVERYWHERE):
+        groups[argument.group].add_argument(*argument.names, **argument.keywords)
     return parser
 
 

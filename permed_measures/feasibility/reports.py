@@ -207,8 +207,8 @@ def _why(limits: list[ConventionLimits], j: int) -> str:
     if len(ranges) < len(claim_ranges):
         return ""
     hull = Interval(min(each.low for each in ranges), max(each.high for each in ranges))
-    given = "given the others it is" if len(limits[0].ranges) > 1 else "it is"
-    return f"{given} {_range_text(claim_ranges[0], hull)}, not {claim_ranges[0].claim.text}"
+    condition = "given the others it is" if len(limits[0].ranges) > 1 else "it is"
+    return f"{condition} {_range_text(claim_ranges[0], hull)}, not {claim_ranges[0].claim.text}"
 
 
 def _violated_range(claim_range: ClaimRange) -> Interval | None:
@@ -277,9 +277,9 @@ def _reason(limits: ConventionLimits) -> str:
     outside = [(each, missed) for each in limits.ranges if (missed := _violated_range(each)) is not None]
     if not outside:
         return "these numbers are not possible together"
-    claim_range, missed = max(outside, key=lambda each: each[0].claim.measure in ("AP", "nDCG"))
-    claim, given = claim_range.claim, "given the others it is" if len(limits.ranges) > 1 else "it is"
-    return f"{claim.name} cannot be {claim.text}: {given} {_range_text(claim_range, missed)}"
+    claim_range, missed = max(outside, key=lambda pair: pair[0].claim.measure in ("AP", "nDCG"))
+    claim, condition = claim_range.claim, "given the others it is" if len(limits.ranges) > 1 else "it is"
+    return f"{claim.name} cannot be {claim.text}: {condition} {_range_text(claim_range, missed)}"
 
 
 def _hit_counts(row: RowLimits) -> Iterator[str]:

@@ -23,8 +23,9 @@ from permed_measures.identification.cases import FRACTIONS, Case, case_text, cas
 from permed_measures.identification.elimination import GRADES, TargetMeasure, convention_value
 from permed_measures.identification.forms import SIGNATURES, USUAL
 from permed_measures.identification.identify import IdentifiedConvention
+from permed_measures.identification.user_function import supported_meaning
 from permed_measures.inputs.write import write_whole
-from permed_measures.published_tables.measure_names import meaning_of, strip_heading
+from permed_measures.published_tables.measure_names import strip_heading
 from permed_measures.tolerances import NUMBER_OF_FUNCTION
 
 VERSION = 1
@@ -74,7 +75,7 @@ class Suite(NamedTuple):
     @classmethod
     def of(cls, name: str, named: Sequence[NamedConvention]) -> Suite:
         """Compute a measure by each convention on the cases whose grades are whole numbers."""
-        target = TargetMeasure(name, *meaning_of(strip_heading(name)[0]))
+        target = TargetMeasure(name, *supported_meaning(strip_heading(name)[0]))
         all_cases = cases(SIGNATURES["dicts"], target.cutoffs)
         kept = [each for each in all_cases if FRACTIONS not in each.traits]
         with warnings_about(None):

@@ -15,10 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from permed_measures.conventions.options import CONVENTION_MEASURES
+from permed_measures.engine.evaluator import supported
 from permed_measures.errors import PACKAGE, InputError, MeasureError, did_you_mean, short_repr
 from permed_measures.identification.cases import Case
 from permed_measures.identification.forms import Function, FunctionSignature
 from permed_measures.measures.parameters import Cutoff
+from permed_measures.measures.parsing import parse_measure
 from permed_measures.published_tables.measure_names import meaning_of, split, strip_heading
 
 
@@ -251,7 +254,7 @@ def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     """Find the measure that a name means for a function, and the cutoffs to try.
 
     DCG is a convention of nDCG that does not divide by an ideal. MAP@R is a convention of AP that uses the
-    first R documents.
+    first R documents. MeasureError is raised for a measure that is not supported.
 
     Examples
     --------
@@ -261,8 +264,16 @@ def meaning_asked(name: str) -> tuple[str, tuple[Cutoff, ...]]:
     name = strip_heading(name)[0]
     word, cutoff = split(name)
     if word not in _MEANT_BY_NAME:
-        return meaning_of(name)
+        return supported_meaning(name)
     return meaning_of(f"{_MEANT_BY_NAME[word]}@{cutoff}" if cutoff else _MEANT_BY_NAME[word])
+
+
+def supported_meaning(name: str) -> tuple[str, tuple[Cutoff, ...]]:
+    """Find the measure that a name means, and its cutoffs; raise MeasureError unless it is supported."""
+    measure, cutoffs = meaning_of(name)
+    if measure not in CONVENTION_MEASURES:
+        supported(parse_measure(measure))
+    return measure, cutoffs
 
 
 def _meaning(name: str) -> tuple[str, tuple[Any, ...]]:

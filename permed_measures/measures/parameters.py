@@ -68,15 +68,19 @@ def nonnegative(*, default: Any = NOT_PROVIDED, desc: str = "") -> Param:
     return Param(number_in_range(0, MAX_NUMBER), "a number from 0 to 1e100", default=default, desc=desc)
 
 
-def positive_int(most: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
-    """Build a parameter for whole numbers from 1 to `most`."""
+def positive_int(maximum: int, *, default: Any = NOT_PROVIDED, desc: str) -> Param:
+    """Build a parameter for whole numbers from 1 to `maximum`."""
 
     def convert(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) <= most:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Integral)
+            or not 1 <= int(value) <= maximum
+        ):
             raise ValueError(value)
         return int(value)
 
-    return Param(convert, f"a whole number from 1 to {most}", default=default, desc=desc)
+    return Param(convert, f"a whole number from 1 to {maximum}", default=default, desc=desc)
 
 
 def choice(*, desc: str, **meanings: str) -> Param:

@@ -527,6 +527,10 @@ def test_a_function_without_any_number_is_an_error_with_its_line():
         ),
         ({"measure": "MAP at ten"}, "no measure is known by the name 'MAP at ten'"),
         ({"measure": "P"}, "P needs a cutoff"),
+        *(
+            ({"measure": name}, re.escape(f"permed-measures does not compute {name}. "))
+            for name in ("alpha_nDCG@10", "INST", "NERR9@10", "SDCG@10")
+        ),
     ],
 )
 def test_what_is_asked_wrongly_is_refused(given, message):
