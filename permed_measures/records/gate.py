@@ -19,6 +19,7 @@ from permed_measures.errors import InputError, short_repr
 from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
+from permed_measures.intervals import Estimate
 from permed_measures.measures.headings import alias_notes, name_of
 from permed_measures.measures.parsing import deduplicate, parse_named_measure
 from permed_measures.measures.specs import is_count
@@ -26,13 +27,12 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.records.limit_intervals import (
     GATE_LEVEL,
     GATE_SEED,
-    Evidence,
     Values,
     baseline_of,
-    change_evidence,
     evaluated_run,
+    intervals_of_changes,
+    intervals_of_means,
     is_resampled,
-    mean_evidence,
     method,
 )
 from permed_measures.results.report import Report, Result, Section, how_made
@@ -68,9 +68,6 @@ class Rule:
         The confidence interval of `found`, if intervals decide.
     interval : str
         The interval as it is printed (for a drop, that of the change), or the reason why there is none.
-    needed : int or None
-        If the outcome is inconclusive, the approximate number of queries that would decide, for the same mean
-        and variance.
     unclear : str
         If the outcome is inconclusive, a sentence that says so.
     """
@@ -86,7 +83,6 @@ class Rule:
     low: float | None = None
     high: float | None = None
     interval: str = ""
-    needed: int | None = None
     unclear: str = ""
 
 
@@ -243,7 +239,7 @@ def gate(
     ('at least 0.8', '0.6667', False)
     >>> found = gate(qrels, run, minimum={"RR": 0.8}, significant=True)
     >>> found.ok, found.verdict
-    (True, 'inconclusive: RR may be 0.2993 to 0.9251, and about 113 queries would decide')
+    (True, 'inconclusive: RR may be 0.2993 to 0.9251')
     """
     floors, drops = _by_measure(FLOOR, minimum), _by_measure(DROP, max_drop)
     _refuse_incomplete(floors, drops, baseline)
@@ -326,15 +322,16 @@ def _rules(
     """Check means, or changes if there is a baseline; with clusters, check their confidence intervals."""
     if not limits:
         return
-    measures, evidence = list(limits), change_evidence if before else mean_evidence
+    measures = list(limits)
     values, totals = now.scaled(measures), [now.total(each) for each in measures]
     if before:
         values = values - before.scaled(measures)
         totals = [total - before.total(each) for total, each in zip(totals, measures, strict=True)]
     minima = [limit if kind == FLOOR else -limit for limit in limits.values()]
-    intervals: list[Evidence | None] = [None] * len(measures)
+    intervals: list[Estimate | None] = [None] * len(measures)
     if cluster is not None:
-        intervals = [*evidence(measures, values, cluster, minima)]
+        compute = intervals_of_changes if before else intervals_of_means
+        intervals = [*compute(measures, values, cluster)]
     for each in zip(measures, limits.values(), minima, totals, intervals, strict=True):
         yield _rule(kind, is_strict, *each)
 
@@ -346,34 +343,27 @@ def _rule(
     limit: float,
     minimum: float,
     value: float,
-    evidence: Evidence | None,
+    estimate: Estimate | None,
 ) -> Rule:
     """Check a mean or a change against its smallest allowed value."""
     printed, is_floor = _ComparedNumbers(minimum, 0 if is_count(measure) else 4), kind == FLOOR
-    outcome = printed.outcome(value, evidence)
+    outcome = printed.outcome(value, estimate)
     asked = f"{'at least' if is_floor else 'drop of at most'} {_limit(limit)}"
     text = printed.text(value) if is_floor else printed.change_text(value)
     ok = outcome == PASSED or (outcome == INCONCLUSIVE and not is_strict)
     rule = Rule(name_of(measure), kind, limit, asked, value if is_floor else -value, text, ok, outcome)
-    if evidence is None:
+    if estimate is None:
         return rule
-    if evidence.interval is None:
-        rule = replace(rule, interval=evidence.reason)
+    if estimate.value is None:
+        rule = replace(rule, interval=estimate.reason)
     else:
-        low, high = evidence.interval
+        low, high = estimate.value
         interval = f"{printed.text(low)} {printed.text(high)}"
-        low, high = evidence.interval if is_floor else (-high, -low)
+        low, high = estimate.value if is_floor else (-high, -low)
         rule = replace(rule, low=low, high=high, interval=interval)
     if outcome != INCONCLUSIVE:
         return rule
-    unclear = f"{rule.measure} {printed.unclear(evidence, kind)}, and {_deciding(evidence.needed)}"
-    return replace(rule, needed=evidence.needed, unclear=unclear)
-
-
-def _deciding(needed: int | None) -> str:
-    if needed is None:
-        return "no number of queries would decide"
-    return f"about {pluralize(needed, 'query')} would decide"
+    return replace(rule, unclear=f"{rule.measure} {printed.unclear(estimate, kind)}")
 
 
 class _ComparedNumbers(NamedTuple):
@@ -405,19 +395,19 @@ class _ComparedNumbers(NamedTuple):
         """Check whether a value is below the limit, both as printed."""
         return self.rounded(value) < self.rounded(self.limit)
 
-    def outcome(self, value: float, evidence: Evidence | None) -> str:
-        """Decide the outcome by the interval; without evidence by the value itself."""
-        interval = (value, value) if evidence is None else evidence.interval
+    def outcome(self, value: float, estimate: Estimate | None) -> str:
+        """Decide the outcome by the interval; without one asked for, by the value itself."""
+        interval = (value, value) if estimate is None else estimate.value
         if interval is None:
             return INCONCLUSIVE
         low, high = interval
         return FAILED if self.is_below(high) else INCONCLUSIVE if self.is_below(low) else PASSED
 
-    def unclear(self, evidence: Evidence, kind: str) -> str:
+    def unclear(self, estimate: Estimate, kind: str) -> str:
         """Describe the range that remains possible."""
-        if evidence.interval is None:
-            return f"is open ({evidence.reason})"
-        low, high = evidence.interval
+        if estimate.value is None:
+            return f"is open ({estimate.reason})"
+        low, high = estimate.value
         if kind == FLOOR:
             return f"may be {self.text(low)} to {self.text(high)}"
         return f"may have fallen by {self.text(-low)}"

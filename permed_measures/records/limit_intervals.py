@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -19,7 +18,6 @@ from permed_measures.comparison.tests import (
     min_attainable_p,
     n_patterns,
     randomize,
-    sample_size,
     sign_patterns,
 )
 from permed_measures.engine.evaluator import aggregated
@@ -31,7 +29,6 @@ from permed_measures.experiment import Experiment
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
     Estimate,
-    critical_of,
     difference_range,
     mean_and_error,
     mean_intervals,
@@ -121,60 +118,35 @@ def _incompatibilities(
         yield f"measures: it lacks {', '.join(lacking)}, and has {', '.join(has)}"
 
 
-# --- intervals, and how many queries would decide ---------------------------------------------------------
+# --- intervals --------------------------------------------------------------------------------------------
 
 GATE_LEVEL, GATE_RESAMPLES, GATE_SEED = 0.95, 50_000, 0
 """The level, resamples and seed of the intervals: the defaults of `compare`."""
 
 
-class Evidence(NamedTuple):
-    """The confidence interval of a mean or of a change, and the number of queries that would decide.
-
-    Attributes
-    ----------
-    interval : (float, float) or None
-        A confidence interval; if at least `ENOUGH` units all have the same value, this value twice.
-    reason : str
-        Why there is no interval.
-    needed : int or None
-        The approximate number of queries that decide whether the value is below the limit, for the same mean
-        and variance; None if it equals the limit.
-    """
-
-    interval: tuple[float, float] | None
-    reason: str
-    needed: int | None
-
-
-def mean_evidence(
-    measures: Sequence[Measure], values: Floats, cluster: Ints, limits: Sequence[float]
-) -> list[Evidence]:
-    """Compute the evidence on means, each by itself.
+def intervals_of_means(measures: Sequence[Measure], values: Floats, cluster: Ints) -> list[Estimate]:
+    """Compute the confidence intervals of means, each by itself: those of `uncertainty`.
 
     Parameters
     ----------
     measures : sequence of Measure
     values : ndarray of float64, shape (n_queries, n_measures)
     cluster : ndarray of int64, shape (n_queries,)
-    limits : sequence of float
-        The limit on the mean of each measure.
+
+    Returns
+    -------
+    list of Estimate
+        If at least `ENOUGH` units all have the same value, the interval is this value twice.
     """
-    estimates = measure_intervals(measures, values, cluster, GATE_LEVEL)
-    n_units, _ = units_of(values, cluster)
-    reach = critical_of(GATE_LEVEL, n_units) if n_units > 1 else math.inf
-    return _evidence(estimates, values, cluster, limits, reach)
+    return _with_equal_values(measure_intervals(measures, values, cluster, GATE_LEVEL), values, cluster)
 
 
-def change_evidence(
-    measures: Sequence[Measure],
-    differences: Floats,
-    cluster: Ints,
-    limits: Sequence[float],
-    resamples: int = GATE_RESAMPLES,
-) -> list[Evidence]:
-    """Compute the evidence on changes, by the intervals of `compare`: simultaneous for all changes.
+def intervals_of_changes(
+    measures: Sequence[Measure], differences: Floats, cluster: Ints, resamples: int = GATE_RESAMPLES
+) -> list[Estimate]:
+    """Compute the confidence intervals of changes, simultaneous for all of them: those of `compare`.
 
-    The parameters are those of `mean_evidence`, with the differences from the baseline as values. If fewer
+    The parameters are those of `intervals_of_means`, with differences from the baseline as values. If fewer
     than `ENOUGH` units differ, their variance says little about other units. Then the interval is at least as
     wide as Clopper and Pearson's interval of the share that differs, with the largest possible difference.
     """
@@ -189,7 +161,7 @@ def change_evidence(
         _widen_for_few_changes(*each, n_measures)
         for each in zip(estimates, differences.T, sums.T, within, strict=False)
     ]
-    return _evidence(widened, differences, cluster, limits, reach)
+    return _with_equal_values(widened, differences, cluster)
 
 
 def _widen_for_few_changes(
@@ -206,38 +178,19 @@ def _widen_for_few_changes(
     return Estimate((min(low, -largest), max(high, largest)))
 
 
-def _evidence(
-    estimates: list[Estimate], values: Floats, cluster: Ints, limits: Sequence[float], reach: float
-) -> list[Evidence]:
-    """Collect the interval of each measure, and the number of queries that would decide."""
+def _with_equal_values(estimates: Sequence[Estimate], values: Floats, cluster: Ints) -> list[Estimate]:
+    """Add the interval of a measure with one value for all units: this value, if the units are enough."""
     n_units, unit = units_of(values, cluster)
     means, errors = mean_and_error(values, cluster)
-    evidence = []
-    for estimate, mean, error, limit in zip(estimates, means.tolist(), errors.tolist(), limits, strict=True):
-        interval = estimate.value or ((mean, mean) if not error and n_units >= ENOUGH else None)
-        reason = estimate.reason if error else f"too little is known of {pluralize(n_units, unit)}"
-        units = _units_that_decide(error, n_units, abs(mean - limit), reach)
-        queries = None if units is None else math.ceil(units * len(values) / n_units)
-        evidence.append(Evidence(interval, "" if interval else reason, queries))
-    return evidence
+    too_few = Estimate(None, f"too little is known of {pluralize(n_units, unit)}")
+    return [
+        estimate if estimate.value or error else Estimate((mean, mean)) if n_units >= ENOUGH else too_few
+        for estimate, mean, error in zip(estimates, means.tolist(), errors.tolist(), strict=True)
+    ]
 
 
 ENOUGH = next(n for n in count() if min_attainable_p(n, GATE_RESAMPLES) < 1 - GATE_LEVEL)
 """The smallest number of units for which an equal change of all is significant: 2 of 2^n sign patterns."""
-
-
-def _units_that_decide(error: float, n_units: int, distance: float, reach: float) -> int | None:
-    """Compute how many units decide, with a power of 0.8, on which side of a limit a mean lies."""
-    from scipy.special import stdtr
-
-    if not error:  # all units have the same value
-        return ENOUGH
-    if distance <= SUM_NOISE:
-        return None
-    of_all = 2 * float(stdtr(n_units - 1, reach)) - 1 if math.isfinite(reach) else GATE_LEVEL
-    level = min(max(of_all, GATE_LEVEL), 1 - 1e-9)  # the level of the simultaneous interval
-    units = sample_size(error, n_units, distance, level)
-    return None if units is None else max(units, ENOUGH)
 
 
 def is_resampled(cluster: Ints) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ir_measures import P
 from scipy.stats import nct, t
 
-from permed_measures.records.limit_intervals import GATE_LEVEL, change_evidence
+from permed_measures.records.limit_intervals import GATE_LEVEL, intervals_of_changes
 
 QUERIES = (60, 200, 600)
 SHARES = (0.06, 0.2, 0.5)
@@ -39,8 +39,8 @@ def trials_of(rng, number, n, turns, share, drop, limit):
     means = []
     for _ in range(number):
         differences, cluster = changes(rng, n, turns, share, drop)
-        [found] = change_evidence([P @ 1], differences[:, None], cluster, [-limit], RESAMPLES)
-        low, high = found.interval or (-np.inf, np.inf)
+        [found] = intervals_of_changes([P @ 1], differences[:, None], cluster, RESAMPLES)
+        low, high = found.value or (-np.inf, np.inf)
         failed += high < -limit
         passed += low >= -limit
         means.append(differences.mean())
