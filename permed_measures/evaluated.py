@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +47,22 @@ class Evaluated(Evaluations, DescribedResult):
         """
         return evaluation_report(self, digits, in_percent)
 
+    def by_query(self) -> Evaluated:
+        """Give the values of each query instead of the means; nothing is computed again.
+
+        Returns
+        -------
+        Evaluated
+            ``print``, ``to``, ``to_polars`` and ``to_pandas`` have a row for each run and query.
+
+        Examples
+        --------
+        >>> result = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"one": {"q1": {"a": 1.0}}}, "RR")
+        >>> result.by_query().to_polars().select("run", "query_id", "RR").rows()
+        [('one', 'q1', 1.0), ('one', 'q2', 0.0)]
+        """
+        return replace(self, of_queries=True, groups=None, macro=False)
+
     def plot(self, level: float = 0.95, ax: Axes | Iterable[Axes] | None = None) -> list[Axes]:
         """Plot the mean of each run with its interval, the highest on top, as `plot_means` does.
 
@@ -76,7 +92,7 @@ class Evaluated(Evaluations, DescribedResult):
         >>> [label.get_text() for label in ax.get_yticklabels()]
         ['all', 'half']
         """
-        if self.by_query or self.groups:
+        if self.of_queries or self.groups:
             raise InputError("a plot has the means over all queries", hint="Leave out by_query and by")
         check_level(level)
         judgments = next(iter(self.evaluations.values())).rankings.judgments
@@ -146,8 +162,9 @@ def evaluate(
     -------
     Evaluated
         ``evaluations[name]`` has the values of each query; ``print``, ``to``, ``to_polars`` and ``to_pandas``
-        give tables, with Judged@k if a run has unjudged documents; ``plot`` draws the means; ``record`` keeps
-        the values with everything they depend on.
+        give tables, with Judged@k if a run has unjudged documents; ``by_query`` gives the values of each
+        query; ``plot`` draws the means; ``methods`` describes them for a paper; ``record`` keeps the values
+        with everything they depend on.
 
     Raises
     ------

@@ -23,143 +23,146 @@ from permed_measures.results.report import Report, Section, how_made, titled
 from permed_measures.results.table import NONE, Cell, Style, Table, isclose
 
 
-def evaluation_report(found: Evaluations, digits: int | None = None, in_percent: bool = False) -> Report:
+def evaluation_report(result: Evaluations, digits: int | None = None, in_percent: bool = False) -> Report:
     """Report evaluations.
 
     Parameters
     ----------
-    found : Evaluations
+    result : Evaluations
     digits : int, optional
         Number of decimals in tables; if left out four, or two in percent.
     in_percent : bool
         Whether to write means in percent.
     """
     style = Style.of(digits, in_percent)
-    n_queries = found.queries(next(iter(found.evaluations)))["judged"]
-    table = _table(found, style)
+    n_queries = result.queries(next(iter(result.evaluations)))["judged"]
+    table = _table(result, style)
     return Report(
-        titled(found.origin, len(found.evaluations), n_queries),
-        _finding(found, style),
+        titled(result.origin, len(result.evaluations), n_queries),
+        _finding(result, style),
         [Section(tables=[table])],
-        _notes(found, table),
-        partial(content_of, found),
-        partial(evaluation_records, found),
-        partial(how_made, found.columns, found.origin),
-        cautions=found.all_notes(),
-        methods=partial(evaluation_methods, found),
+        _notes(result, table),
+        partial(content_of, result),
+        partial(evaluation_records, result),
+        partial(how_made, result.columns, result.origin),
+        cautions=result.all_notes(),
+        methods=partial(evaluation_methods, result),
     )
 
 
-def evaluation_methods(found: Evaluations) -> Methods:
+def evaluation_methods(result: Evaluations) -> Methods:
     """Describe how the numbers of evaluations were computed, for a paper."""
-    n_queries = found.queries(next(iter(found.evaluations)))["judged"]
-    runs = [*found.evaluations]
-    return methods_of(found.shown, found.origin, runs, n_queries, _means(found, n_queries))
+    n_queries = result.queries(next(iter(result.evaluations)))["judged"]
+    runs = [*result.evaluations]
+    return methods_of(result.shown, result.origin, runs, n_queries, _means(result, n_queries))
 
 
-def _means(found: Evaluations, n_queries: int) -> Iterator[str]:
+def _means(result: Evaluations, n_queries: int) -> Iterator[str]:
     """Describe the means, or the values of each query."""
-    if found.by_query:
+    if result.of_queries:
         yield "The values are those of each query."
         return
-    counts = [measure for measure in found.shown if is_count(measure)]
+    counts = [measure for measure in result.shown if is_count(measure)]
     yield means_over_queries(n_queries, headings_of(counts))
-    if found.groups is not None:
-        groups = f"{pluralize(len(found.groups.values), 'group')} of queries by {literal(found.groups.name)}"
-        if found.macro:
+    if result.groups is not None:
+        n_groups = pluralize(len(result.groups.values), "group")
+        groups = f"{n_groups} of queries by {literal(result.groups.name)}"
+        if result.macro:
             yield f"The macro average is the mean over the values of the {groups}, each counting once."
         else:
             yield f"The values are also given for each of the {groups}."
-    if found.ceilings:
+    if result.ceilings:
         yield "The best possible value is that of an ideal ranking of each query."
 
 
-def _finding(found: Evaluations, style: Style) -> list[str]:
+def _finding(result: Evaluations, style: Style) -> list[str]:
     """Name the highest run on each measure, or give the values of a single run."""
-    runs = {name: _overall(found, name) for name in found.evaluations}
-    headings = headings_of(found.measures)
-    if found.macro:
+    runs = {name: _overall(result, name) for name in result.evaluations}
+    headings = headings_of(result.measures)
+    if result.macro:
         headings = [f"{heading} {MACRO}" for heading in headings]
     if len(runs) == 1:
         [(run, values)] = runs.items()
         texts = [
             value_text(measure, value, style) + style.sign * (not is_count(measure))
-            for measure, value in zip(found.measures, values, strict=True)
+            for measure, value in zip(result.measures, values, strict=True)
         ]
         return [f"{run} has {join_names(map(' '.join, zip(headings, texts, strict=True)))}."]
-    counts = [heading for heading, measure in zip(headings, found.measures, strict=True) if is_count(measure)]
+    counts = [
+        heading for heading, measure in zip(headings, result.measures, strict=True) if is_count(measure)
+    ]
     sentences = highest(headings, runs, style, counts)
     return [*sentences, "No significance test was run."] if sentences else []
 
 
-def _overall(found: Evaluations, run: str) -> list[float]:
+def _overall(result: Evaluations, run: str) -> list[float]:
     """Return the values of a run over all queries: its means, or the means of the groups' means."""
-    rows = list(found.means(run, found.evaluations[run], {}))
-    values = dict(zip(found.columns, rows[0 if found.macro else -1].values, strict=True))
-    return [values[measure] for measure in found.measures]
+    rows = list(result.means(run, result.evaluations[run], {}))
+    values = dict(zip(result.columns, rows[0 if result.macro else -1].values, strict=True))
+    return [values[measure] for measure in result.measures]
 
 
-def _notes(found: Evaluations, table: Table) -> list[str]:
+def _notes(result: Evaluations, table: Table) -> list[str]:
     """Note missing and additional queries of the runs, unless columns of the table count them."""
     if {_IN_RUN, _IGNORED} & {*table.headings}:
         return []
-    return [note for run in found.evaluations for note in found.notes_on_queries(run)]
+    return [note for run in result.evaluations for note in result.notes_on_queries(run)]
 
 
 # --- the table -------------------------------------------------------------------------------------------
 
 
-def _table(found: Evaluations, style: Style) -> Table:
+def _table(result: Evaluations, style: Style) -> Table:
     """Build the table: a block for each group of queries, or for each run with all its queries."""
-    columns, counts = found.shown, _count_headings(found)
-    order = -1 if found.groups else 1  # with groups, the group comes before the run
+    columns, counts = result.shown, _count_headings(result)
+    order = -1 if result.groups else 1  # with groups, the group comes before the run
     blocks = {
-        name: list(_lines(found, rows, counts, style))
-        for name, rows in grouped((_block_name(found, row), row) for row in found.rows()).items()
+        name: list(_lines(result, rows, counts, style))
+        for name, rows in grouped((_block_name(result, row), row) for row in result.rows()).items()
     }
-    for row in found.means(BEST, found.ideal, {}) if found.ceilings and not found.by_query else ():
-        values = dict(zip(found.measures, row.values, strict=True))
-        best = [found.text_of_best(measure, values.get(measure), style) for measure in columns]
+    for row in result.means(BEST, result.ideal, {}) if result.ceilings and not result.of_queries else ():
+        values = dict(zip(result.measures, row.values, strict=True))
+        best = [result.text_of_best(measure, values.get(measure), style) for measure in columns]
         if {*best} <= {"", NONE}:  # all ideal rankings of the group score 1
             continue
         cells = _count_cells(row)
         texts = [*row.labels[::order], *best, *(cells.get(heading, Cell("")).text for heading in counts)]
-        blocks.setdefault(_block_name(found, row) or BEST, []).append([*map(Cell, texts)])
+        blocks.setdefault(_block_name(result, row) or BEST, []).append([*map(Cell, texts)])
     return Table(
-        [*found.labels[::order], *found.headings(columns), *counts],
+        [*result.labels[::order], *result.headings(columns), *counts],
         [*blocks.values()],
-        len(found.labels),
-        f"{'Values by query' if found.by_query else 'Means'}{style.unit} over {found.about()}",
-        [*found.explanations(), *([_ABOUT_IGNORED] if _IGNORED in counts else [])],
-        [*found.spare, *counts[::-1]],
+        len(result.labels),
+        f"{'Values by query' if result.of_queries else 'Means'}{style.unit} over {result.about()}",
+        [*result.explanations(), *([_ABOUT_IGNORED] if _IGNORED in counts else [])],
+        [*result.spare, *counts[::-1]],
         "evaluation",
     )
 
 
-def _block_name(found: Evaluations, row: EvaluationRow) -> str:
+def _block_name(result: Evaluations, row: EvaluationRow) -> str:
     """Name the block of a row: its group, or with values by query its run."""
-    return row.labels[1] if found.groups else row.labels[0] if found.by_query else ""
+    return row.labels[1] if result.groups else row.labels[0] if result.of_queries else ""
 
 
 def _lines(
-    found: Evaluations, rows: Sequence[EvaluationRow], counts: Sequence[str], style: Style
+    result: Evaluations, rows: Sequence[EvaluationRow], counts: Sequence[str], style: Style
 ) -> Iterator[list[Cell]]:
     """Yield the cells of a block."""
-    by_column = dict(zip(found.columns, zip(*(row.values for row in rows), strict=True), strict=True))
-    columns = [found.cells(measure, by_column[measure], style) for measure in found.shown]
+    by_column = dict(zip(result.columns, zip(*(row.values for row in rows), strict=True), strict=True))
+    columns = [result.cells(measure, by_column[measure], style) for measure in result.shown]
     for row, *cells in zip(rows, *columns, strict=True):
-        labels = row.labels[:: -1 if found.groups else 1]
+        labels = row.labels[:: -1 if result.groups else 1]
         yield [*map(Cell, labels), *cells, *(_count_cells(row)[heading] for heading in counts)]
 
 
 # --- counts of queries -----------------------------------------------------------------------------------
 
 
-def _count_headings(found: Evaluations) -> list[str]:
+def _count_headings(result: Evaluations) -> list[str]:
     """Choose the columns with counts of queries: those that are informative for some run."""
-    if found.groups or found.by_query:
-        return [] if found.by_query else ["queries"]
-    queries = [found.queries(run) for run in found.evaluations]
+    if result.groups or result.of_queries:
+        return [] if result.of_queries else ["queries"]
+    queries = [result.queries(run) for run in result.evaluations]
     is_informative = {
         _IN_RUN: any(counts["in_run"] < counts["judged"] for counts in queries),
         _IGNORED: any(counts["ignored"] for counts in queries),

@@ -72,7 +72,7 @@ class Evaluations:
         The requested measures; an evaluation may have Judged too.
     evaluations : mapping of str to Evaluation
         At least one, by name of the run.
-    by_query : bool
+    of_queries : bool
         Whether to give the values of each query instead of the means.
     groups : Groups, optional
         Groups of queries: give the means of each group, then the means of all queries.
@@ -88,7 +88,7 @@ class Evaluations:
 
     measures: list[Measure]
     evaluations: Mapping[str, Evaluation]
-    by_query: bool = False
+    of_queries: bool = False
     groups: Groups | None = None
     macro: bool = False
     shows_judged: bool = True
@@ -122,7 +122,7 @@ class Evaluations:
     @property
     def labels(self) -> list[str]:
         """The headings of the columns with labels."""
-        if self.by_query:
+        if self.of_queries:
             return ["run", "query_id"]
         return ["run"] if self.groups is None else ["run", self.groups.name]
 
@@ -167,7 +167,7 @@ class Evaluations:
     def rows(self) -> Iterator[EvaluationRow]:
         """Yield a row for each run, query of a run, or group of queries of a run."""
         for name, evaluation in self.evaluations.items():
-            if self.by_query:
+            if self.of_queries:
                 yield from (
                     EvaluationRow([name, query_id], values, {}) for query_id, values in evaluation.per_query()
                 )
@@ -213,7 +213,7 @@ class Evaluations:
 
     def cells(self, measure: Measure, values: Sequence[float], style: Style) -> list[Cell]:
         """Build the cells of a measure, with the best means marked."""
-        is_mean = measure in self._asked_for and not is_count(measure) and not self.by_query
+        is_mean = measure in self._asked_for and not is_count(measure) and not self.of_queries
         ranks = best_two(values) if is_mean else [0] * len(values)
         ranked = zip(values, ranks, strict=True)
         return [Cell(value_text(measure, value, style), rank, value=value) for value, rank in ranked]
@@ -244,7 +244,7 @@ class Evaluations:
     def explanations(self) -> Iterator[str]:
         """Explain headings and labels of a table, and why Judged@k is missing."""
         yield from self._about_judged() if self.shows_judged else ()
-        if self.ceilings and not self.by_query:
+        if self.ceilings and not self.of_queries:
             yield f"{BEST.capitalize()}: what an ideal ranking scores, where that is below 1"
         in_table = {*self.shown}
         yield from heading_notes(measure for measure in self.columns if measure in in_table)
@@ -278,32 +278,32 @@ class Evaluations:
 # --- other programs ------------------------------------------------------------------------------------
 
 
-def objects(found: Evaluations) -> Iterator[dict[str, Any]]:
+def objects(evaluated: Evaluations) -> Iterator[dict[str, Any]]:
     """Yield a JSON object per run."""
-    for name, evaluation in found.evaluations.items():
+    for name, evaluation in evaluated.evaluations.items():
         means = _named(evaluation.measures, evaluation.aggregated.values())
         content: dict[str, Any] = {
             "run": name,
-            "metrics": {name_of(measure): means[name_of(measure)] for measure in found.measures},
+            "metrics": {name_of(measure): means[name_of(measure)] for measure in evaluated.measures},
             "judged": {name_of(m): means[name_of(m)] for m in evaluation.measures if spec_of(m).about_labels},
-            "ceilings": _named(found.ceilings, found.ceilings.values()),
-            "queries": found.queries(name),
+            "ceilings": _named(evaluated.ceilings, evaluated.ceilings.values()),
+            "queries": evaluated.queries(name),
         }
-        if found.by_query:
+        if evaluated.of_queries:
             content["by_query"] = {
                 query_id: _named(evaluation.measures, values) for query_id, values in evaluation.per_query()
             }
-        if found.groups is not None:
-            groups = _objects_of_groups(found, found.groups, name)
-            content |= {"by": found.groups.name, "groups": list(groups)}
+        if evaluated.groups is not None:
+            groups = _objects_of_groups(evaluated, evaluated.groups, name)
+            content |= {"by": evaluated.groups.name, "groups": list(groups)}
         yield content
 
 
-def _objects_of_groups(found: Evaluations, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
+def _objects_of_groups(evaluated: Evaluations, groups: Groups, name: str) -> Iterator[dict[str, Any]]:
     """Yield a JSON object for each group of a run, with the best possible values below 1."""
-    ideal = {MACRO: groups.macro(found.ideal)} if found.macro else groups.means(found.ideal)
-    evaluation = found.evaluations[name]
-    for value, row in zip(ideal, found.means(name, evaluation, {}), strict=False):  # without (all)
+    ideal = {MACRO: groups.macro(evaluated.ideal)} if evaluated.macro else groups.means(evaluated.ideal)
+    evaluation = evaluated.evaluations[name]
+    for value, row in zip(ideal, evaluated.means(name, evaluation, {}), strict=False):  # without (all)
         best = _below_1(ideal[value])
         yield {
             "group": value if type(value) in (int, str) else str(value),
@@ -328,21 +328,21 @@ def _named(measures: Iterable[Measure], values: Iterable[float]) -> dict[str, fl
     return dict(zip(map(name_of, measures), or_none, strict=True))
 
 
-def content_of(found: Evaluations) -> list[dict[str, Any]]:
+def content_of(evaluated: Evaluations) -> list[dict[str, Any]]:
     """Return the content of the JSON: an object per run, with its notes and its provenance."""
-    origin, content = provenance(found.columns, found.origin), []
-    for of_run in objects(found):
+    origin, content = provenance(evaluated.columns, evaluated.origin), []
+    for of_run in objects(evaluated):
         run = of_run["run"]
         inputs = [file for file in origin.get("inputs", []) if file.get("name", run) == run]
         about = {**origin, "inputs": inputs} if inputs else origin
-        content.append({**of_run, "notes": found.notes_on(run), "provenance": about})
+        content.append({**of_run, "notes": evaluated.notes_on(run), "provenance": about})
     return content
 
 
-def evaluation_records(found: Evaluations) -> Iterator[dict[str, Any]]:
+def evaluation_records(evaluated: Evaluations) -> Iterator[dict[str, Any]]:
     """Yield the rows of CSV, TSV and JSONL: labels, values by name of the measure, counts of queries."""
-    names = [*found.labels, *map(name_of, found.columns)]
-    for row in found.rows():
+    names = [*evaluated.labels, *map(name_of, evaluated.columns)]
+    for row in evaluated.rows():
         counts = {f"queries_{key}": count for key, count in row.queries.items()}
         if twice := [name for name in names if names.count(name) > 1 or name in counts]:
             hint = "Give the measure another name: NAME=MEASURE"

@@ -69,7 +69,7 @@ def test_the_best_runs_are_marked_but_not_the_ideal_ranking():
     assert [len(block) for block in found.blocks] == [3, 1]
     [said] = [note for note in found.notes if note.startswith("Best possible")]
     assert said == "Best possible: what an ideal ranking scores, where that is below 1"
-    assert said not in table(RUNS, "GradedAP(max_rel=9)", by_query=True).notes
+    assert said not in table(RUNS, "GradedAP(max_rel=9)", of_queries=True).notes
 
 
 def test_groups_are_blocks_with_their_own_best():
@@ -120,7 +120,7 @@ def test_columns_that_say_nothing_are_left_out():
     for given in (whole, {"part": {"a_1": {"d": 1.0}}}):
         assert "ignored" not in table(given, "P@1").headings
         assert ignored not in table(given, "P@1").notes
-    assert ignored not in table(partly, "P@1", by_query=True).notes
+    assert ignored not in table(partly, "P@1", of_queries=True).notes
 
 
 # --- what is said ----------------------------------------------------------------------------------------
@@ -311,6 +311,20 @@ def test_evaluate_in_python_has_the_values_and_takes_one_run():
     [name] = pm.evaluate("permed-sample", SAMPLES[0].runs["bm25"], "RR").evaluations
     assert name == SAMPLES[0].runs["bm25"].stem
     assert pm.evaluate(QRELS, RUNS["old"], "RR").to_polars()["RR"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize("options", [{}, {"by": "turn_number"}, {"by": "turn_number", "macro": True}])
+def test_the_values_by_query_of_a_result_are_those_asked_for_at_first(options):
+    asked = ("permed-sample", "permed-sample/runs", ["AP@10", "P@1"])
+    found = pm.evaluate(*asked, **options)
+    by_query, expected = found.by_query(), pm.evaluate(*asked, by_query=True)
+    assert by_query.to_polars().equals(expected.to_polars())
+    assert by_query.to_polars().columns[:2] == ["run", "query_id"]
+    assert [by_query.to(form) for form in ("csv", "json")] == [expected.to(form) for form in ("csv", "json")]
+    assert by_query.by_query().to_polars().equals(expected.to_polars())
+    assert by_query.record(created=False) == found.record(created=False)
+    with pytest.raises(pm.InputError, match="a plot has the means over all queries"):
+        by_query.plot()
 
 
 @pytest.mark.parametrize(
