@@ -60,6 +60,9 @@ class Corrected:
     few_changed : bool
         Whether the interval may cover the truth less often than its level says, because people's labels
         change the values of fewer than `FEW_CHANGED` units of the sample.
+    binary : bool
+        Whether the values have one size besides 0, as those of P@1. The interval is then Bonett and Price's,
+        else Student's.
     reason : str
         Why there is no estimate, or no interval.
     """
@@ -73,6 +76,7 @@ class Corrected:
     unit: str = "query"
     more: int | None = None
     few_changed: bool = False
+    binary: bool = False
     reason: str = ""
 
 
@@ -310,4 +314,4 @@ def estimate(
     alone = within(middle - half_alone), within(middle + half_alone)
     more = bisect_left(range(n, total), True, key=lambda m: half_width(weight, 2, m) <= half / 2)
     few = not added and n < total and int((np.abs(y - f) > noise).sum()) < FEW_CHANGED
-    return Corrected(value, ends, alone, weight, n, total, unit, more, few)
+    return Corrected(value, ends, alone, weight, n, total, unit, more, few, bool(added))

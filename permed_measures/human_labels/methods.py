@@ -41,6 +41,22 @@ def corrected_by_people(
         "[@angelopoulos2023prediction; @angelopoulos2023ppi], which takes these as labels of a simple random "
         f"sample of the {units}."
     )
-    if any(estimate.interval for estimate in known):
+    with_interval = [estimate for estimate in known if estimate.interval]
+    if with_interval:
         together = f", simultaneous for {n_together:,} {what} by Bonferroni's correction" * (n_together > 1)
-        yield f"The corrected {what} have {percent(level)} confidence intervals{together}."
+        yield (
+            f"The corrected {what} have {percent(level)} confidence intervals{together}: "
+            f"{'; '.join(_kinds_of_interval(with_interval))}."
+        )
+
+
+def _kinds_of_interval(estimates: Sequence[Corrected]) -> Iterator[str]:
+    """Name the kinds of interval, and the correction for samples of a large part of all units."""
+    is_binary = {estimate.binary for estimate in estimates}
+    if False in is_binary:
+        yield "Student's t with two degrees of freedom fewer than the sample has units"
+    if True in is_binary:
+        where = ", where all values are 0 or of one size" * (len(is_binary) > 1)
+        yield f"the adjusted Wald interval of proportions [@bonett2012adjusted]{where}"
+    if any(estimate.sampled < estimate.units for estimate in estimates):
+        yield "the variance has the correction for a finite population"

@@ -293,6 +293,11 @@ def test_intervals_of_few_changed_values_are_marked(command, n_changed, n_sample
     assert ("people's labels change the values of fewer than 10 sampled queries" in text) == said
     row = next(row for row in result.rows if row.run == "mine")
     assert row.people.few_changed == said
+    assert row.people.binary == (measure == "P@1")
+    kind = (
+        "the adjusted Wald interval" if measure == "P@1" else "Student's t with two degrees of freedom fewer"
+    )
+    assert [kind in result.methods(), "a finite population" in result.methods()] == [True, n_sampled < 30]
     digits = "{:+.4f} {:+.4f}" if command == "compare" else "{:.4f} {:.4f}"
     assert (digits.format(*row.people.interval) + "*" in text) == said
 

@@ -315,6 +315,22 @@ def in_people(call):
     ]
 
 
+def kinds_of_intervals(call):
+    """Return the kinds of the intervals by people's labels, as the paragraph names them."""
+    rows = [row for row in in_people(call) if row["interval"]]
+    binary = {row["binary"] for row in rows}
+    where = ", where all values are 0 or of one size" if len(binary) == 2 else ""
+    return "; ".join(
+        [
+            *["Student's t with two degrees of freedom fewer than the sample has units"] * (False in binary),
+            *[rf"the adjusted Wald interval of proportions~\cite{{bonett2012adjusted}}{where}"]
+            * (True in binary),
+            *["the variance has the correction for a finite population"]
+            * any(row["sampled"] < row["units"] for row in rows),
+        ]
+    )
+
+
 def together(call):
     n = len(call.json["rows"])
     if not is_compare(call) or call.correction == "none" or n == 1:
@@ -516,9 +532,12 @@ ROWS = [
         lambda call: (values_are(call), "queries"),
     ),
     (
-        r"The corrected (\w+) have (\S+)\\% confidence intervals(.*)\.",
+        r"The corrected (\w+) have (\S+)\\% confidence intervals(.*): (.*)\.",
         lambda call: any(each["interval"] for each in in_people(call)),
-        lambda call: (values_are(call), number(100 * call.get("--level", 0.95)), together(call)),
+        lambda call: (
+            *(values_are(call), number(100 * call.get("--level", 0.95)), together(call)),
+            kinds_of_intervals(call),
+        ),
     ),
     (
         r"The orders of the runs by both sets of labels are compared by Kendall's \$\\tau_b\$ and by "
