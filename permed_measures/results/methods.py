@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures import Measure
 
-from permed_measures.errors import check_choice
+from permed_measures.errors import PACKAGE, check_choice
 from permed_measures.escaping import grouped, join_names, pluralize
+from permed_measures.inputs.runs import run_name
 from permed_measures.measures.formulas import LatexFormula, number
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.specs import latex_formula
@@ -67,8 +68,9 @@ def methods_of(
         Packages that the numbers depend on, in addition to the packages in `provenance`.
     """
     known = provenance(measures, origin._replace(runs={}) if origin else None, None, packages)
+    named_runs = _names_of_runs(runs, origin)
     paragraphs = [
-        Paragraph("Data", [*_data(known, runs, n_queries), *map(plain_text, known["conventions"])]),
+        Paragraph("Data", [*_data(known, named_runs, n_queries), *map(plain_text, known["conventions"])]),
         Paragraph("Measures", [*_measures(measures), *means]),
         Paragraph("Statistics", [*statistics]),
         Paragraph("Software", [_software(known["versions"])]),
@@ -79,6 +81,17 @@ def methods_of(
 # --- data and software -----------------------------------------------------------------------------------
 
 
+def _names_of_runs(names: Sequence[str], origin: Origin | None) -> list[str]:
+    """Name the runs, with the file of a run whose name is another."""
+    paths = origin.runs.items() if origin else ()
+    others = {name: path for name, path in paths if run_name(path) != name}
+    files = {name: path for name, path in others.items() if not str(path).startswith(PACKAGE)}
+    return [
+        f"{literal(name)} (the file {literal(files[name].name)})" if name in files else literal(name)
+        for name in names
+    ]
+
+
 def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterator[str]:
     """Describe the judgments and the runs."""
     for file in known.get("inputs", []):
@@ -87,7 +100,7 @@ def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterato
     if len(runs) > _MOST_RUNS:
         yield f"There are {len(runs):,} runs."
     else:
-        yield f"The {'runs are' if len(runs) > 1 else 'run is'} {join_names(map(literal, runs))}."
+        yield f"The {'runs are' if len(runs) > 1 else 'run is'} {join_names(runs)}."
 
 
 _ROLES = {"qrels": "The relevance judgments (qrels)", "human qrels": "People's labels"}

@@ -814,6 +814,20 @@ def test_in_python_only_what_has_a_name_is_named():
     assert "hash" not in many
 
 
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (("one", "two_x"), "before (the file one) and after (the file two_x)"),
+        (("first=one", "two_x=two_x"), "first (the file one) and two_x"),
+        (("one=one", "two_x=two_x"), "one and two_x"),
+    ],
+)
+def test_the_file_of_a_run_with_another_name_is_named(runs, said):
+    text = run_cli("reranking", "qrels.txt", *runs, "-mRR", "--methods", "text")[0]
+    assert f"The runs are {said}." in " ".join(text.split())
+
+
 def test_a_data_set_is_named_with_its_hash():
     text = " ".join(pm.evaluate("permed-sample", {"bm25": "permed-sample/runs/bm25"}, "AP").methods().split())
     labels = pm.datasets.SAMPLES[0].qrels.read_bytes()
@@ -859,7 +873,10 @@ def cited_keys(latex):
 def test_names_mean_nothing_in_any_format():
     result = odd()
     latex = result.methods("latex")
-    assert r"\texttt{a\textasciigrave{}b\$x\${[}@holm1979simple{]}\textbackslash{}c\{\_\}\%" in latex
+    assert (
+        r"\texttt{a\textasciigrave{}b\$x\${[}@holm1979simple{]}\textbackslash{}c\{\_\allowbreak{}\}\%"
+        in latex
+    )
     assert r"\texttt{\$\$}" in latex
     bare = re.sub(r"\\[{}]", "", latex)
     assert bare.count("{") == bare.count("}")
