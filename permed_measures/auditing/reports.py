@@ -271,27 +271,23 @@ def _sections(result: Audit) -> Iterator[Section]:
 
 def _table(result: Audit) -> Table:
     """Build a table with the published and the expected number of each claim."""
-    cells = []
-    for trial, record in zip(result.trials, result._records(), strict=True):
-        convention, measure = outcome_of(result, trial).convention, record["measure"]
-        if record["status"] == "unexplained":
-            measure = "no convention"
-        elif record["status"] == "unclear":  # and may be a typo
+    several = len({trial.row for trial in result.trials}) > 1
+    rows: list[dict[str, str | Cell]] = []
+    for trial in result.trials:
+        status, convention, *_ = outcome_of(result, trial)
+        if status == "unclear":  # and may be a typo
             convention = result.main.convention
-            measure = trial.typed(convention)
-        value = trial.value(convention)
-        expected = NONE if math.isnan(value) else Cell(trial.printed_value(convention), value=value)
-        published = Cell(trial.cell, value=float(trial.in_nearer_reading(convention).claim.value))
-        cells.append([record["run"], record["claim"], measure, published, expected])
-    headings = ["run", "claim", "measure", "published", "expected"]
-    one = len({record.row for record in result.trials}) == 1
-    return Table.of(
-        headings[one:],
-        [row[one:] for row in cells],
-        3 - one,
-        caption="Published and expected numbers",
-        label="audit",
-    )
+        value, published = trial.value(convention), trial.in_nearer_reading(convention).claim.value
+        rows.append(
+            {
+                **({"run": trial.row} if several else {}),
+                "claim": trial.claim.name,
+                "measure": "no convention" if status == "unexplained" else trial.typed(convention),
+                "published": Cell(trial.cell, value=float(published)),
+                "expected": NONE if math.isnan(value) else Cell(trial.printed_value(convention), value=value),
+            }
+        )
+    return Table.by_heading(rows, 2 + several, caption="Published and expected numbers", label="audit")
 
 
 # --- other programs --------------------------------------------------------------------------------

@@ -88,6 +88,11 @@ def _grades(agreement: Agreement) -> Table:
     )
 
 
+def _share(k: int, n: int) -> Cell:
+    """Write a count and its total; a dash if the total is 0."""
+    return Cell(f"{k:,} of {n:,}" if n else NONE, value=k if n else None)
+
+
 def _corrections(
     texts: TableTexts, rows: Sequence[CorrectedRow], interval: Sequence[str], style: Style
 ) -> Table:
@@ -107,9 +112,7 @@ def _corrections(
             number(estimate.value),
             low_high(estimate.interval, "*" * estimate.few_changed),
             low_high(estimate.alone),
-            Cell(f"{estimate.sampled:,} of {estimate.units:,}", value=estimate.sampled)
-            if estimate.units
-            else NONE,
+            _share(estimate.sampled, estimate.units),
             Cell(NONE if estimate.more is None else f"{estimate.more:,}", value=estimate.more),
         ]
         for names, value, estimate in rows
@@ -151,21 +154,17 @@ def orders_section(orders: Orders | None, headings: Sequence[str]) -> list[Secti
     heading = "Order of the runs"
     if orders.reason:
         return [Section(heading, texts=[orders.reason])]
-
-    def share(k: int, n: int) -> Cell:
-        return Cell(f"{k:,} of {n:,}" if n else NONE, value=k if n else None)
-
-    rows: list[list[str | Cell]] = [
-        [
-            name,
-            *(Cell(as_text(tau, ".3f"), value=tau) for tau in (order.tau_b, order.tau_ap)),
-            share(len(order.exchanged), order.pairs),
-            share(len(order.changed), order.verdicts),
-        ]
+    rows: list[dict[str, str | Cell]] = [
+        {
+            "measure": name,
+            "tau-b": Cell(as_text(order.tau_b, ".3f"), value=order.tau_b),
+            "tau AP": Cell(as_text(order.tau_ap, ".3f"), value=order.tau_ap),
+            "pairs exchanged": _share(len(order.exchanged), order.pairs),
+            "verdicts changed": _share(len(order.changed), order.verdicts),
+        }
         for name, order in zip(headings, orders.of_measures, strict=True)
     ]
-    table = Table.of(
-        ["measure", "tau-b", "tau AP", "pairs exchanged", "verdicts changed"],
+    table = Table.by_heading(
         rows,
         caption=f"The order of {orders.runs:,} runs by the labels of the qrels and by people's labels, on "
         f"{pluralize(orders.queries, 'query')} of which people judged all documents",

@@ -6,7 +6,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -150,6 +150,16 @@ class Table(NamedTuple):
         """Build a table of one block from texts and cells."""
         block = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
         return cls(list(headings), [block] if block else [], n_labels, **others)
+
+    @classmethod
+    def by_heading(cls, rows: Sequence[Mapping[str, str | Cell]], n_labels: int = 1, **others: Any) -> Table:
+        r"""Build a table of one block from rows with the same headings in the same order.
+
+        >>> Table.by_heading([{"run": "bm25", "P@1": Cell("0.50", value=0.5)}]).to("csv")
+        'run,P@1\nbm25,0.50\n'
+        """
+        headings = list(rows[0]) if rows else []
+        return cls.of(headings, [[row[heading] for heading in headings] for row in rows], n_labels, **others)
 
     @property
     def rows(self) -> list[list[Cell]]:

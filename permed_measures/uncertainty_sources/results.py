@@ -201,32 +201,35 @@ def _largest_correction(result: Uncertainty, digits: int) -> Iterator[str]:
 
 
 def _table(result: Uncertainty, digits: int) -> Table:
-    several, judged, measures = len(result.runs) > 1, not result.all_relevant, result.headings
     expected = _ties_change_a_mean(result, digits)
-    rows: list[list[str | Cell]] = [
-        [
-            *([row.run] if several else []),
-            measures[row.measure],
-            *([Cell(_decimals(row.judged, 2), value=row.judged)] if judged else []),
-            Cell(_decimals(row.value, digits), value=row.value),
-            *(cell for name in result.sources for cell in _source_cells(row, name, digits, expected)),
-        ]
-        for row in result.rows
-    ]
-    headings = ["measure", *(["judged"] if judged else []), "value"]
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.clusters)
-    sources = [SOURCES[name] for name in result.sources]
-    if expected:
-        sources.insert(sources.index("ties") + 1, _EXPECTED_HEADING)
-    return Table.of(
-        [*(["run"] if several else []), *headings, *sources],
-        rows,
-        1 + several,
+    return Table.by_heading(
+        [dict(_cells(result, row, digits, expected)) for row in result.rows],
+        1 + (len(result.runs) > 1),
         caption=f"Means over {units}",
         notes=list(_explanations(result, expected)),
         spare=["judged", _EXPECTED_HEADING],
         label="uncertainty",
     )
+
+
+def _cells(
+    result: Uncertainty, row: UncertaintyRow, digits: int, expected: bool
+) -> Iterator[tuple[str, str | Cell]]:
+    """Yield the headings and cells of a row: names, numbers, and the range of each source."""
+    if len(result.runs) > 1:
+        yield "run", row.run
+    yield MEASURE, result.headings[row.measure]
+    if not result.all_relevant:
+        yield "judged", Cell(_decimals(row.judged, 2), value=row.judged)
+    yield "value", Cell(_decimals(row.value, digits), value=row.value)
+    for name in result.sources:
+        cell = _range_cell(row, name, digits)
+        yield SOURCES[name], cell
+        if name == "ties" and expected:
+            text = _decimals(row.ties_expected, digits)
+            same = cell.text == _SAME and text == _decimals(row.value, digits)
+            yield _EXPECTED_HEADING, Cell(_SAME if same else text, value=row.ties_expected)
 
 
 def _decimals(value: float | None, digits: int) -> str:
@@ -252,16 +255,6 @@ _EXPECTED_HEADING = "expected"
 def _ties_change_a_mean(result: Uncertainty, digits: int) -> bool:
     """Check whether an order of equal scores changes a printed mean."""
     return any(_range_cell(row, "ties", digits).text != _SAME for row in result.rows)
-
-
-def _source_cells(row: UncertaintyRow, name: str, digits: int, expected: bool) -> Iterator[Cell]:
-    """Yield the range of a source, and after the range of ties the mean over all orders."""
-    cell = _range_cell(row, name, digits)
-    yield cell
-    if name == "ties" and expected:
-        text = _decimals(row.ties_expected, digits)
-        same = cell.text == _SAME and text == _decimals(row.value, digits)
-        yield Cell(_SAME if same else text, value=row.ties_expected)
 
 
 def _explanations(result: Uncertainty, expected: bool) -> Iterator[str]:
