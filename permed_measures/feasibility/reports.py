@@ -333,18 +333,17 @@ def _informative_range(claim_range: ClaimRange) -> Interval | None:
 
 def _table_sections(rows: list[RowLimits]) -> list[Section]:
     """Tabulate what each row cannot be and why, and what it can be."""
-    lines: list[list[str | Cell]] = [
-        [
-            row.name,
-            "; ".join(_refutations(row)) or NONE,
-            _feasible_names(row),
-            _count_cell(row),
-        ]
+    lines: list[dict[str, str | Cell]] = [
+        {
+            "row": row.name,
+            "why not": "; ".join(_refutations(row)) or NONE,
+            "can be": _feasible_names(row),
+            "not refuted": _count_cell(row),
+        }
         for row in rows
     ]
     caption = "Usual conventions that are refuted and not refuted, and how many of all are not refuted"
-    headings = ["row", "why not", "can be", "not refuted"]
-    return [Section(tables=[Table.of(headings, lines, 3, caption=caption, label="possible")])]
+    return [Section(tables=[Table.by_heading(lines, 3, caption=caption, label="possible")])]
 
 
 def _count_cell(row: RowLimits) -> Cell:
