@@ -86,6 +86,7 @@ class MeasuredClaim(Measurement):
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
         self.nearby = NearbyNumbers.of(self.claim)
         self._of_any_run: dict[object, bool] = {}
+        self._one_value: dict[object, Bools] = {}
 
     def with_claim(self, claim: Claim) -> MeasuredClaim:
         """Make a claim with another number for the same measure and run."""
@@ -127,13 +128,40 @@ class MeasuredClaim(Measurement):
         own = convention[self.measure]
         key = tuple(own[option] for option in self.options)
         if key not in self._of_any_run:
-            self._of_any_run[key] = self._has_one_value(own) and (
-                any(own[option] in values for option, values in _ONLY_FOUND.items())
-                or self._depends_on_order(
-                    {option: _plain_value(option, value) for option, value in own.items()}
+            self._of_any_run[key] = (
+                self._may_have_one_value(own)
+                and self._has_one_value(own)
+                and (
+                    any(own[option] in values for option, values in _ONLY_FOUND.items())
+                    or self._depends_on_order(
+                        {option: _plain_value(option, value) for option, value in own.items()}
+                    )
                 )
             )
         return self._of_any_run[key]
+
+    def _may_have_one_value(self, own: Options) -> bool:
+        """Check whether all queries that count have the same value as ranked, for all query sets at once.
+
+        Most conventions fail here. Rounding, groups and the query set change no value of a query.
+        """
+        key = tuple(own[option] for option in self.options if option not in _OF_MEANS)
+        if key not in self._one_value:
+            self._one_value[key] = self._with_one_value(own)
+        return bool(self._one_value[key][place(own[QUERY_SET])])
+
+    def _with_one_value(self, own: Options) -> Bools:
+        """Find the query sets of which all queries have the same value as ranked."""
+        ranked = self.run.ranked(own)
+        if ranked is None:
+            return np.zeros(len(query_sets()), bool)
+        cutoff = own[CUTOFF_OF + self.name]
+        sets = self.run.query_sets_of(ranked, cutoff, DEFAULT[AVERAGED])
+        values = values_of_queries(self.measure, cutoff, of_queries(self.measure, own), ranked) + sets.added
+        counted = (sets.weights > 0) & ~np.isnan(values)
+        lowest = values.min(axis=1, where=counted, initial=np.inf)
+        highest = values.max(axis=1, where=counted, initial=-np.inf)
+        return np.asarray(np.abs(highest - lowest) <= 2 * SUM_NOISE)
 
     def _has_one_value(self, own: Options) -> bool:
         """Check whether all queries that count have the same value in every order that is tried."""
@@ -236,6 +264,8 @@ def _query_sets_by_hits() -> Iterator[str]:
             yield queries
 
 
+_OF_MEANS = (QUERY_SET, AVERAGED, ROUNDING)
+"""The options that change means, but no value of a query."""
 _ONLY_FOUND = {
     QUERY_SET: (*_query_sets_by_hits(),),
     LABELS: tuple(value for value, each in OPTIONS[LABELS].values.items() if each.only_found),
