@@ -41,13 +41,13 @@ REASONS = {
     ("identification/program.py", WORD): "all",
     ("identification/suite.py", KEY): "qrels run",
     ("identification/files.py", SHAPE): "trec",
-    ("auditing/reports.py", KEY): "ties run run run best",
+    ("auditing/reports.py", KEY): "ties run run best",
     ("auditing/answers.py", "a verdict"): "none",
     ("auditing/messages.py", WORD): "none",
     ("auditing/audit.py", "the name of a run that has none"): "run",
 }
 """The texts that equal a name of an option or value, by file and reason."""
-MOST = 60
+MOST = 59
 
 
 def test_options_and_values_are_named_in_their_records():
