@@ -109,7 +109,7 @@ def _evaluated(args: Namespace, qrels: str, files: dict[str, Path], printed_note
 
 def _check_together(args: Namespace) -> None:
     """Refuse options that need a single collection."""
-    for name in ("by", "by_query", "macro", "record", "methods"):
+    for name in ("by", "by_query", "macro", "record"):
         if getattr(args, name):
             problem = f"--{name.replace('_', '-')} goes with one collection (found a file of several)"
             raise InputError(problem, hint="Leave it out, or name qrels and runs")

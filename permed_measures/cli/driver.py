@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -60,7 +60,6 @@ def execute(
     about: Callable[[Namespace, Any], str] | None = None,
     report: Callable[[Any, Namespace], Report] = lambda result, _: result.report(),
     figure: Callable[[Namespace, Any], list[Axes]] | None = None,
-    above: Callable[[Any], Iterable[str]] = lambda _: (),
 ) -> Any:
     """Compute the result of a command, and write its report or its figure.
 
@@ -79,8 +78,6 @@ def execute(
         Builds the report; if left out, the result's own without arguments.
     figure : callable, optional
         Draws the figure of a command that has one.
-    above : callable, optional
-        Returns the notes above the tables of the result, which go to stderr with rows and figures.
 
     Returns
     -------
@@ -98,10 +95,10 @@ def execute(
     text = pluralize(len(files.runs), "run") if about is None else about(args, result)
     if form == FIGURE and figure is not None:
         write_figure(partial(figure, args, result), args.output, text)
-        write_notes(above(result))
+        write_notes(built.cautions)
         write_methods(built, form, args)
     else:
-        write_report(built, form, args, text, above(result))
+        write_report(built, form, args, text)
     return result
 
 

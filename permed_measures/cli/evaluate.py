@@ -40,7 +40,6 @@ def run(args: Namespace) -> None:
         check=partial(_check, args, files),
         report=lambda result, args: result.report(args.digits, args.percent),
         figure=lambda _, result: result.plot(),
-        above=lambda result: result.all_notes(),
     )
     if args.record is not None:
         write_record(args, result)

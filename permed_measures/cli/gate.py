@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
         return pluralize(len(result.rules), "rule")
 
     files = FilesRead({name: file}, others)
-    return status_of(execute(args, compute, files=files, about=about, above=lambda result: result.notes))
+    return status_of(execute(args, compute, files=files, about=about))
 
 
 def _limits(rules: Iterable[str]) -> list[tuple[str, float]]:

@@ -132,10 +132,10 @@ def write_record(args: Namespace, evaluations: Evaluations) -> None:
     print_message(f"{args.record}: record of {pluralize(len(evaluations.evaluations), 'run')}")
 
 
-def write_report(report: Report, form: str, args: Namespace, about: str, above: Iterable[str] = ()) -> None:
+def write_report(report: Report, form: str, args: Namespace, about: str) -> None:
     """Print a report, or write it to a file and print a message.
 
-    Its notes, and those `above` its tables, go to stderr if the format has no place for them.
+    Its cautions and notes go to stderr if the format has no place for them.
     """
     output: Path | None = args.output
     if output is not None or not vars(args).get("methods"):
@@ -149,7 +149,7 @@ def write_report(report: Report, form: str, args: Namespace, about: str, above: 
     write_methods(report, form, args)
     if form == "html" and any(each.plots for each in report.sections) and not find_spec("matplotlib"):
         print_message("note: the page has no plots: matplotlib is not installed")
-    write_notes([*above, *report.notes] if form in WITHOUT_NOTES else ())
+    write_notes([*report.cautions, *report.notes] if form in WITHOUT_NOTES else ())
 
 
 def write_notes(notes: Iterable[str]) -> None:

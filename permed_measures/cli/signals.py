@@ -51,7 +51,7 @@ class Signals:
         before, self._last = self._last, time.monotonic()
         if self._last - before < _SECONDS_OF_ONE_SIGNAL:
             return
-        if self._is_over and self.status:  # a signal ended the work: the status stays that of the first
+        if self._is_over and self.status:  # a signal ended the work: its status stays, and no exit may hang
             os._exit(self.status)
         if self._is_over:
             signal.signal(number, signal.SIG_DFL)

@@ -51,7 +51,7 @@ def corrected_by_people(
 
 
 def _kinds_of_interval(estimates: Sequence[Corrected]) -> Iterator[str]:
-    """Name the kinds of interval, and the correction for samples of a large part of all units."""
+    """Name the kinds of interval, and the correction for a finite population, wherever it was used."""
     is_binary = {estimate.binary for estimate in estimates}
     if False in is_binary:
         yield "Student's t with two degrees of freedom fewer than the sample has units"

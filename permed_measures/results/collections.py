@@ -17,7 +17,8 @@ from permed_measures.measures.specs import is_count
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluation_report import best_of, format_distinguishable, highest
 from permed_measures.results.evaluations import Evaluations
-from permed_measures.results.report import Report, Result, Section, how_made
+from permed_measures.results.methods import Methods, means_over_collections, methods_of
+from permed_measures.results.report import DescribedResult, Report, Section, how_made
 from permed_measures.results.table import Cell, Style, Table, competition_rank, isclose
 
 MEAN = "mean"
@@ -26,7 +27,7 @@ HEADINGS = ("run", MEAN, "ranks")
 
 
 @dataclass(frozen=True)
-class CollectionMeans(Result):
+class CollectionMeans(DescribedResult):
     """The means of several runs on several collections; ``print`` shows a table for each measure.
 
     ``to_polars`` and ``to_pandas`` give a row for each run and collection, and one for the mean of a run.
@@ -96,6 +97,18 @@ class CollectionMeans(Result):
             self._content,
             self._rows,
             partial(how_made, self.measures, self.origin),
+            methods=self._methods,
+        )
+
+    def _methods(self) -> Methods:
+        """Describe how the means were computed, for a paper."""
+        roles = {f"{name} qrels" for name in self.found}
+        origin = self.origin or Origin()
+        qrels = {role: path for role, path in origin.others.items() if role in roles}
+        counts = headings_of([measure for measure in self.measures if is_count(measure)])
+        means = [means_over_collections(len(self.found), counts)]
+        return methods_of(
+            self.measures, origin._replace(qrels="", others=qrels), self.runs, self.n_queries, means
         )
 
     # --- table and finding -----------------------------------------------------------------------------

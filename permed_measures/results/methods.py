@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ def methods_of(
     measures: Sequence[Measure],
     origin: Origin | None,
     runs: Sequence[str],
-    n_queries: int,
+    n_queries: int | Mapping[str, int],
     means: Iterable[str],
     statistics: Iterable[str] = (),
     packages: Iterable[str] = (),
@@ -58,8 +58,8 @@ def methods_of(
         The source of the qrels; the files of the judgments are read once more for their hashes.
     runs : sequence of str
         The names of the runs.
-    n_queries : int
-        Number of queries of the qrels.
+    n_queries : int, or mapping of str to int
+        Number of queries of the qrels; of several collections, that of each by its name.
     means : iterable of str
         Sentences that describe the means.
     statistics : iterable of str
@@ -92,11 +92,18 @@ def _names_of_runs(names: Sequence[str], origin: Origin | None) -> list[str]:
     ]
 
 
-def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int) -> Iterator[str]:
-    """Describe the judgments and the runs."""
+def _data(known: dict[str, Any], runs: Sequence[str], n_queries: int | Mapping[str, int]) -> Iterator[str]:
+    """Describe the judgments, of each collection if there are several, and the runs."""
+    sizes = {} if isinstance(n_queries, int) else n_queries
+    roles = _ROLES | {f"{name} qrels": f"{_ROLES['qrels']} of {literal(name)}" for name in sizes}
     for file in known.get("inputs", []):
-        yield f"{_ROLES.get(file['role'], plain_text(file['role']))} are those of {_source(file)}."
-    yield f"The qrels have {pluralize(n_queries, 'query')}."
+        yield f"{roles.get(file['role'], plain_text(file['role']))} are those of {_source(file)}."
+    if isinstance(n_queries, int):
+        yield f"The qrels have {pluralize(n_queries, 'query')}."
+    else:
+        (first, n_first), *others = n_queries.items()
+        rest = "".join(f", those of {literal(name)} {n:,}" for name, n in others)
+        yield f"The qrels of {literal(first)} have {pluralize(n_first, 'query')}{rest}."
     if len(runs) > _MOST_RUNS:
         yield f"There are {len(runs):,} runs."
     else:
@@ -202,10 +209,26 @@ def means_over_queries(n_queries: int, summed: Sequence[str] = ()) -> str:
     'The value of a run is the mean over the 48 queries of the qrels; `NumQ` is summed.'
     """
     over = f"over the {pluralize(n_queries, 'query')} of the qrels" if n_queries != 1 else "that of its query"
-    also = (
-        f"; {join_names(map(literal, summed))} {'is' if len(summed) == 1 else 'are'} summed" if summed else ""
-    )
-    return f"The value of a run is {'the mean ' * (n_queries != 1)}{over}{also}."
+    return f"The value of a run is {'the mean ' * (n_queries != 1)}{over}{_also_summed(summed)}."
+
+
+def means_over_collections(n_collections: int, summed: Sequence[str] = ()) -> str:
+    """Define the value of a run on a collection, and its mean over several of them.
+
+    >>> print(means_over_collections(1, ["NumQ"]))
+    The value of a run on a collection is the mean over the queries of its qrels; `NumQ` is summed.
+    >>> means_over_collections(3)[len(means_over_collections(1)) :]
+    ' The mean is that of the values on the 3 collections, each counting once.'
+    """
+    value = "The value of a run on a collection is the mean over the queries of its qrels"
+    mean = f" The mean is that of the values on the {n_collections:,} collections, each counting once."
+    return f"{value}{_also_summed(summed)}.{mean * (n_collections > 1)}"
+
+
+def _also_summed(headings: Sequence[str]) -> str:
+    """Name the measures that are summed, as a clause; empty if there are none."""
+    verb = "is" if len(headings) == 1 else "are"
+    return f"; {join_names(map(literal, headings))} {verb} summed" if headings else ""
 
 
 def independent_units(n_clusters: int, clusters: str) -> str:

@@ -153,12 +153,14 @@ class Table(NamedTuple):
 
     @classmethod
     def by_heading(cls, rows: Sequence[Mapping[str, str | Cell]], n_labels: int = 1, **others: Any) -> Table:
-        r"""Build a table of one block from rows with the same headings in the same order.
+        r"""Build a table of one block from rows with the same headings; another heading is a ValueError.
 
         >>> Table.by_heading([{"run": "bm25", "P@1": Cell("0.50", value=0.5)}]).to("csv")
         'run,P@1\nbm25,0.50\n'
         """
         headings = list(rows[0]) if rows else []
+        if wrong := next((row for row in rows if row.keys() != rows[0].keys()), None):
+            raise ValueError(f"rows must have the headings {headings} (found {list(wrong)})")
         return cls.of(headings, [[row[heading] for heading in headings] for row in rows], n_labels, **others)
 
     @property

@@ -242,11 +242,38 @@ def test_the_figure_is_the_plot_that_was_asked_for(command, tmp_path, option, pl
     line = f"compare permed-sample -m P@1 --resamples 9 bm25 lsa --baseline bm25 --output plot.svg{option}"
     status, out, err = command(line)
     assert (status, out) == (0, "")
-    assert err.endswith("plot.svg: figure of 2 runs\n")
+    assert "plot.svg: figure of 2 runs\nnote: Judged@1: 'lsa' 0.92, 'bm25' 0.79; " in err
     dataset, runs = ir_datasets.load("permed-sample"), {"bm25": "bm25", "lsa": "lsa"}
     comparison = pm.compare(dataset, runs, "P@1", "bm25", resamples=9)
     pm.save_plot(plot(comparison)[0], "same.svg")
     assert (tmp_path / "plot.svg").read_bytes() == (tmp_path / "same.svg").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("line", "caution"),
+    [
+        ("compare permed-sample -m P@1 --resamples 9 bm25 lsa", "note: Judged@1: 'lsa' 0.92, 'bm25' 0.79; "),
+        ("compare permed-sample -m P@1 --resamples 9 bm25 again=bm25", ""),
+        (
+            "leaderboard equal.txt same.txt -m P@1",
+            "note: run 'same': all scores of each judged query are equal",
+        ),
+        ("leaderboard equal.txt other.txt -m P@1", ""),
+        ("evaluate equal.txt same.txt -m P@1", "note: run 'same': all scores of each judged query are equal"),
+        ("evaluate equal.txt other.txt -m P@1", ""),
+    ],
+)
+def test_rows_have_the_cautions_of_the_table_on_stderr(command, tmp_path, line, caution, form):
+    (tmp_path / "equal.txt").write_text("".join(f"q{n} 0 d{i} 1\n" for n in range(4) for i in range(3)))
+    for name, scores in (("same", (1, 1, 1)), ("other", (3, 2, 1))):
+        rows = (f"q{n} Q0 d{i} 1 {score} t\n" for n in range(4) for i, score in enumerate(scores))
+        (tmp_path / f"{name}.txt").write_text("".join(rows))
+    status, _, err = command(f"{line} --format {form}")
+    assert status == 0
+    assert (caution in err, "Judged@1:" in err or "are equal" in err) == (True, bool(caution))
+    table = command(line)
+    assert (caution.removeprefix("note: ")[:20] in " ".join(table[1].split())) is True
 
 
 def test_a_figure_without_matplotlib_is_refused_before_any_work(command, monkeypatch):

@@ -16,7 +16,8 @@ import permed_measures as pm
 from permed_measures.comparison.findings import findings
 from permed_measures.engine.judgments import Judgments
 from permed_measures.human_labels.agreement import Agreement
-from permed_measures.human_labels.corrected import FEW_CHANGED, People, estimate
+from permed_measures.human_labels.corrected import FEW_CHANGED, Corrected, People, estimate
+from permed_measures.human_labels.methods import corrected_by_people
 
 
 def table(*rows):
@@ -530,3 +531,22 @@ def test_a_query_without_judgments_is_none_that_people_judged():
     qrels = {"all": {"a": 1, "b": 0}, "none": {}, "not": {"a": 1}}
     found = People.of({"all": {"a": 1, "b": 1}}, Judgments.of(qrels))
     assert (found.whole, found.queries.tolist()) == (True, [True, False, False])
+
+
+@pytest.mark.parametrize(
+    ("binary", "sampled", "said"),
+    [
+        ([False], 5, "Student's t with two degrees of freedom fewer than the sample has units."),
+        ([True], 5, "the adjusted Wald interval of proportions [@bonett2012adjusted]."),
+        (
+            [True, False],
+            3,
+            "Student's t with two degrees of freedom fewer than the sample has units; the adjusted Wald "
+            "interval of proportions [@bonett2012adjusted], where all values are 0 or of one size; the "
+            "variance has the correction for a finite population.",
+        ),
+    ],
+)
+def test_each_kind_of_interval_is_named_where_it_was_used(binary, sampled, said):
+    estimates = [Corrected(0.5, (0.4, 0.6), sampled=sampled, units=5, binary=each) for each in binary]
+    assert [*corrected_by_people(estimates, "means", 0.95)][-1].endswith(f"95% confidence intervals: {said}")

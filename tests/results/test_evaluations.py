@@ -323,8 +323,9 @@ def test_the_values_by_query_of_a_result_are_those_asked_for_at_first(options):
     assert [by_query.to(form) for form in ("csv", "json")] == [expected.to(form) for form in ("csv", "json")]
     assert by_query.by_query().to_polars().equals(expected.to_polars())
     assert by_query.record(created=False) == found.record(created=False)
-    with pytest.raises(pm.InputError, match="a plot has the means over all queries"):
+    with pytest.raises(pm.InputError, match=r"the means over all queries\. Leave out by_query and by"):
         by_query.plot()
+    assert len(pm.evaluate(*asked).plot()) == 2  # as the hint says
 
 
 @pytest.mark.parametrize(

@@ -767,17 +767,48 @@ def test_no_file_that_is_read_or_recorded_is_overwritten(files):
         assert (status, "would overwrite" in err) == (2, True)
 
 
-def test_what_has_no_methods_says_so(files):
+@pytest.mark.usefixtures("files")
+def test_an_unknown_form_of_methods_is_refused():
     with pytest.raises(InputError, match="form must be one of text, markdown, latex, bibtex"):
         pm.evaluate("qrels.txt", {"one": "one"}, "AP").methods("html")
-    (files / "all.toml").write_text('[qrels]\na = "qrels.txt"\n[runs]\none = "{collection}.trec"\n')
-    (files / "a.trec").write_text((files / "one").read_text())
-    status, _, err = run_main("evaluate", "all.toml", "-mAP", "--methods")
-    assert (status, "--methods goes with one collection" in err) == (2, True)
-    assert (
-        run_main("evaluate", "all.toml", "-mAP", "--output", "all.tex")[2]
-        == "all.tex: latex of 1 collection\n"
+
+
+def test_several_collections_have_the_methods_of_each(files):
+    """Each sentence on the data names one collection, with its hash and its queries."""
+    (files / "b.txt").write_text("".join((files / "qrels.txt").read_text().splitlines(True)[:25]))
+    for name in ("a", "b"):
+        (files / f"{name}.trec").write_text((files / "one").read_text())
+    shutil.copy(pm.datasets.SAMPLES[0].runs["bm25"], files / "sample.trec")
+    (files / "all.toml").write_text(
+        COLLECTIONS.format('a = "qrels.txt"\nb = "b.txt"\nsample = "permed-sample"')
     )
+    (files / "one.toml").write_text(COLLECTIONS.format('a = "qrels.txt"'))
+    digest_a, digest_b = (
+        hashlib.sha256((files / n).read_bytes()).hexdigest()[:16] for n in ("qrels.txt", "b.txt")
+    )
+    text = " ".join(run_cli("evaluate", "all.toml", "-mAP", "-mNumRel(rel=1)", "--methods")[0].split())
+    run_cli("evaluate", "all.toml", "-mAP", "--output", "all.tex")
+    qrels = "The relevance judgments (qrels) of"
+    for said in (
+        f"{qrels} a are those of the file qrels.txt, whose SHA-256 hash begins with {digest_a}.",
+        f"{qrels} b are those of the file b.txt, whose SHA-256 hash begins with {digest_b}.",
+        f"{qrels} sample are those of the data set permed-sample of ir_datasets",
+        "The qrels of a have 24 queries, those of b 5, those of sample 48. The run is one.",
+        "the mean over the queries of its qrels; NumRel is summed. The mean is that of the values on "
+        "the 3 collections, each counting once.",
+    ):
+        assert said in text, (said, text)
+    assert text.count("hash") == 3
+    assert "toml" not in text
+    written = (files / "all.methods.tex").read_text()
+    assert r"\texttt{AP}" in written
+    assert "{harman1992evaluation," in (files / "all.methods.bib").read_text()
+    single = " ".join(run_cli("evaluate", "one.toml", "-mAP", "--methods")[0].split())
+    assert "The qrels of a have 24 queries. The run is one." in single
+    assert "counting once" not in single
+
+
+COLLECTIONS = '[qrels]\n{}\n[runs]\none = "{{collection}}.trec"\n'
 
 
 def test_a_measure_is_written_by_itself():

@@ -147,3 +147,13 @@ def test_a_table_is_read_again_as_one_of_a_paper(form, ending, tmp_path):
     [found] = read_tables(tmp_path / f"table.{ending}")
     assert [" ".join(title) for title in found.titles] == table.headings
     assert [[cell.text for cell in row.cells] for row in found.rows] == rows
+
+
+@pytest.mark.parametrize(
+    "row", [{"run": "b"}, {"run": "b", "AP": "0.2", "RR": "0.3"}, {"run": "b", "RR": "0.2"}]
+)
+def test_each_row_by_heading_has_the_headings_of_the_first(row):
+    with pytest.raises(ValueError, match=r"rows must have the headings \['run', 'AP'\]"):
+        Table.by_heading([{"run": "a", "AP": "0.1"}, row])
+    same = Table.by_heading([{"run": "a", "AP": "0.1"}, {"AP": "0.2", "run": "b"}])
+    assert [[cell.text for cell in cells] for cells in same.rows] == [["a", "0.1"], ["b", "0.2"]]
