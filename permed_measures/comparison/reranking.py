@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
-from numpy.typing import NDArray
 
-from permed_measures.arrays import Ints
+from permed_measures.arrays import Bools, Floats, Ints
 from permed_measures.comparison.overlap import (
     PERSISTENCE,
     check_persistence,
@@ -22,8 +21,7 @@ from permed_measures.comparison.overlap import (
     rank_biased_overlap,
 )
 from permed_measures.comparison.queries import first_documents, texts_of
-from permed_measures.engine.evaluator import Evaluation
-from permed_measures.engine.judgments import Judgments, concat_ranges, offsets_of
+from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Nested, with_string_ids
 from permed_measures.errors import InputError, check_int, short_repr, warnings_about
@@ -40,9 +38,6 @@ from permed_measures.results.methods import Methods, means_over_queries, methods
 from permed_measures.results.prose import literal
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, titled
 from permed_measures.run_notes import notes_of
-
-_PAIRS_PER_BLOCK = 1_000_000
-"""Number of pairs of documents in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +101,11 @@ class PairCounts:
         return self.put_right / self.total if self.total else None
 
 
+def sum_pairs(counts: Iterable[PairCounts]) -> PairCounts:
+    """Add the counts of several queries."""
+    return PairCounts(*map(sum, zip(*map(astuple, counts), strict=True)))
+
+
 def rank_of_judgments(rankings: JudgedRankings) -> Ints:
     """Return the rank of each judged document, in the order of the judgments; 0 if it was not retrieved."""
     rank = np.zeros(len(rankings.judgments.grade), np.int64)
@@ -113,7 +113,7 @@ def rank_of_judgments(rankings: JudgedRankings) -> Ints:
     return rank
 
 
-def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> RankMoves:
+def moves_of(before: Ints, after: Ints, relevant: Bools) -> RankMoves:
     """Count the rank changes of relevant documents; rank 0 means not retrieved."""
     before, after = before[relevant], after[relevant]
     both = (before > 0) & (after > 0)
@@ -130,38 +130,25 @@ def moves_of(before: Ints, after: Ints, relevant: NDArray[np.bool_]) -> RankMove
     )
 
 
-def count_pairs(judgments: Judgments, before: Ints, after: Ints) -> Ints:
-    """Count the pairs of each query: put right, broken, still right, still wrong."""
-    both = np.flatnonzero((before > 0) & (after > 0))
-    query, grade = judgments.query[both], np.maximum(judgments.grade[both], 0)
-    counts = np.zeros((judgments.n_queries, 4), np.int64)
-    for higher, lower in _unequal_pairs(query, grade, judgments.n_queries):
-        right_before = before[both[higher]] < before[both[lower]]
-        right_after = after[both[higher]] < after[both[lower]]
-        kind = np.where(right_after, np.where(right_before, 2, 0), np.where(right_before, 1, 3))
-        cell = query[higher].astype(np.int64) * 4 + kind
-        counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
-    return counts
+def count_pairs(grade: Floats, before: Ints, after: Ints) -> PairCounts:
+    """Count the pairs of documents of a query by whether they are right before and after.
 
+    Rank 0 means not retrieved. Grades below 0 count as 0.
 
-def _unequal_pairs(
-    query: NDArray[np.int32], grade: NDArray[np.float64], n_queries: int
-) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the pairs of rows of one query, the first with a higher grade, in blocks.
-
-    The rows are sorted by query and grade descending. So the rows with a lower grade are the rest of the
-    query, after the rows with the same grade.
+    Examples
+    --------
+    >>> count_pairs(np.array([2.0, 1.0, 0.0]), np.array([3, 2, 1]), np.array([1, 3, 2]))
+    PairCounts(put_right=2, broken=0, still_right=0, still_wrong=1)
     """
-    n = len(query)
-    changes = np.flatnonzero((np.diff(query) != 0) | (np.diff(grade) != 0)) + 1
-    bounds = np.concatenate([[0], changes, [n]]).astype(np.int64)
-    lower = np.repeat(bounds[1:], np.diff(bounds))
-    n_lower = offsets_of(query, n_queries)[1:][query] - lower
-    block = np.cumsum(n_lower) // _PAIRS_PER_BLOCK
-    starts = [*np.flatnonzero(np.diff(block, prepend=-1)).tolist(), n]
-    for start, stop in pairwise(starts):
-        rows = np.arange(start, stop)
-        yield np.repeat(rows, n_lower[rows]), concat_ranges(lower[rows], n_lower[rows])
+    in_both = (before > 0) & (after > 0)
+    grade, before, after = np.maximum(grade[in_both], 0), before[in_both], after[in_both]
+    higher = np.flatnonzero(grade > 0)[
+        :, None
+    ]  # a row for each document that can be the higher one of a pair
+    differs = grade[higher] > grade
+    was_right, is_right = before[higher] < before, after[higher] < after
+    kinds = (~was_right & is_right, was_right & ~is_right, was_right & is_right, ~was_right & ~is_right)
+    return PairCounts(*(int((differs & kind).sum()) for kind in kinds))
 
 
 def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
@@ -181,7 +168,7 @@ def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgme
 
 @dataclass(frozen=True)
 class QueryChange:
-    """The change of the measure on a query.
+    """The changes on a query.
 
     Attributes
     ----------
@@ -190,17 +177,27 @@ class QueryChange:
         None if the data set has no text of this query.
     before, after : float
         The value of the measure.
+    pairs : PairCounts
+    overlap : float or None
+        The rank-biased overlap of the two rankings; None if both are empty.
     """
 
     query_id: str
     text: str | None
     before: float
     after: float
+    pairs: PairCounts
+    overlap: float | None
 
     @property
     def difference(self) -> float:
         """After minus before."""
         return self.after - self.before
+
+    def record(self) -> dict[str, Any]:
+        """Return the row of CSV, JSON and frames."""
+        values = {"query_id": self.query_id, "text": self.text, "before": self.before, "after": self.after}
+        return {**values, "difference": self.difference, **asdict(self.pairs), "overlap": self.overlap}
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,16 +212,13 @@ class Reranking(DescribedResult):
     before, after : float
         The mean of the measure over all queries of the qrels.
     moves : RankMoves
-    by_query : list of PairCounts
-        The pairs of each query of the qrels, in ascending order of the ids.
     early : PairCounts
         The pairs of all queries whose two documents are within the cutoff in both runs.
     cutoff : int or None
     queries : list of QueryChange
         All queries of the qrels, in ascending order of the ids.
-    overlaps : list of float or None
-        The rank-biased overlap of the two rankings of each query, with `persistence`; None if both are empty.
     persistence : float
+        The p of the rank-biased overlap.
     top : int
         The largest number of queries in `gained` and in `lost`.
     notes : list of str
@@ -243,11 +237,9 @@ class Reranking(DescribedResult):
     before: float
     after: float
     moves: RankMoves
-    by_query: list[PairCounts]
     early: PairCounts
     cutoff: int | None
     queries: list[QueryChange]
-    overlaps: list[float | None]
     persistence: float
     top: int
     notes: list[str]
@@ -259,12 +251,12 @@ class Reranking(DescribedResult):
     @property
     def pairs(self) -> PairCounts:
         """The pairs of all queries."""
-        return PairCounts(*map(sum, zip(*map(astuple, self.by_query), strict=True)))
+        return sum_pairs(query.pairs for query in self.queries)
 
     @property
     def overlap(self) -> float | None:
         """The mean of the overlaps; None if no query has documents."""
-        known = [each for each in self.overlaps if each is not None]
+        known = [query.overlap for query in self.queries if query.overlap is not None]
         return sum(known) / len(known) if known else None
 
     def _changed(self, sign: int) -> list[QueryChange]:
@@ -321,10 +313,7 @@ class Reranking(DescribedResult):
         )
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [
-            {**asdict(change), "difference": change.difference, **asdict(pairs), "overlap": overlap}
-            for change, pairs, overlap in zip(self.queries, self.by_query, self.overlaps, strict=True)
-        ]
+        return [query.record() for query in self.queries]
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -541,30 +530,43 @@ def reranking(
     experiment.check_nonempty("compare by")
     judgments, [asked] = experiment.judgments, experiment.measures
     runs = dict(experiment.apply(_nested))
-    first, second = map(_ranked, *zip(*replace(experiment, runs=runs).evaluate(), strict=True))
-    ranks, paired = [first.rank, second.rank], judgments
+    evaluated = dict(replace(experiment, runs=runs).evaluate())
+    values = [evaluation.values[0] for evaluation in evaluated.values()]
+    judged_ranks = [rank_of_judgments(evaluation.rankings) for evaluation in evaluated.values()]
+    notes = [notes_of(name, evaluation.rankings, [asked]) for name, evaluation in evaluated.items()]
+    documents, ranks = judgments, judged_ranks
     if not judged_only:
-        paired = with_unjudged(judgments, *runs.values())
+        documents = with_unjudged(judgments, *runs.values())
         with warnings_about(None):  # the user has seen the warnings
-            ranks = [rank_of_judgments(JudgedRankings.of(paired, run)) for run in runs.values()]
-    depth = depth_looked_at(persistence)
-    lists = (first_documents(run, judgments.query_ids, depth) for run in runs.values())
+            ranks = [rank_of_judgments(JudgedRankings.of(documents, run)) for run in runs.values()]
     k, texts = cutoff_of(asked), texts_of(experiment.dataset, judgments.query_ids)
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
-    rows = zip(judgments.query_ids, first.values.tolist(), second.values.tolist(), strict=True)
+    depth = depth_looked_at(persistence)
+    lists = [first_documents(run, judgments.query_ids, depth) for run in runs.values()]
+    columns = *values, _pairs_of_queries(documents, *ranks), *lists
     return Reranking(
         measure=asked,
-        before=float(first.values.mean()),
-        after=float(second.values.mean()),
-        moves=moves_of(first.rank, second.rank, judgments.grade >= rel),
-        by_query=[PairCounts(*counts) for counts in count_pairs(paired, *ranks).tolist()],
-        early=PairCounts(*count_pairs(paired, *early).sum(axis=0).tolist()),
+        before=float(values[0].mean()),
+        after=float(values[1].mean()),
+        moves=moves_of(*judged_ranks, judgments.grade >= rel),
+        early=sum_pairs(_pairs_of_queries(documents, *early)),
         cutoff=k,
-        queries=[QueryChange(query_id, texts.get(query_id), *values) for query_id, *values in rows],
-        overlaps=[rank_biased_overlap(*both, persistence) for both in zip(*lists, strict=True)],
+        queries=[
+            QueryChange(
+                query_id,
+                texts.get(query_id),
+                float(value_before),
+                float(value_after),
+                pairs,
+                rank_biased_overlap(first, second, persistence),
+            )
+            for query_id, value_before, value_after, pairs, first, second in zip(
+                judgments.query_ids, *columns, strict=True
+            )
+        ],
         persistence=persistence,
         top=top,
-        notes=[*experiment.evaluator.notes(), *first.notes, *second.notes],
+        notes=[*experiment.evaluator.notes(), *chain.from_iterable(notes)],
         names=names,
         origin=experiment.origin,
         rel=float(rel),
@@ -572,17 +574,10 @@ def reranking(
     )
 
 
-class _RunRanks(NamedTuple):
-    """A run: its value on each query, the rank of each judged document, and notes."""
-
-    values: NDArray[np.float64]
-    rank: Ints
-    notes: list[str]
-
-
-def _ranked(name: str, evaluation: Evaluation) -> _RunRanks:
-    [values], rankings = evaluation.values, evaluation.rankings
-    return _RunRanks(values, rank_of_judgments(rankings), notes_of(name, rankings, evaluation.measures))
+def _pairs_of_queries(documents: Judgments, before: Ints, after: Ints) -> list[PairCounts]:
+    """Count the pairs of each query."""
+    queries = (slice(*bounds) for bounds in pairwise(documents.offsets.tolist()))
+    return [count_pairs(documents.grade[rows], before[rows], after[rows]) for rows in queries]
 
 
 def _nested(run: RunLike) -> Nested:
