@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ir_measures.measures import Measure
 
 from permed_measures.arrays import Ints
+from permed_measures.datasets import find
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator
 from permed_measures.engine.groups import By, Groups, clusters_of
 from permed_measures.engine.judgments import Judgments
@@ -82,6 +83,16 @@ class Experiment:
         table = read(qrels, "relevance")  # first: its error tells measures in the place of the qrels
         evaluator = PermedEvaluator(measures_of(measures, rel), table)
         return cls(evaluator, named, Origin.of(qrels, named), dataset_of(table))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle, with the id of a data set: ir_datasets' objects cannot be pickled."""
+        has_id = hasattr(self.dataset, "dataset_id")
+        return {**vars(self), "dataset": self.dataset.dataset_id() if has_id else self.dataset}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the pickled state, and find the data set by its id."""
+        dataset = state["dataset"]
+        vars(self).update(state, dataset=find(dataset) if isinstance(dataset, str) else dataset)
 
     @property
     def measures(self) -> list[Measure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -27,19 +27,21 @@ from permed_measures.cli.driver import FilesRead, execute
 from permed_measures.cli.inputs import Inputs, find_runs, measures_asked
 from permed_measures.cli.output import FIGURE
 from permed_measures.cli.parsing import ADVANCED, OUTPUT, STATISTICS, Command, option, repeatable
-from permed_measures.comparison.compare import compare
+from permed_measures.comparison.compare import Comparison, compare
 from permed_measures.comparison.overlap import PERSISTENCE
 from permed_measures.comparison.plots import check_baseline, plot_forest, plot_queries
-from permed_measures.comparison.results import TESTS, Comparison, TestOptions
+from permed_measures.comparison.results import TESTS, TestOptions
 from permed_measures.comparison.tests import MAX_T
 from permed_measures.corrections import CORRECTIONS
 from permed_measures.errors import InputError
+from permed_measures.results.report import Report
 
 
 def run(args: Namespace) -> None:
     """Compare runs."""
     files = FilesRead(find_runs(args.runs))
-    execute(args, _compute, files=files, check=partial(_check, args, len(files.runs)), figure=_draw)
+    check = partial(_check, args, len(files.runs))
+    execute(args, _compute, files=files, check=check, report=_report, figure=_draw)
 
 
 def _check(args: Namespace, n_runs: int, form: str) -> None:
@@ -56,14 +58,11 @@ def _compute(args: Namespace, inputs: Inputs) -> Comparison:
     names = ["baseline", "clusters", *(each.name for each in fields(TestOptions))]
     asked = {name: getattr(args, name) for name in [*names, "human"]} | {"tests": args.tests or [*TESTS][:1]}
     chosen = measures_asked(args, inputs)
-    result = compare(inputs.qrels, inputs.runs, chosen, by=args.by, persistence=args.rbo_p, **asked)
-    return replace(
-        result,
-        digits=args.digits,
-        in_percent=args.percent,
-        shows_judged=not args.no_judged,
-        all_pairs=args.all_pairs,
-    )
+    return compare(inputs.qrels, inputs.runs, chosen, by=args.by, persistence=args.rbo_p, **asked)
+
+
+def _report(result: Comparison, args: Namespace) -> Report:
+    return result.report(args.digits, args.percent, not args.no_judged, args.all_pairs)
 
 
 def _draw(args: Namespace, result: Comparison) -> list[Any]:

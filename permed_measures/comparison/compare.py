@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from permed_measures.comparison.overlap import PERSISTENCE, check_persistence
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.plots import about_marks, forest_plots, panels_of
 from permed_measures.comparison.queries import query_details
-from permed_measures.comparison.results import MARK_LEVEL, Comparison, ComparisonRow, TestOptions
+from permed_measures.comparison.results import MARK_LEVEL, ComparedRuns, ComparisonRow, Display, TestOptions
 from permed_measures.comparison.rows import compare_rows, with_human_labels
 from permed_measures.comparison.tables import (
     differences_table,
@@ -28,7 +28,7 @@ from permed_measures.comparison.tables import (
 )
 from permed_measures.comparison.tests import MAX_T, min_attainable_p, n_patterns
 from permed_measures.engine.groups import By
-from permed_measures.errors import InputError, short_repr
+from permed_measures.errors import InputError, check_int, short_repr
 from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.human_labels.agreement import orders_json
@@ -40,7 +40,91 @@ from permed_measures.intervals import coverage_notes
 from permed_measures.measures.headings import check_headings, name_of
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.provenance import provenance
-from permed_measures.results.report import Report, Section, how_made, low_high_fields, titled
+from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
+from permed_measures.results.table import Style
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(ComparedRuns, DescribedResult):
+    """The result of a comparison; ``print`` shows it as the command does.
+
+    ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
+    """
+
+    def report(
+        self,
+        digits: int | None = None,
+        in_percent: bool = False,
+        shows_judged: bool = True,
+        all_pairs: bool = False,
+    ) -> Report:
+        """Report findings with their cautions, tables, and the plots and queries of a page; see `to`."""
+        shown = replace(self, display=Display(Style.of(digits, in_percent), shows_judged, all_pairs))
+        cautions = [note for note in judged_notes(self.paired) if note in self.notes]
+        return Report(
+            titled(self.origin, len(self.paired.values), self.n_queries),
+            findings(shown),
+            [
+                *_forest(shown),
+                Section(tables=[means_table(shown)]),
+                _differences(shown),
+                *corrected_section(shown),
+                *orders_section(self.orders, [*self.headings.values()]),
+            ],
+            [note for note in self.notes if note not in cautions],
+            partial(_data, shown),
+            partial(_records, shown),
+            partial(how_made, self.measures, self.origin, self.options.seed, ["scipy"]),
+            cautions,
+            partial(query_details, shown),
+            partial(comparison_methods, shown),
+        )
+
+    def to(
+        self,
+        form: str = "table",
+        digits: int | None = None,
+        all_pairs: bool = False,
+        *,
+        in_percent: bool = False,
+        shows_judged: bool = True,
+        label: str = "",
+        caption: str = "",
+    ) -> str:
+        """Write the comparison in a form for a paper, a browser or another program.
+
+        Parameters
+        ----------
+        form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
+            The first four have the findings, the means with the best in bold, the second best underlined and
+            marks of significance, and the differences. The others have all numbers, not rounded. A ``table``
+            is as wide as the terminal.
+        digits : int, optional
+            Number of decimals of means and differences in tables and sentences; if left out four, or two in
+            percent.
+        all_pairs : bool
+            Whether ``table``, ``markdown`` and ``latex`` show the differences of every pair if more than 15
+            pairs are compared and no run is the baseline. The other forms always have them.
+        in_percent : bool
+            Whether tables and sentences have means in percent, and differences in percentage points.
+        shows_judged : bool
+            Whether tables have Judged@k, the share of the first k documents that are judged.
+        label, caption : str
+            Label and caption of the first LaTeX table, as in `Report.to`.
+
+        Raises
+        ------
+        InputError
+            If the form is unknown, or `digits` is below 0.
+        """
+        digits = None if digits is None else check_int("digits", digits, 0)
+        return self.report(digits, in_percent, shows_judged, all_pairs).to(form, label=label, caption=caption)
+
+    def __repr__(self) -> str:
+        """Name the runs and the measures."""
+        runs, queries = ", ".join(self.paired.values), pluralize(self.n_queries, "query")
+        against = f"baseline {self.baseline}" if self.baseline else "every pair"
+        return f"<Comparison of {runs} ({against}) on {queries}: {', '.join(self.headings.values())}>"
 
 
 def compare(
@@ -166,17 +250,15 @@ def compare(
     if groups and not groups.values:
         raise InputError("by puts no query of the qrels into a group", hint="None and NaN are no groups")
     grouped = paired if groups is None else replace(paired, group=groups.group)
-    [whole] = compared([grouped], options, baseline)
-    notes = [*whole.notes, *judged_notes(paired)]
-    about = {"origin": experiment.origin, "dataset": experiment.dataset, "runs": experiment.runs}
-    whole = replace(whole, notes=notes, persistence=persistence, **about)
+    [whole] = compared(experiment, [grouped], options, baseline)
+    whole = replace(whole, notes=[*whole.notes, *judged_notes(paired)], persistence=persistence)
     if human is not None:
         whole = with_human_labels(whole, People.of(read(human, "relevance"), experiment.judgments))
     if groups is None:
         return whole
     check_headings([groups.name], experiment.measures)
     parts = [paired.of_queries(groups.group == number) for number in range(len(groups.values))]
-    of_groups = dict(zip(groups.values, compared(parts, options, baseline), strict=True))
+    of_groups = dict(zip(groups.values, compared(experiment, parts, options, baseline), strict=True))
     notes = [*whole.notes, *groups.notes(), *_notes_of_groups(groups.name, of_groups)]
     return replace(whole, by=groups.name, groups=of_groups, notes=notes)
 
@@ -187,7 +269,9 @@ def _notes_of_groups(name: str, groups: Mapping[Any, Comparison]) -> list[str]:
     return [f"{name} {join_names(each, 5)}: {note}" for note, each in values.items()]
 
 
-def compared(parts: list[PairedRuns], options: TestOptions, baseline: str | None) -> list[Comparison]:
+def compared(
+    experiment: Experiment, parts: list[PairedRuns], options: TestOptions, baseline: str | None
+) -> list[Comparison]:
     """Compare on each set of queries, with one correction over all p-values."""
     rows, families, critical = compare_rows(parts, options)
     return [
@@ -199,7 +283,8 @@ def compared(parts: list[PairedRuns], options: TestOptions, baseline: str | None
             families,
             [*paired.notes, *_cautions(paired, options, of_part)],
             paired,
-            comparison_report,
+            experiment,
+            experiment.origin,
             critical=critical,
         )
         for of_part, paired in zip(rows, parts, strict=True)
@@ -220,30 +305,7 @@ def _cautions(paired: PairedRuns, options: TestOptions, rows: list[ComparisonRow
         yield from coverage_notes(paired.n_clusters, paired.unit, options.level, "differences")
 
 
-def comparison_report(result: Comparison) -> Report:
-    """Report a comparison: findings with their cautions, tables, and the plots and queries of a page."""
-    cautions = [note for note in judged_notes(result.paired) if note in result.notes]
-    return Report(
-        titled(result.origin, len(result.paired.values), result.n_queries),
-        findings(result),
-        [
-            *_forest(result),
-            Section(tables=[means_table(result)]),
-            _differences(result),
-            *corrected_section(result),
-            *orders_section(result.orders, [*result.headings.values()]),
-        ],
-        [note for note in result.notes if note not in cautions],
-        partial(_data, result),
-        partial(_records, result),
-        partial(how_made, result.measures, result.origin, result.options.seed, ["scipy"]),
-        cautions,
-        partial(query_details, result),
-        partial(comparison_methods, result),
-    )
-
-
-def _differences(result: Comparison) -> Section:
+def _differences(result: ComparedRuns) -> Section:
     """Return the section of differences; with many pairs only a page shows them by default, folded."""
     left_out = why_no_differences(result)
     instead = Section(note=left_out) if left_out else None
@@ -255,7 +317,7 @@ def _differences(result: Comparison) -> Section:
 _RECORDED_OPTIONS = ("correction", "level", "resamples", "seed")
 
 
-def _records(result: Comparison) -> Iterator[dict[str, Any]]:
+def _records(result: ComparedRuns) -> Iterator[dict[str, Any]]:
     """Yield the numbers and the options of each pair and measure, by group if there are groups."""
     tests = list(result.tests)
     options = {
@@ -296,7 +358,7 @@ def _flat(row: ComparisonRow, tests: Sequence[str], people: bool) -> dict[str, A
 _OF_TESTS = ("p", "adjusted", "statistic")
 
 
-def _data(result: Comparison) -> dict[str, Any]:
+def _data(result: ComparedRuns) -> dict[str, Any]:
     """Return the content of the JSON."""
     return {
         "baseline": result.baseline,
@@ -318,7 +380,7 @@ def _data(result: Comparison) -> dict[str, Any]:
     }
 
 
-def _part(result: Comparison) -> dict[str, Any]:
+def _part(result: ComparedRuns) -> dict[str, Any]:
     """Return the JSON fields that groups and the whole share."""
     return {
         "queries": result.n_queries,
@@ -337,7 +399,7 @@ _MAX_RUNS_IN_FOREST = 50
 """The largest number of runs in a readable forest plot."""
 
 
-def _forest(result: Comparison) -> Iterator[Section]:
+def _forest(result: ComparedRuns) -> Iterator[Section]:
     """Yield the forest plots, unless there are too many runs to read them."""
     if len(result.paired.values) <= _MAX_RUNS_IN_FOREST:
         heading = f"Differences to {result.baseline}" if result.baseline else "Means"

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from permed_measures.comparison.results import (
     MARK_LEVEL,
     TESTS,
-    Comparison,
+    ComparedRuns,
     ComparisonRow,
 )
 from permed_measures.comparison.tables import (
+    MAX_NAMED_PAIRS,
     interval_heading,
     interval_of,
+    name_of_row,
     not_zero,
     p_of_sentences,
     shown_p,
@@ -25,7 +27,7 @@ from permed_measures.results.evaluation_report import best_of, highest
 from permed_measures.results.report import Section
 
 
-def findings(result: Comparison) -> list[str]:
+def findings(result: ComparedRuns) -> list[str]:
     """Name the highest run on each measure, and count the significant differences.
 
     With a baseline, count the runs that are better and the runs that are worse than it. Without a baseline,
@@ -58,7 +60,7 @@ def findings(result: Comparison) -> list[str]:
     ]
 
 
-def _margin(result: Comparison, run: str, other: str) -> str:
+def _margin(result: ComparedRuns, run: str, other: str) -> str:
     """Write how far the highest run is above another on the first measure, with the test's verdict."""
     [row] = [row for row in result.rows_of(0) if {row.run, row.baseline} == {run, other}]
     sign = 1 if row.run == run else -1
@@ -82,7 +84,7 @@ def _margin(result: Comparison, run: str, other: str) -> str:
 # --- which differences are significant -----------------------------------------------------------------
 
 
-def _significance_findings(result: Comparison, best: list[list[str]]) -> Iterator[str]:
+def _significance_findings(result: ComparedRuns, best: list[list[str]]) -> Iterator[str]:
     """Count the significant differences, and name the differences that have no p-value."""
     test, untested = result.test, [row for row in result.rows if row.p is None]
     if not test:
@@ -99,10 +101,9 @@ def _significance_findings(result: Comparison, best: list[list[str]]) -> Iterato
             yield from _ahead(result, best)
         if untested:
             yield f"{_named_rows(result, untested, result.rows, 'difference')} no p-value ({test})."
-    yield from _contradictions(result)
 
 
-def _against(result: Comparison, baseline: str) -> str:
+def _against(result: ComparedRuns, baseline: str) -> str:
     """Count the runs that are better and the runs that are worse than a baseline, on each measure."""
     outcomes = [_outcomes(result, index, baseline) for index in range(len(result.measures))]
     headings = [*result.headings.values()]
@@ -110,7 +111,7 @@ def _against(result: Comparison, baseline: str) -> str:
     return f"Significantly better than {baseline} ({_level(result)}): {better}. Significantly worse: {worse}."
 
 
-def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
+def _ahead(result: ComparedRuns, best: list[list[str]]) -> Iterator[str]:
     """Count the runs that each highest run is better than, on the measures where it alone is the highest."""
     headings = [*result.headings.values()]
     winners = grouped((runs[0], index) for index, runs in enumerate(best) if len(runs) == 1)
@@ -124,28 +125,11 @@ def _ahead(result: Comparison, best: list[list[str]]) -> Iterator[str]:
             yield f"On {join_names(measures)} no difference of {run} is significant ({_level(result)})."
 
 
-def _contradictions(result: Comparison) -> Iterator[str]:
-    """Name the significant differences in favour of the run whose mean is not higher.
-
-    The marks of the tables do not show the direction of the test.
-    """
-    for label, part in result.sections():
-        significant = [row for row in part.rows if row.is_significant]
-        against = [row for row in significant if direction_of(row.difference) != row.outcome]
-        if against:
-            name, where = TESTS[result.test], f"{result.by} {label}: " * (part is not result)
-            rows = _named_rows(result, against, significant, "significant difference", ("is", "are"))
-            yield (
-                f"{where}{rows} in favour of the run whose mean is not higher: {name} compares the ranks of "
-                "the differences, not their mean."
-            )
-
-
-def _level(result: Comparison) -> str:
+def _level(result: ComparedRuns) -> str:
     return f"{p_of_sentences(result)} < {MARK_LEVEL}"
 
 
-def _outcomes(result: Comparison, measure: int, run: str) -> list[int]:
+def _outcomes(result: ComparedRuns, measure: int, run: str) -> list[int]:
     """Return the outcome of each run that is compared with this one: 1 better, -1 worse, 0 neither."""
     rows = result.rows_of(measure)
     better = [row.outcome for row in rows if row.baseline == run]
@@ -164,17 +148,13 @@ def _shares(outcomes: list[list[int]], sign: int, headings: list[str], noun: str
     return join_names(texts)
 
 
-_MAX_NAMED_PAIRS = 5
-"""The largest number of pairs that a sentence names; it counts the others."""
-
-
 def _count_and_name(names: Sequence[str], total: str, verbs: tuple[str, str]) -> str:
     """Count and name some of many, such as ``2 of 3 verdicts (a, b) change``."""
-    return f"{len(names):,} of {total} ({join_names(names, _MAX_NAMED_PAIRS)}) {verbs[len(names) > 1]}"
+    return f"{len(names):,} of {total} ({join_names(names, MAX_NAMED_PAIRS)}) {verbs[len(names) > 1]}"
 
 
 def _named_rows(
-    result: Comparison,
+    result: ComparedRuns,
     rows: Sequence[ComparisonRow],
     all_rows: Sequence[ComparisonRow],
     noun: str,
@@ -182,14 +162,14 @@ def _named_rows(
 ) -> str:
     """Count rows and name them, such as ``1 of 2 differences (a against b on RR) has``."""
     headings = result.headings
-    names = [f"{row.run} against {row.baseline} on {headings[row.measure]}" for row in rows]
+    names = [name_of_row(row, headings) for row in rows]
     return _count_and_name(names, pluralize(len(all_rows), noun), verbs)
 
 
 # --- by people's labels --------------------------------------------------------------------------------
 
 
-def corrected_section(result: Comparison) -> list[Section]:
+def corrected_section(result: ComparedRuns) -> list[Section]:
     """Build the section with the differences and their corrections, if people's labels were given."""
     if result.agreement is None:
         return []
@@ -214,7 +194,7 @@ def corrected_section(result: Comparison) -> list[Section]:
     return [section]
 
 
-def _what_changes(result: Comparison) -> Iterator[str]:
+def _what_changes(result: ComparedRuns) -> Iterator[str]:
     """Name the differences whose sign people's labels change, and the significant ones they leave open."""
     known = [row for row in result.rows if row.people and row.people.value is not None]
     significant = [row for row in known if row.people and row.people.interval and row.outcome]
@@ -243,7 +223,7 @@ def _side(row: ComparisonRow) -> int:
     return (low > 0) - (high < 0)
 
 
-def _order_findings(result: Comparison) -> Iterator[str]:
+def _order_findings(result: ComparedRuns) -> Iterator[str]:
     """Name the pairs of runs that change places by people's labels, and the verdicts that change."""
     orders = result.orders
     if orders is None or not orders.of_measures:

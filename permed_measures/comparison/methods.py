@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from permed_measures.comparison.results import MARK_LEVEL, Comparison
+from permed_measures.comparison.results import MARK_LEVEL, ComparedRuns
 from permed_measures.comparison.tables import families_of, why_no_differences
 from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, MOST_EXACT, POWER, correction_of, n_patterns
 from permed_measures.escaping import grouped, join_names, plural, pluralize
@@ -15,7 +15,7 @@ from permed_measures.results.methods import Methods, independent_units, means_ov
 from permed_measures.results.prose import literal
 
 
-def comparison_methods(result: Comparison) -> Methods:
+def comparison_methods(result: ComparedRuns) -> Methods:
     """Describe how the numbers of a comparison were computed."""
     return methods_of(
         result.measures,
@@ -28,20 +28,20 @@ def comparison_methods(result: Comparison) -> Methods:
     )
 
 
-def _means(result: Comparison) -> Iterator[str]:
+def _means(result: ComparedRuns) -> Iterator[str]:
     """Describe the means and Judged@k."""
     yield means_over_queries(result.n_queries)
     if result.by:
         groups = pluralize(len(result.groups), "group")
         yield f"The same is computed for each of the {groups} of queries by {literal(result.by)}."
-    if result.shows_judged and result.paired.judged:
+    if result.display.shows_judged and result.paired.judged:
         yield (
             "Judged@k is the share of the first $k$ documents that have a label, over the queries for which "
             "a run retrieves something."
         )
 
 
-def _statistics(result: Comparison) -> Iterator[str]:
+def _statistics(result: ComparedRuns) -> Iterator[str]:
     """Describe the pairs of runs, the tests, the estimates and people's labels."""
     if result.baseline is not None:
         yield f"Each run is compared with {literal(result.baseline)} on each measure, query by query."
@@ -59,7 +59,7 @@ def _statistics(result: Comparison) -> Iterator[str]:
     yield from _people(result)
 
 
-def _randomization(result: Comparison, tested: str) -> Iterator[str]:
+def _randomization(result: ComparedRuns, tested: str) -> Iterator[str]:
     options, unit = result.options, result.paired.unit
     units = plural(unit)
     signs = "of all queries of a cluster together" if unit == "cluster" else "of each query"
@@ -80,7 +80,7 @@ def _randomization(result: Comparison, tested: str) -> Iterator[str]:
         )
 
 
-def _t_test(result: Comparison, tested: str) -> Iterator[str]:
+def _t_test(result: ComparedRuns, tested: str) -> Iterator[str]:
     kind = "a two-sided paired t-test"
     degrees = f", with {pluralize(result.n_clusters - 1, 'degree')} of freedom" * (not result.by)
     if result.paired.unit == "cluster":
@@ -88,7 +88,7 @@ def _t_test(result: Comparison, tested: str) -> Iterator[str]:
     yield f"Differences are {tested} by {kind}{degrees}."
 
 
-def _wilcoxon(result: Comparison, tested: str) -> Iterator[str]:
+def _wilcoxon(result: ComparedRuns, tested: str) -> Iterator[str]:
     sizes = [row.wins + row.losses for row in result.every_row]
     exact, normal = min(sizes) <= MOST_EXACT, max(sizes) > MOST_EXACT
     how = "exact [@streitberg1986exact]" if exact else "by the normal approximation"
@@ -106,7 +106,7 @@ _TEST_SENTENCES = {"randomization": _randomization, "t-test": _t_test, "wilcoxon
 """The function that describes each test."""
 
 
-def _equivalence(result: Comparison) -> Iterator[str]:
+def _equivalence(result: ComparedRuns) -> Iterator[str]:
     margin = result.options.equivalence_margin
     if margin is not None:
         yield (
@@ -128,7 +128,7 @@ _NAMES = {
 }
 
 
-def _corrections(result: Comparison) -> Iterator[str]:
+def _corrections(result: ComparedRuns) -> Iterator[str]:
     """Describe the correction of the p-values, and their number."""
     if not result.tests:
         return
@@ -144,14 +144,14 @@ def _corrections(result: Comparison) -> Iterator[str]:
             yield f"The p-values of {tests} are adjusted by {_CORRECTIONS[correction]} over {size}."
 
 
-def _sizes(result: Comparison, name: str, noun: str = "p-value", joined: str = ", and over ") -> str:
+def _sizes(result: ComparedRuns, name: str, noun: str = "p-value", joined: str = ", and over ") -> str:
     """Write the size of each family of p-values of a test."""
     names = {"": "", "groups": " of all groups", "all queries": " of all queries"}
     sizes = [f"{pluralize(n, noun)}{names[family]}" for family, n in families_of(result, name).items()]
     return joined.join(sizes) or f"no {noun}"
 
 
-def _verdicts(result: Comparison) -> Iterator[str]:
+def _verdicts(result: ComparedRuns) -> Iterator[str]:
     """Define a significant difference."""
     if not result.test:
         return
@@ -160,7 +160,7 @@ def _verdicts(result: Comparison) -> Iterator[str]:
     yield f"A difference is significant where the {adjusted}p-value{by} is below {MARK_LEVEL:g}."
 
 
-def _estimates(result: Comparison) -> Iterator[str]:
+def _estimates(result: ComparedRuns) -> Iterator[str]:
     """Define intervals, effect sizes and equal values."""
     if any(row.interval for row in result.every_row):
         yield _intervals(result)
@@ -172,7 +172,7 @@ def _estimates(result: Comparison) -> Iterator[str]:
     yield "Two values of a query are equal if they differ by at most $10^{-12}$."
 
 
-def _intervals(result: Comparison) -> str:
+def _intervals(result: ComparedRuns) -> str:
     """Describe the intervals of differences."""
     error = "its standard error"
     if result.paired.unit == "cluster":
@@ -189,7 +189,7 @@ def _intervals(result: Comparison) -> str:
     )
 
 
-def _power(result: Comparison) -> Iterator[str]:
+def _power(result: ComparedRuns) -> Iterator[str]:
     if result.options.detect is not None:
         alpha = number(round(1 - result.options.level, 12))
         yield (
@@ -199,7 +199,7 @@ def _power(result: Comparison) -> Iterator[str]:
         )
 
 
-def _people(result: Comparison) -> Iterator[str]:
+def _people(result: ComparedRuns) -> Iterator[str]:
     """Describe the corrections by people's labels."""
     if result.agreement is None:
         return

@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.comparison.results import (
     MARK_LEVEL,
-    Comparison,
+    ComparedRuns,
     ComparisonRow,
     better_pairs,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def plot_forest(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     measures: Chosen = None,
     ax: Axes | Iterable[Axes] | None = None,
 ) -> list[Axes]:
@@ -105,9 +105,9 @@ def plot_forest(
     return axes
 
 
-def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
+def measures_in(comparison: ComparedRuns, asked: Chosen) -> list[tuple[int, str]]:
     """Find measures of the comparison, as index and heading; all of them if none are named."""
-    if not isinstance(comparison, Comparison):
+    if not isinstance(comparison, ComparedRuns):
         raise InputError(
             f"the first argument must be the result of compare (found {type(comparison).__name__})",
             hint="Pass compare(qrels, runs, measures)",
@@ -129,20 +129,20 @@ def measures_in(comparison: Comparison, asked: Chosen) -> list[tuple[int, str]]:
 # --- points and marks --------------------------------------------------------------------------------
 
 
-def panels_of(comparison: Comparison, measures: Sequence[int]) -> list[list[Point]]:
+def panels_of(comparison: ComparedRuns, measures: Sequence[int]) -> list[list[Point]]:
     """Build the rows of each measure, in the order of the first measure."""
     points = _differences if comparison.baseline else _means
     return sorted_panels([[*points(comparison, index)] for index in measures], comparison.n_clusters)
 
 
-def _differences(comparison: Comparison, index: int) -> Iterator[Point]:
+def _differences(comparison: ComparedRuns, index: int) -> Iterator[Point]:
     """Yield the difference of each run to the baseline."""
     for row in comparison.rows_of(index):
         looks = {1: "better", -1: "worse", 0: "open"}[row.outcome]
         yield Point(row.run, "", row.difference, row.interval, looks)
 
 
-def _means(comparison: Comparison, index: int) -> Iterator[Point]:
+def _means(comparison: ComparedRuns, index: int) -> Iterator[Point]:
     """Yield the mean of each run, and the runs that it is significantly better than."""
     rows: list[ComparisonRow] = comparison.rows_of(index)
     values, better = comparison.paired.values, better_pairs(rows)
@@ -155,7 +155,7 @@ def _means(comparison: Comparison, index: int) -> Iterator[Point]:
         yield Point(run, letters.get(run, ""), mean, intervals[run], "mean", worse)
 
 
-def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
+def about_marks(comparison: ComparedRuns, panels: list[list[Point]]) -> list[str]:
     """Explain the bars, points and letters in these panels."""
     n_units, unit = comparison.n_clusters, comparison.paired.unit
     if comparison.baseline:
@@ -179,7 +179,7 @@ def about_marks(comparison: Comparison, panels: list[list[Point]]) -> list[str]:
 # --- drawing -----------------------------------------------------------------------------------------
 
 
-def forest_plots(comparison: Comparison) -> list[Plot]:
+def forest_plots(comparison: ComparedRuns) -> list[Plot]:
     """Build a forest plot of each measure."""
     panels = panels_of(comparison, range(len(comparison.measures)))
     drawn = [x for point in chain(*panels) for x in (point.value, *(point.interval or ()))]
@@ -210,7 +210,7 @@ _MAX_RUNS_IN_TEXT = 10
 
 
 def _forest(
-    comparison: Comparison, heading: str, panel: list[Point], limits: tuple[float, float] | None
+    comparison: ComparedRuns, heading: str, panel: list[Point], limits: tuple[float, float] | None
 ) -> str:
     """Draw a forest plot for a page, in a figure outside pyplot."""
     size = COLUMN, 0.24 * len(panel) + 0.8  # text of ten points then has the size of the page's text
@@ -230,7 +230,7 @@ def _forest(
 
 
 def plot_queries(
-    comparison: Comparison, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
+    comparison: ComparedRuns, measures: Chosen = None, ax: Axes | Iterable[Axes] | None = None
 ) -> list[Axes]:
     """Plot the difference of each query to the baseline, sorted from the largest gain to the largest loss.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from permed_measures.comparison.overlap import depth_looked_at, rank_biased_overlap
-from permed_measures.comparison.results import Comparison
+from permed_measures.comparison.results import ComparedRuns, Display
 from permed_measures.comparison.tables import why_no_differences
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
@@ -42,7 +42,7 @@ Ranked = list[list[Any]]
 _DECIMALS_OF_OVERLAP = 6
 
 
-def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[str, Any]:
+def query_details(result: ComparedRuns, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[str, Any]:
     """Collect the details of each query of a comparison, in a form for JSON.
 
     Read runs again, where possible, for the ids of their unjudged documents; of other runs only the judged
@@ -82,13 +82,13 @@ def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[
             whole[run] = ranked
     judgments = next(iter(rankings.values())).judgments
     judged, missed = _judged(judgments, rankings, documents, depth)
-    texts = titles_of(result.dataset, documents.keys())
+    texts = titles_of(result.experiment.dataset, documents.keys())
     return {
         **_queries(result),
         "runs": list(map(one_line, rankings)),
         "measures": [*result.headings.values()],
         "baseline": list(rankings).index(result.baseline) if result.baseline else 0,
-        "digits": 4 if result.digits is None or result.in_percent else result.digits,
+        "digits": 4 if result.style.in_percent else result.style.decimals,
         "values": np.array(list(result.paired.values.values())).round(DECIMALS).tolist(),
         "depth": depth,
         "rankings": shown,
@@ -109,9 +109,9 @@ def query_details(result: Comparison, depth: int = MAX_SHOWN_DOCUMENTS) -> dict[
     }
 
 
-def _pairs_to_overlap(result: Comparison) -> dict[tuple[str, str], tuple[int, int]]:
+def _pairs_to_overlap(result: ComparedRuns) -> dict[tuple[str, str], tuple[int, int]]:
     """Return the pairs whose overlap a page shows, with the indices of both runs; none if they are many."""
-    if why_no_differences(replace(result, all_pairs=False)):
+    if why_no_differences(replace(result, display=Display())):
         return {}
     index = {run: n for n, run in enumerate(result.paired.rankings)}
     return {pair: (index[pair[0]], index[pair[1]]) for pair in result.paired.pairs}
@@ -129,9 +129,9 @@ def _overlaps(indices: tuple[int, int], first: Ranked, second: Ranked, p: float)
 # --- queries -----------------------------------------------------------------------------------------
 
 
-def _queries(result: Comparison) -> dict[str, Any]:
+def _queries(result: ComparedRuns) -> dict[str, Any]:
     """Collect ids, texts and fields of the queries, and the turns before each query."""
-    query_ids, queries = result.paired.query_ids, _dataset_queries(result.dataset)
+    query_ids, queries = result.paired.query_ids, _dataset_queries(result.experiment.dataset)
     by_id = {query.query_id: query for query in queries}
     index = {(query_id, _text(by_id.get(query_id))): n for n, query_id in enumerate(query_ids)}
     before = _turns_before(queries)
@@ -193,7 +193,7 @@ _CONVERSATIONS = ("conversation_id", "topic_number")
 """The field for the conversation of a query with a turn_number: in our data sets, and in TREC CAsT."""
 
 
-def _fields(result: Comparison, queries: list[Any]) -> dict[str, list[str]]:
+def _fields(result: ComparedRuns, queries: list[Any]) -> dict[str, list[str]]:
     """Collect the labels to filter queries by: groups, clusters and the short fields of the data set."""
     paired, fields = result.paired, {}
     if paired.group is not None:
@@ -208,7 +208,7 @@ def _fields(result: Comparison, queries: list[Any]) -> dict[str, list[str]]:
             fields.setdefault(name, labels)
     if paired.clusters and paired.clusters not in fields:
         try:
-            groups = Groups.of(paired.query_ids, paired.clusters, result.dataset)
+            groups = Groups.of(paired.query_ids, paired.clusters, result.experiment.dataset)
         except InputError:  # the clusters came from a mapping or a function, not from a field
             pass
         else:
@@ -228,7 +228,7 @@ def _indices(doc_ids: list[str | None], documents: Documents) -> list[int]:
     return [-1 if doc is None else documents.setdefault(doc, len(documents)) for doc in doc_ids]
 
 
-def _shown_rankings(result: Comparison, run: str, depth: int) -> tuple[list[list[str | None]], str]:
+def _shown_rankings(result: ComparedRuns, run: str, depth: int) -> tuple[list[list[str | None]], str]:
     """Return the first documents of each query, and why unjudged documents are unknown, if they are."""
     judged = _judged_only(result.paired.rankings[run], depth)
     rankings, reason = _read_again(result, run, depth)
@@ -241,7 +241,7 @@ def _shown_rankings(result: Comparison, run: str, depth: int) -> tuple[list[list
     return [list(doc_ids) for doc_ids in rankings], ""
 
 
-def _read_again(result: Comparison, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
+def _read_again(result: ComparedRuns, run: str, depth: int) -> tuple[list[list[str]] | None, str]:
     """Read the first documents of each query again, or return the reason why this is not possible."""
     path = result.origin.runs.get(run) if result.origin else None
     is_pipe = path is not None and (path in _PIPES or (path.exists() and not path.is_file()))
@@ -249,7 +249,7 @@ def _read_again(result: Comparison, run: str, depth: int) -> tuple[list[list[str
         return None, _ONCE
     with warnings_about(None):  # the user saw them when the run was evaluated
         try:
-            rows = result.runs[run]  # reads a file
+            rows = result.experiment.runs[run]  # reads a file
             if isinstance(rows, Iterator):
                 return None, _ONCE
             if is_spark_frame(rows):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 from ir_measures.measures import Measure
 
@@ -12,15 +12,13 @@ from permed_measures.comparison.overlap import PERSISTENCE
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.tests import MAX_T, SignificanceTest
 from permed_measures.corrections import CORRECTIONS
-from permed_measures.datasets import find
 from permed_measures.errors import InputError, check_choice, check_int
-from permed_measures.escaping import pluralize
+from permed_measures.experiment import Experiment
 from permed_measures.human_labels.agreement import Agreement, Orders
 from permed_measures.human_labels.corrected import Corrected
 from permed_measures.intervals import check_level, percent
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin
-from permed_measures.results.report import DescribedResult, Report
 from permed_measures.results.table import Style
 
 MARKS = {"‡": 0.01, "†": 0.05}
@@ -124,11 +122,28 @@ def better_pairs(rows: Iterable[ComparisonRow]) -> set[tuple[str, str]]:
     return {(run, other) if outcome > 0 else (other, run) for run, other, outcome in outcomes if outcome}
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison(DescribedResult):
-    """The result of a comparison; ``print`` shows it as the command does.
+class Display(NamedTuple):
+    """What tables and sentences of a comparison show, and how.
 
-    ``to_polars`` and ``to_pandas`` give a row for each pair and measure.
+    Attributes
+    ----------
+    style : Style
+        The format of means and differences.
+    shows_judged : bool
+        Whether tables have Judged@k.
+    all_pairs : bool
+        Whether tables show the differences of every pair, however many there are. Pages, CSV and JSON always
+        have them.
+    """
+
+    style: Style = Style()
+    shows_judged: bool = True
+    all_pairs: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRuns:
+    """The numbers of a comparison, from which its tables, sentences and plots are made.
 
     Attributes
     ----------
@@ -145,35 +160,24 @@ class Comparison(DescribedResult):
         Notes on the runs, the clusters and the tests.
     paired : PairedRuns
         The values of each query by each run, and the cluster of each query.
-    reported : callable
-        The function that builds the report: findings, means, differences, and how they were computed.
+    experiment : Experiment
+        The qrels and the runs as given; a page reads the documents of the runs and the texts of the queries.
+    origin : Origin or None
+        The sources of the qrels and the runs, and the command.
     by : str
         Name of the groups of queries; empty without groups.
     groups : dict of group to Comparison
         The comparison on each group of queries; the p-values of all groups are corrected together.
-    origin : Origin or None
-        The sources of the qrels and the runs.
-    dataset : optional
-        The data set of the qrels in ir_datasets, with the texts and fields of its queries.
-    runs : mapping of str to run
-        The runs as given; a page reads their documents from them.
-    digits : int or None
-        Number of decimals of means and differences; if None, tables have four (two in percent), and CSV all.
-    in_percent : bool
-        Whether tables and sentences have means in percent, and differences in percentage points.
-    shows_judged : bool
-        Whether tables have Judged@k.
     agreement : Agreement or None
         Agreement of the qrels with people's labels, if a sample of them was given.
     orders : Orders or None
         The order of three or more runs by both sets of labels.
     critical : float or None
         With max-T, the critical value of T for the simultaneous intervals.
-    all_pairs : bool
-        Whether tables show the differences of every pair, however many there are. Pages, CSV and JSON always
-        have them.
     persistence : float
         The p of the rank-biased overlap of two runs, which a page shows.
+    display : Display
+        What tables and sentences show.
     """
 
     rows: list[ComparisonRow]
@@ -183,30 +187,15 @@ class Comparison(DescribedResult):
     families: dict[str, int]
     notes: list[str]
     paired: PairedRuns = field(repr=False)
-    reported: Callable[[Comparison], Report] = field(repr=False)
-    by: str = ""
-    groups: dict[Any, Comparison] = field(default_factory=dict, repr=False)
+    experiment: Experiment = field(repr=False)
     origin: Origin | None = field(default=None, repr=False)
-    dataset: Any = field(default=None, repr=False)
-    runs: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    digits: int | None = None
-    in_percent: bool = False
-    shows_judged: bool = True
+    by: str = ""
+    groups: dict[Any, Self] = field(default_factory=dict, repr=False)
     agreement: Agreement | None = None
     orders: Orders | None = None
     critical: float | None = None
-    all_pairs: bool = False
     persistence: float = PERSISTENCE
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, with the id of a data set: ir_datasets' objects cannot be pickled."""
-        has_id = hasattr(self.dataset, "dataset_id")
-        return {**vars(self), "dataset": self.dataset.dataset_id() if has_id else self.dataset}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the pickled state, and find the data set by its id."""
-        dataset = state["dataset"]
-        vars(self).update(state, dataset=find(dataset) if isinstance(dataset, str) else dataset)
+    display: Display = field(default_factory=Display)
 
     @property
     def n_queries(self) -> int:
@@ -241,7 +230,7 @@ class Comparison(DescribedResult):
     @property
     def style(self) -> Style:
         """The format of means and differences in tables and sentences."""
-        return Style.of(self.digits, self.in_percent)
+        return self.display.style
 
     @property
     def level_in_percent(self) -> str:
@@ -253,63 +242,10 @@ class Comparison(DescribedResult):
         n = len(self.paired.pairs)
         return self.rows[measure * n : (measure + 1) * n]
 
-    def sections(self) -> Iterator[tuple[str, Comparison]]:
+    def sections(self) -> Iterator[tuple[str, Self]]:
         """Yield the groups, then the whole, each with its label."""
         yield from ((str(value), group) for value, group in self.groups.items())
         yield ("(all)" if self.by else "", self)
-
-    def report(self) -> Report:
-        """Build the report: findings, means, differences, and how they were computed."""
-        return self.reported(self)
-
-    def to(
-        self,
-        form: str = "table",
-        digits: int | None = None,
-        all_pairs: bool | None = None,
-        *,
-        in_percent: bool | None = None,
-        shows_judged: bool | None = None,
-        label: str = "",
-        caption: str = "",
-    ) -> str:
-        """Write the comparison in a form for a paper, a browser or another program.
-
-        Parameters
-        ----------
-        form : {'table', 'markdown', 'latex', 'html', 'csv', 'tsv', 'json', 'jsonl'}
-            The first four have the findings, the means with the best in bold, the second best underlined and
-            marks of significance, and the differences. The others have all numbers, not rounded. A ``table``
-            is as wide as the terminal.
-        digits : int, optional
-            Number of decimals of means and differences in tables and sentences; if left out four, or two in
-            percent.
-        all_pairs : bool, optional
-            Whether ``table``, ``markdown`` and ``latex`` show the differences of every pair if more than 15
-            pairs are compared and no run is the baseline. The other forms always have them.
-        in_percent : bool, optional
-            Whether tables and sentences have means in percent, and differences in percentage points.
-        shows_judged : bool, optional
-            Whether tables have Judged@k, the share of the first k documents that are judged.
-        label, caption : str
-            Label and caption of the first LaTeX table, as in `Report.to`.
-
-        Raises
-        ------
-        InputError
-            If the form is unknown, or `digits` is below 0.
-        """
-        digits = None if digits is None else check_int("digits", digits, 0)
-        asked = {"digits": digits, "all_pairs": all_pairs}
-        asked |= {"in_percent": in_percent, "shows_judged": shows_judged}
-        chosen: Any = {name: value for name, value in asked.items() if value is not None}
-        return replace(self, **chosen).report().to(form, label=label, caption=caption)
-
-    def __repr__(self) -> str:
-        """Name the runs and the measures."""
-        runs, queries = ", ".join(self.paired.values), pluralize(self.n_queries, "query")
-        against = f"baseline {self.baseline}" if self.baseline else "every pair"
-        return f"<Comparison of {runs} ({against}) on {queries}: {', '.join(self.headings.values())}>"
 
 
 @dataclass(frozen=True)

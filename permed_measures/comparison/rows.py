@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 
 from permed_measures.arrays import Floats
 from permed_measures.comparison.paired import PairedRuns
-from permed_measures.comparison.results import Comparison, ComparisonRow, TestOptions
+from permed_measures.comparison.results import ComparedRuns, ComparisonRow, TestOptions
 from permed_measures.comparison.tests import (
     MAX_T,
     MOST_UNITS,
@@ -33,7 +33,6 @@ from permed_measures.escaping import plural
 from permed_measures.human_labels.agreement import OrderAgreement, Orders, reason_not_compared
 from permed_measures.human_labels.corrected import People, RunUnderBothLabels
 from permed_measures.intervals import (
-    Estimate,
     difference_range,
     mean_and_error,
     mean_intervals,
@@ -142,14 +141,6 @@ def _adjust(name: str, options: TestOptions, tests: Sequence[Tests]) -> int:
 # --- estimates -------------------------------------------------------------------------------------------
 
 
-class _Estimates(NamedTuple):
-    """Estimates of a difference."""
-
-    interval: Estimate
-    std_error: float
-    effect_size: float | None
-
-
 def _rows(
     paired: PairedRuns, tests: Tests, options: TestOptions, critical: float | None
 ) -> list[ComparisonRow]:
@@ -165,50 +156,34 @@ def _rows(
         within = [difference_range(measure)] * len(paired.pairs)
         intervals = mean_intervals(differences, paired.cluster, options.level, within, simultaneous)
         errors = mean_and_error(differences, paired.cluster)[1].tolist()
-        for column, estimates in enumerate(zip(intervals, errors, effect_sizes(differences), strict=True)):
-            pair = paired.pairs[column]
-            of_means = [means[run][index].value for run in pair]
-            row = _row(paired, index, pair, differences[:, column], _Estimates(*estimates), options)
-            of_row = {name: outcomes[len(rows)] for name, outcomes in tests.items()}
-            rows.append(replace(row, tests=of_row, intervals=dict(zip(_MEANS, of_means, strict=True))))
+        columns = zip(paired.pairs, differences.T, intervals, errors, effect_sizes(differences), strict=True)
+        for (run, baseline), of_pair, interval, std_error, effect_size in columns:
+            mean, baseline_mean = (float(paired.values[name][index].mean()) for name in (run, baseline))
+            difference = float(of_pair.mean())
+            wins, losses = int((of_pair > 0).sum()), int((of_pair < 0).sum())
+            needed, why_unknown = _needed(paired, std_error, options)
+            reasons = {"interval": interval.reason, "needed": why_unknown}
+            row = ComparisonRow(
+                measure=measure,
+                run=run,
+                baseline=baseline,
+                mean=mean,
+                baseline_mean=baseline_mean,
+                difference=difference,
+                std_error=std_error,
+                relative=difference / abs(baseline_mean) if baseline_mean else None,
+                interval=interval.value,
+                wins=wins,
+                ties=len(of_pair) - wins - losses,
+                losses=losses,
+                effect_size=effect_size,
+                intervals={"mean": means[run][index].value, "baseline_mean": means[baseline][index].value},
+                tests={name: outcomes[len(rows)] for name, outcomes in tests.items()},
+                needed=needed,
+                reasons={name: reason for name, reason in reasons.items() if reason},
+            )
+            rows.append(row)
     return rows
-
-
-_MEANS = ("mean", "baseline_mean")
-
-
-def _row(
-    paired: PairedRuns,
-    measure: int,
-    pair: tuple[str, str],
-    differences: Floats,
-    estimates: _Estimates,
-    options: TestOptions,
-) -> ComparisonRow:
-    """Build a row, without its tests and the intervals of its means."""
-    mean, baseline_mean = (float(paired.values[run][measure].mean()) for run in pair)
-    difference = float(differences.mean())
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    needed, why_unknown = _needed(paired, estimates.std_error, options)
-    reasons = {"interval": estimates.interval.reason, "needed": why_unknown}
-    return ComparisonRow(
-        paired.measures[measure],
-        *pair,
-        mean,
-        baseline_mean,
-        difference,
-        estimates.std_error,
-        relative=difference / abs(baseline_mean) if baseline_mean else None,
-        interval=estimates.interval.value,
-        wins=wins,
-        ties=len(differences) - wins - losses,
-        losses=losses,
-        effect_size=estimates.effect_size,
-        intervals={},
-        tests={},
-        needed=needed,
-        reasons={name: reason for name, reason in reasons.items() if reason},
-    )
 
 
 def _needed(paired: PairedRuns, error: float, options: TestOptions) -> tuple[int | None, str]:
@@ -226,8 +201,10 @@ def _needed(paired: PairedRuns, error: float, options: TestOptions) -> tuple[int
 _FEWEST_RUNS = 3
 """With two runs, the corrected difference already tells their order."""
 
+Compared = TypeVar("Compared", bound=ComparedRuns)
 
-def with_human_labels(result: Comparison, people: People) -> Comparison:
+
+def with_human_labels(result: Compared, people: People) -> Compared:
     """Add differences corrected by people's labels, and the orders of the runs, to a comparison."""
     paired = result.paired
     runs = {
@@ -244,7 +221,7 @@ def with_human_labels(result: Comparison, people: People) -> Comparison:
 
 
 def _corrected(
-    result: Comparison, people: People, runs: Mapping[str, RunUnderBothLabels]
+    result: ComparedRuns, people: People, runs: Mapping[str, RunUnderBothLabels]
 ) -> list[ComparisonRow]:
     """Add the corrected differences to the rows, with simultaneous intervals if p-values are corrected.
 
@@ -257,7 +234,7 @@ def _corrected(
     return [replace(row, people=corrected) for row, corrected in zip(result.rows, of_rows, strict=True)]
 
 
-def _orders(result: Comparison, people: People, runs: Mapping[str, RunUnderBothLabels]) -> Orders:
+def _orders(result: ComparedRuns, people: People, runs: Mapping[str, RunUnderBothLabels]) -> Orders:
     """Compare the orders of the runs by both sets of labels, on the queries that people judged as a whole."""
     queries, n = people.queries, int(people.queries.sum())
     by_model = result.paired.of_queries(queries)

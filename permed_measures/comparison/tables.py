@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
 from string import ascii_lowercase
-from typing import Any
 
 import numpy as np
+from ir_measures.measures import Measure
 
 from permed_measures.comparison.paired import PairedRuns
 from permed_measures.comparison.results import (
     MARK_LEVEL,
     MARKS,
     TESTS,
-    Comparison,
+    ComparedRuns,
     ComparisonRow,
     better_pairs,
 )
-from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of
-from permed_measures.escaping import plural, pluralize
+from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of, direction_of
+from permed_measures.escaping import join_names, plural, pluralize
 from permed_measures.intervals import queries_in_clusters
 from permed_measures.measures.headings import ABOUT_JUDGED, heading_notes
 from permed_measures.results.table import NONE, Cell, Table, as_text, best_two
@@ -37,7 +37,7 @@ _MIN_PRINTED_P = 1e-4
 """A table prints a smaller p as ``<0.0001``."""
 
 
-def families_of(result: Comparison, name: str) -> dict[str, int]:
+def families_of(result: ComparedRuns, name: str) -> dict[str, int]:
     """Count the p-values of a test that were corrected together; all groups are one family of their own."""
     families = {"all queries" if result.groups else "": result.families}
     if result.groups:
@@ -45,7 +45,7 @@ def families_of(result: Comparison, name: str) -> dict[str, int]:
     return {family: sizes[name] for family, sizes in families.items() if sizes.get(name)}
 
 
-def _family_sizes(result: Comparison, name: str, noun: str) -> list[str]:
+def _family_sizes(result: ComparedRuns, name: str, noun: str) -> list[str]:
     """Write the size of each family of p-values of a test."""
     names = {"": "", "groups": f" of all {result.by} groups", "all queries": " of all queries"}
     return [f"{pluralize(n, noun)}{names[family]}" for family, n in families_of(result, name).items()]
@@ -74,7 +74,7 @@ def shown_p(value: float) -> str:
     return f"{value:.{decimals}f}"
 
 
-def format_mean(result: Comparison, value: float | None, sign: str = "") -> str:
+def format_mean(result: ComparedRuns, value: float | None, sign: str = "") -> str:
     """Format a mean, or a difference if `sign` is ``+``."""
     return result.style.text(value, sign)
 
@@ -89,37 +89,37 @@ def not_zero(value: float, decimals: int) -> str:
     return as_text(value, f".{places}f")
 
 
-def correction_name(result: Comparison, test: str) -> str:
+def correction_name(result: ComparedRuns, test: str) -> str:
     """Return the name of the correction of a test's p-values, for a sentence."""
     return _CORRECTION_NAMES[correction_of(result.options.correction, test)]
 
 
-def p_of_sentences(result: Comparison) -> str:
+def p_of_sentences(result: ComparedRuns) -> str:
     """Name the p-values of the deciding test, with their correction if they were adjusted."""
     adjusted = result.options.correction != "none" and result.families[result.test] > 1
     return f"{correction_name(result, result.test)}-adjusted p" if adjusted else "p"
 
 
-def interval_method(result: Comparison) -> str:
+def interval_method(result: ComparedRuns) -> str:
     """Name the method of the intervals; an empty string if there are none."""
     if not any(row.interval for row in result.every_row):
         return ""
     return "Student's t" if result.critical is None else "simultaneous, max-T"
 
 
-def interval_heading(result: Comparison) -> str:
+def interval_heading(result: ComparedRuns) -> str:
     """Return the heading of intervals, such as ``95% CI``."""
     return f"{result.level_in_percent} CI"
 
 
-def interval_of(result: Comparison, row: ComparisonRow) -> str:
+def interval_of(result: ComparedRuns, row: ComparisonRow) -> str:
     """Format the interval; a dash if there is none."""
     if row.interval is None:
         return NONE
     return f"[{', '.join(format_mean(result, bound, '+') for bound in row.interval)}]"
 
 
-def method_of(result: Comparison, name: str) -> str:
+def method_of(result: ComparedRuns, name: str) -> str:
     """Name the method of a test's p-values; if rows have different methods, name each without its sizes."""
     tests = [row.tests[name] for row in result.every_row]
     methods = dict.fromkeys(test.method for test in [test for test in tests if test.p is not None] or tests)
@@ -130,7 +130,7 @@ def method_of(result: Comparison, name: str) -> str:
     return " or ".join(sorted({method.partition(", ")[0] for method in methods}))
 
 
-def is_seeded(result: Comparison, name: str) -> bool:
+def is_seeded(result: ComparedRuns, name: str) -> bool:
     """Check whether the p-values of a test, adjusted or not, depend on the seed."""
     return any(row.tests[name].draws for row in result.every_row)
 
@@ -141,7 +141,7 @@ _UNEQUAL = 0.05
 """The smallest difference in Judged@k that a note reports."""
 
 
-def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
+def judged_shares(result: ComparedRuns) -> dict[str, dict[str, float | None]]:
     """Return the mean Judged@k of each run, by cutoff."""
     judged = result.paired.judged
     return {
@@ -150,16 +150,16 @@ def judged_shares(result: Comparison) -> dict[str, dict[str, float | None]]:
     }
 
 
-def _judged_cells(part: Comparison, run: str) -> list[Cell]:
+def _judged_cells(part: ComparedRuns, run: str) -> list[Cell]:
     """Return the cells with Judged@k of a run, by cutoff; none if the table does not show them."""
-    if not part.shows_judged:
+    if not part.display.shows_judged:
         return []
     return [Cell(format_mean(part, share), value=share) for share in judged_shares(part)[run].values()]
 
 
-def _about_judged(result: Comparison) -> list[str]:
+def _about_judged(result: ComparedRuns) -> list[str]:
     """Explain Judged@k, if the table shows it, and its queries, if they are not all queries."""
-    if not (result.shows_judged and result.paired.judged):
+    if not (result.display.shows_judged and result.paired.judged):
         return []
     judged = chain.from_iterable(of_runs.values() for of_runs in result.paired.judged.values())
     partly = any(np.isnan(shares).any() for shares in judged)
@@ -190,33 +190,38 @@ def judged_notes(paired: PairedRuns) -> list[str]:
 # --- means ---------------------------------------------------------------------------------------------
 
 
-def means_table(result: Comparison) -> Table:
+def means_table(result: ComparedRuns) -> Table:
     """Build the table of means: a row for each run, by group of queries if there are groups."""
     letters = compact_letters(result)
     labels = [*([result.by] if result.by else []), *([""] if letters else []), "run"]
     by = f" by {result.by}" if result.by else ""
     units = queries_in_clusters(result.n_queries, result.n_clusters, result.paired.clusters)
-    judged = [*result.paired.judged] if result.shows_judged else []
-    how: Any = {name: getattr(result, name) for name in ("digits", "in_percent", "shows_judged")}
+    judged = [*result.paired.judged] if result.display.shows_judged else []
+    parts = [(group, replace(part, display=result.display)) for group, part in result.sections()]
     return Table(
         [*labels, *result.headings.values(), *judged],
-        [list(_block(result, group, replace(part, **how), letters)) for group, part in result.sections()],
+        [list(_block(result, group, part, letters)) for group, part in parts],
         len(labels),
         f"Means{by}{result.style.unit} over {units}",
-        [_significance(result, letters), *_about_judged(result), *heading_notes(result.measures)],
+        [
+            _significance(result, letters),
+            *_against_the_mean(result),
+            *_about_judged(result),
+            *heading_notes(result.measures),
+        ],
         judged[::-1],
         "comparison",
     )
 
 
-def compact_letters(result: Comparison) -> list[str]:
+def compact_letters(result: ComparedRuns) -> list[str]:
     """Return a letter for each run, if every pair is tested and the alphabet is long enough."""
     n_runs = len(result.paired.values)
     tested = result.baseline is None and families_of(result, result.test) and n_runs <= len(ascii_lowercase)
     return list(ascii_lowercase[:n_runs]) if tested else []
 
 
-def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) -> Iterator[list[Cell]]:
+def _block(whole: ComparedRuns, group: str, part: ComparedRuns, letters: list[str]) -> Iterator[list[Cell]]:
     """Yield a row for each run."""
     columns = [_column(part, index, letters) for index in range(len(part.measures))]
     for index, (run, *cells) in enumerate(zip(part.paired.values, *columns, strict=True)):
@@ -224,7 +229,7 @@ def _block(whole: Comparison, group: str, part: Comparison, letters: list[str]) 
         yield [*map(Cell, labels), *cells, *_judged_cells(part, run)]
 
 
-def _column(part: Comparison, measure: int, letters: list[str]) -> list[Cell]:
+def _column(part: ComparedRuns, measure: int, letters: list[str]) -> list[Cell]:
     """Return the cells of a measure, by its number."""
     means = [float(values[measure].mean()) for values in part.paired.values.values()]
     texts = [format_mean(part, mean) for mean in means]
@@ -234,7 +239,7 @@ def _column(part: Comparison, measure: int, letters: list[str]) -> list[Cell]:
 # --- marks -----------------------------------------------------------------------------------------
 
 
-def _marks(part: Comparison, measure: int, letters: list[str]) -> list[str]:
+def _marks(part: ComparedRuns, measure: int, letters: list[str]) -> list[str]:
     """Mark each run by a dagger, or by the letters of the runs that it is significantly better than."""
     rows, runs = part.rows_of(measure), list(part.paired.values)
     if part.baseline is not None:
@@ -252,7 +257,7 @@ def _dagger(p: float | None) -> str:
 # --- what the marks mean ---------------------------------------------------------------------------
 
 
-def _significance(result: Comparison, letters: list[str]) -> str:
+def _significance(result: ComparedRuns, letters: list[str]) -> str:
     """Explain the marks."""
     name = result.test
     if not name:
@@ -275,16 +280,43 @@ def _significance(result: Comparison, letters: list[str]) -> str:
     return f"{marks}: {_about_test(result, name)}, {how}"
 
 
+def _against_the_mean(result: ComparedRuns) -> list[str]:
+    """Note the significant differences in favour of the run whose mean is not higher.
+
+    The marks do not show the direction of the test.
+    """
+    headings, names = result.headings, []
+    for label, part in result.sections():
+        group = f" ({result.by} {label})" if part is not result else ""
+        rows = [
+            row for row in part.rows if row.is_significant and row.outcome != direction_of(row.difference)
+        ]
+        names += [f"{name_of_row(row, headings)}{group}" for row in rows]
+    if not names:
+        return []
+    name, shown = TESTS[result.test], join_names(names, MAX_NAMED_PAIRS)
+    return [f"{name} compares ranks, not means: it favours the run whose mean is not higher for {shown}"]
+
+
+MAX_NAMED_PAIRS = 5
+"""The largest number of pairs that a sentence names; it counts the others."""
+
+
+def name_of_row(row: ComparisonRow, headings: Mapping[Measure, str]) -> str:
+    """Name the runs and the measure of a row."""
+    return f"{row.run} against {row.baseline} on {headings[row.measure]}"
+
+
 # --- differences ---------------------------------------------------------------------------------------
 
 _MOST_PAIRS = 15
 """The largest number of pairs in a table of differences, if no run is the baseline."""
 
 
-def why_no_differences(result: Comparison) -> str:
+def why_no_differences(result: ComparedRuns) -> str:
     """Explain why tables omit the differences, and how to see them; an empty string if they show them."""
     n = len(result.paired.pairs)
-    if result.baseline is not None or result.all_pairs or n <= _MOST_PAIRS:
+    if result.baseline is not None or result.display.all_pairs or n <= _MOST_PAIRS:
         return ""
     typed = result.origin is not None and result.origin.command
     one, every = ("--baseline NAME", "--all-pairs") if typed else ("baseline=NAME", "to(all_pairs=True)")
@@ -296,7 +328,7 @@ _ADJUSTED = "(adj.)"
 """The end of the heading of adjusted p-values."""
 
 
-def differences_table(result: Comparison) -> Table:
+def differences_table(result: ComparedRuns) -> Table:
     """Build the table of differences, with the p-value of each test, also adjusted unless it is naive."""
     tests = headings_of_tests(result)
     blocks = [[*_rows(result, group, part, tests)] for group, part in result.sections()]
@@ -304,7 +336,7 @@ def differences_table(result: Comparison) -> Table:
     kept = f"p {_ADJUSTED}" if result.options.correction != "none" else "p"
     of_tests = headings[headings.index("d_z") + 1 :]
     against = result.baseline or "the run in column 'against' (every pair)"
-    points = ", in percentage points" * result.in_percent
+    points = ", in percentage points" * result.style.in_percent
     return Table(
         headings,
         [[[cell for _, cell in row] for row in block] for block in blocks],
@@ -316,7 +348,7 @@ def differences_table(result: Comparison) -> Table:
     )
 
 
-def headings_of_tests(result: Comparison) -> dict[str, str]:
+def headings_of_tests(result: ComparedRuns) -> dict[str, str]:
     """Return the heading of each test's p-value: ``p`` for the deciding test."""
     return {
         name: "p" if name == result.test else f"{name}{' (naive)' * test.naive} p"
@@ -325,7 +357,7 @@ def headings_of_tests(result: Comparison) -> dict[str, str]:
 
 
 def _rows(
-    result: Comparison, group: str, part: Comparison, tests: dict[str, str]
+    result: ComparedRuns, group: str, part: ComparedRuns, tests: dict[str, str]
 ) -> Iterator[list[tuple[str, Cell]]]:
     """Yield the headings and cells of each measure and pair."""
     measures, intervals = result.headings, interval_method(result)
@@ -353,7 +385,7 @@ def _rows(
         yield cells
 
 
-def _is_adjusted(result: Comparison, name: str) -> bool:
+def _is_adjusted(result: ComparedRuns, name: str) -> bool:
     """Check whether the p-values of a test were adjusted."""
     return not result.tests[name].naive and result.options.correction != "none"
 
@@ -361,7 +393,7 @@ def _is_adjusted(result: Comparison, name: str) -> bool:
 # --- how it was computed -----------------------------------------------------------------------------
 
 
-def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
+def _notes(result: ComparedRuns, tests: dict[str, str]) -> Iterator[str]:
     """Explain how intervals and p-values were computed, and why some are missing."""
     if interval_method(result):
         yield _about_intervals(result)
@@ -373,7 +405,7 @@ def _notes(result: Comparison, tests: dict[str, str]) -> Iterator[str]:
     yield from _reasons(result)
 
 
-def _about_test(result: Comparison, name: str) -> str:
+def _about_test(result: ComparedRuns, name: str) -> str:
     """Name a test and its method."""
     if name in EQUIVALENCE:
         return EQUIVALENCE[name].format(f"{result.options.equivalence_margin:g}")
@@ -381,7 +413,7 @@ def _about_test(result: Comparison, name: str) -> str:
     return f"{TESTS[name]} ({method_of(result, name)}{seed})"
 
 
-def _correction(result: Comparison, name: str, heading: str) -> str:
+def _correction(result: ComparedRuns, name: str, heading: str) -> str:
     """Name the correction of a test, and the number of p-values that it adjusts together."""
     sizes = _family_sizes(result, name, "p-value")
     if not sizes or not _is_adjusted(result, name):
@@ -389,7 +421,7 @@ def _correction(result: Comparison, name: str, heading: str) -> str:
     return f"; {heading} {_ADJUSTED}: {correction_name(result, name)} over {', and over '.join(sizes)}"
 
 
-def _about_intervals(result: Comparison) -> str:
+def _about_intervals(result: ComparedRuns) -> str:
     """Explain how the intervals were computed."""
     heading = interval_heading(result)
     if result.critical is not None:
@@ -402,7 +434,7 @@ def _about_intervals(result: Comparison) -> str:
     return f"{heading}: {interval_method(result)}, {units}{of_groups}{unadjusted}"
 
 
-def _about_power(result: Comparison) -> Iterator[str]:
+def _about_power(result: ComparedRuns) -> Iterator[str]:
     """Write the number of queries that the difference to detect needs."""
     if result.options.detect is None:
         return
@@ -415,7 +447,7 @@ def _about_power(result: Comparison) -> Iterator[str]:
     yield f"{what}, for one uncorrected t-test: {', '.join(ranges) or NONE}"
 
 
-def _reasons(result: Comparison) -> Iterator[str]:
+def _reasons(result: ComparedRuns) -> Iterator[str]:
     """Write each reason for missing values once, with its number of rows."""
     rows = result.every_row
     reasons = Counter(pair for row in rows for pair in row.missing.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,9 +12,9 @@ import numpy as np
 from ir_measures.measures import Measure
 from numpy.typing import NDArray
 
-from permed_measures.comparison.compare import compared, comparison_report
+from permed_measures.comparison.compare import Comparison, compared
 from permed_measures.comparison.paired import PairedRuns
-from permed_measures.comparison.results import Comparison, TestOptions
+from permed_measures.comparison.results import TestOptions
 from permed_measures.comparison.tables import p_or_dash
 from permed_measures.comparison.tests import (
     MAX_T,
@@ -29,7 +29,7 @@ from permed_measures.errors import check_int
 from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
-from permed_measures.intervals import check_level
+from permed_measures.intervals import check_level, percent
 from permed_measures.measures.headings import check_headings, headings_of
 from permed_measures.measures.parsing import MeasuresLike, measures_of
 from permed_measures.measures.specs import is_count
@@ -96,8 +96,12 @@ class Leaderboard(Result):
         The test of the runs, in words.
     evaluations : Evaluations
         The evaluations of the runs; the first measure orders them.
-    untested : Comparison or None
-        The comparison of every pair of runs before its rows are computed; None for one run.
+    experiment : Experiment
+        The qrels and the runs as given.
+    paired : PairedRuns
+        The values of each query by each run; without pairs for one run.
+    options : TestOptions
+        The options of the test.
     origin : Origin or None
         The command and its files.
     notes : list of str
@@ -108,7 +112,9 @@ class Leaderboard(Result):
     finding: str
     about: str
     evaluations: Evaluations = field(repr=False, compare=False)
-    untested: Comparison | None = field(repr=False, compare=False)
+    experiment: Experiment = field(repr=False, compare=False)
+    paired: PairedRuns = field(repr=False, compare=False)
+    options: TestOptions = field(repr=False)
     origin: Origin | None = field(default=None, repr=False)
     notes: list[str] = field(default_factory=list)
 
@@ -118,11 +124,10 @@ class Leaderboard(Result):
 
         It is computed on first use, because its rows have more than the p-values of the table.
         """
-        untested = self.untested
-        if untested is None:
+        if not self.paired.pairs:
             return None
-        [tested] = compared([untested.paired], untested.options, None)
-        return replace(tested, origin=untested.origin, dataset=untested.dataset, runs=untested.runs)
+        [tested] = compared(self.experiment, [self.paired], self.options, None)
+        return tested
 
     def report(self, digits: int | None = None, in_percent: bool = False) -> Report:
         """Report the runs by rank, with the ranks that they may have, p-values and means.
@@ -146,7 +151,7 @@ class Leaderboard(Result):
     @property
     def _seed(self) -> int | None:
         """The seed of the test; None for one run."""
-        return self.untested.options.seed if self.untested else None
+        return self.options.seed if self.paired.pairs else None
 
     def _first(self, style: Style) -> list[str]:
         """Name the run or runs with the highest mean of the measure that orders them."""
@@ -179,7 +184,7 @@ class Leaderboard(Result):
 
     def _about_ranks(self) -> str:
         """Explain the ranks that a run may have."""
-        level = self.untested.level_in_percent if self.untested else ""
+        level = percent(self.options.level)
         return (
             f"Ranks: those that a run may have, of all runs at once with a probability of {level}: from 1 + "
             "how many runs are significantly above it, to how many are not significantly below it"
@@ -337,18 +342,17 @@ def leaderboard(
     evaluations = _best_first(asked, experiment)
     unit, cluster, notes = experiment.clusters(clusters)
     notes = [*experiment.evaluator.notes(), *notes]
-    paired, untested, tested = _paired(evaluations, unit, cluster, notes), None, None
+    paired, tested = _paired(evaluations, unit, cluster, notes), None
     if paired.pairs:
         sums, columns = paired.sums(paired.n_clusters), paired.pair_columns()
         tested = randomize(sums, columns, options.resamples, seed, level)
-        untested = Comparison([], paired.measures, None, options, {}, [], paired, comparison_report)
-        about = {"origin": experiment.origin, "dataset": experiment.dataset, "runs": experiment.runs}
-        untested = replace(untested, **about)
         if resamples is None:
             notes = [*notes, *_note_of_fewer(paired, options.resamples)]
     entries = _entries(evaluations, tested, alpha)
     finding = _finding(entries, min_attainable_p(paired.n_clusters, options.resamples), alpha)
-    return Leaderboard(entries, finding, _about(untested), evaluations, untested, experiment.origin, notes)
+    about = _about(paired, options)
+    origin = experiment.origin
+    return Leaderboard(entries, finding, about, evaluations, experiment, paired, options, origin, notes)
 
 
 def _note_of_fewer(paired: PairedRuns, resamples: int) -> list[str]:
@@ -415,11 +419,10 @@ def _paired(result: Evaluations, unit: str, cluster: NDArray[np.int64], notes: l
     )
 
 
-def _about(untested: Comparison | None) -> str:
+def _about(paired: PairedRuns, options: TestOptions) -> str:
     """Describe how p-values are computed; empty for one run."""
-    if untested is None:
+    if not paired.pairs:
         return ""
-    paired, options = untested.paired, untested.options
     patterns = sign_patterns(paired.n_clusters, paired.unit, options.resamples)
     named = f" ({paired.clusters})" * (paired.clusters not in ("", "clusters"))  # these have no name
     seed = "" if n_patterns(paired.n_clusters, options.resamples) else f", seed {options.seed}"

@@ -10,8 +10,10 @@ from reporting import loaded, made
 from permed_measures.comparison.compare import compare
 from permed_measures.comparison.findings import findings
 from permed_measures.comparison.plots import panels_of
+from permed_measures.comparison.results import Display
 from permed_measures.comparison.tables import differences_table, means_table
 from permed_measures.measures.headings import headings_of
+from permed_measures.results.table import Style
 
 GOOD, BAD = [1] * 12, [4] * 12
 
@@ -179,8 +181,8 @@ def by_differences(differences, **options):
 
 
 RANKS = (
-    "1 of 1 significant difference (new against old on NumRet) is in favour of the run whose mean is not "
-    "higher: Wilcoxon's test compares the ranks of the differences, not their mean."
+    "Wilcoxon's test compares ranks, not means: it favours the run whose mean is not higher for new against "
+    "old on NumRet"
 )
 
 
@@ -202,7 +204,8 @@ def test_a_verdict_has_the_direction_of_its_test_and_it_is_said_where_the_mean_h
         "Significantly better than old (p < 0.05): 1 of 1 run on NumRet. Significantly worse: 0 of 1 run on "
     )
     assert f"{better}NumRet." in found
-    assert [each for each in found if "ranks" in each] == [RANKS] * contradicts
+    notes = means_table(result).notes
+    assert [note for note in notes if "compares ranks" in note] == [RANKS] * contradicts
     assert any(each.startswith(margin) for each in found)
     assert mean in [cell.text for cell in differences_table(result).rows[0]]
     pairs = by_differences(differences)
@@ -217,12 +220,13 @@ def test_the_margin_says_where_the_test_finds_the_other_run_better():
         "That is 0.1000 above old, but by Wilcoxon's test old is significantly better ("
     )
     drawn = by_differences([-1] * 36 + [10] * 4, baseline="old", tests="randomization")
-    assert not any("ranks" in each or "but by" in each for each in findings(drawn))
+    assert not any("but by" in sentence for sentence in findings(drawn))
+    assert not any("compares ranks" in note for note in means_table(drawn).notes)
 
 
 def test_a_contradiction_is_that_of_its_group():
     result = by_differences([1] * 36 + [-10] * 4 + [1] * 40, by=lambda query: int(query[1:]) // 40)
-    assert [each for each in findings(result) if "ranks" in each] == [f"group 0: {RANKS}"]
+    assert [note for note in means_table(result).notes if "compares ranks" in note] == [f"{RANKS} (group 0)"]
 
 
 # --- decisions go by values, whatever is printed -----------------------------------------------------
@@ -232,7 +236,8 @@ def test_a_contradiction_is_that_of_its_group():
 def test_digits_decide_nothing(digits):
     """Means of 0.3333 and 0.3417: with one digit both are 0.3."""
     ranks = {"a": [1] * 40 + [2] * 80, "b": [1] * 41 + [2] * 79}
-    result = dataclasses.replace(made(ranks, ["P@1"], baseline="a"), digits=digits)
+    display = Display(Style.of(digits))
+    result = dataclasses.replace(made(ranks, ["P@1"], baseline="a"), display=display)
     said = findings(result)
     assert said[0] == f"b has the highest P@1: {'0.34' if digits else '0.3417'}."
     assert said[1].startswith(f"That is {'0.01' if digits else '0.0083'} above a, ")

@@ -55,7 +55,7 @@ def test_a_reranking_has_that_of_each_query_in_the_order_of_evaluation_and_the_m
     before = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
     after = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 2.0, "a": 1.0}}
     result = pm.reranking(QRELS, before, after, "RR", persistence=0.5)
-    assert result.overlaps == [pytest.approx(0.5), pytest.approx(1), None]
+    assert [query.overlap for query in result.queries] == [pytest.approx(0.5), pytest.approx(1), None]
     assert result.overlap == pytest.approx(0.75)
     assert "rank-biased overlap: 0.7500 on average (p = 0.5)" in str(result)
     assert result.to_polars()["overlap"].to_list() == [pytest.approx(0.5), pytest.approx(1), None]

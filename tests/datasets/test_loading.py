@@ -31,7 +31,9 @@ FUNCTIONS = {
         pm.audit(qrels, {"a": run, "b": other}, {"a": {"P@1": 0.5}, "b": {"P@1": 0.4}})
     ),
     "crosscheck": lambda qrels, run, _: str(pm.crosscheck(qrels, run, MEASURES)),
-    "reranking": lambda qrels, run, other: str([*pm.reranking(qrels, run, other).by_query]),
+    "reranking": lambda qrels, run, other: str(
+        [query.pairs for query in pm.reranking(qrels, run, other).queries]
+    ),
     "evaluate_by": lambda qrels, run, _: pm.evaluate_by(MEASURES, qrels, run, by="_([0-9]+)$"),
     "ceiling": lambda qrels, *_: pm.ceiling("GradedAP@10", qrels),
     "match_query_ids": lambda qrels, run, _: pm.match_query_ids(run, qrels, "permed"),

@@ -203,7 +203,7 @@ def test_the_overlap_of_two_runs_is_shown_of_each_query_and_on_average(browser, 
         expected = pm.reranking("permed-sample", SAMPLES[0].runs["lsa"], SAMPLES[0].runs["tfidf"], "P@1")
         said = f"Rank-biased overlap (RBO) of tfidf and lsa: {expected.overlap:.4f} on average (p = 0.9)."
         assert page.locator("#query-overlap").text_content() == said
-        by_query = dict(zip((each.query_id for each in expected.queries), expected.overlaps, strict=True))
+        by_query = {query.query_id: query.overlap for query in expected.queries}
         headings = page.locator("#query-table thead th").all_text_contents()
         column = headings.index("RBO") - 1
         shown = queries_shown(page)
