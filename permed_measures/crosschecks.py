@@ -391,7 +391,7 @@ def crosscheck_report(results: Mapping[str, CrossCheck], origin: Origin | None =
             for name, result in results.items()
             for row in result.rows
         ],
-        how=partial(how_made, measures, origin, packages=_CHECKED_PACKAGES),
+        provenance=partial(how_made, measures, origin, packages=_CHECKED_PACKAGES),
     )
 
 

@@ -61,12 +61,12 @@ def terminal_table(
     rows: Sequence[Sequence[str | Styled]],
     n_labels: int,
     starts: Collection[int] = (),
-    spare: Collection[str] = (),
+    droppable: Collection[str] = (),
     width: int | None = None,
 ) -> str:
     """Lay out a table with a line below its headings; values are never cut or folded.
 
-    If the width is too small, the table changes in this order: headings are folded between words; spare
+    If the width is too small, the table changes in this order: headings are folded between words; droppable
     columns are left out, and the last line names them; further columns go into a second table below, beside
     the same labels; labels are folded between parts of words.
 
@@ -78,7 +78,7 @@ def terminal_table(
         The number of columns at the left that hold text; the others hold numbers.
     starts : collection of int
         Indices of the rows that follow an empty line.
-    spare : collection of str
+    droppable : collection of str
         The headings of columns of numbers that can be left out, in this order.
     width : int, optional
         The columns of the table, as plain text; if left out, those of the terminal, in bold where it can.
@@ -88,7 +88,7 @@ def terminal_table(
         _Column(one_line(heading), [_cell(row[index]) for row in rows], index < n_labels)
         for index, heading in enumerate(headings)
     ]
-    kept = _drop_spare(columns, spare, medium.width)
+    kept = _drop_columns(columns, droppable, medium.width)
     lines: list[str] = []
     for part in _split_columns(kept, medium.width):
         lines += [""] if lines else []
@@ -258,9 +258,9 @@ def _minimum_widths(columns: Sequence[_Column], available: int) -> list[int]:
     return [column.minimum_of_label(limit) if column.is_label else column.minimum for column in columns]
 
 
-def _drop_spare(columns: list[_Column], spare: Collection[str], available: int) -> list[_Column]:
-    """Drop spare columns until the others fit; labels may be folded to a third of the available width."""
-    for name in spare:
+def _drop_columns(columns: list[_Column], droppable: Collection[str], available: int) -> list[_Column]:
+    """Drop droppable columns until the others fit; labels may be folded to a third of the available width."""
+    for name in droppable:
         folded = zip(columns, _minimum_widths(columns, available), strict=True)
         minimum = [min(column.minimum, max(width, available // 3)) for column, width in folded]
         if _total(minimum) <= available:

@@ -211,7 +211,7 @@ def test_every_result_is_written_in_every_format(name):
             if isinstance(value, float):
                 assert float(text) == value
     assert str(result) == result.to("table").rstrip("\n")
-    tables = [table for section in result.report().written for table in section.tables]
+    tables = [table for section in result.report().text_sections for table in section.tables]
     assert len(re.findall(r"(?m)^\|[-: |]+\|$", result.to("markdown"))) == len(tables)
     latex = result.to("latex")
     assert latex.count(r"\begin{tabular") == latex.count(r"\end{tabular") >= len(tables)

@@ -99,8 +99,8 @@ LAYOUTS = {
         (14, ["run", "Unzerbrechlichkeit"], [["a", "0.5"]], {}),
         ["run  Unzerbrec", "     hlichkeit", "─" * 14, "a          0.5"],
     ),
-    "columns that can be spared are named": (
-        (16, ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], {"spare": ["seldom asked"]}),
+    "columns that are left out are named": (
+        (16, ["run", "P@1", "seldom asked"], [["a", "0.5000", "0.1234"]], {"droppable": ["seldom asked"]}),
         ["run     P@1", "─" * 11, "a    0.5000", "", "hidden (terminal", "too narrow):", "seldom asked"],
     ),
 }
@@ -235,12 +235,12 @@ def test_a_table_that_goes_on_breaks_no_word_and_repeats_the_labels(terminal, wi
 def test_a_long_label_does_not_cost_a_column(terminal):
     terminal(60)
     rows = [["a run with a very long name that says all of how it was made", "0.5000", "0.1234"]]
-    lines = plain(terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"])).splitlines()
+    lines = plain(terminal_table(["run", "P@1", "R@1"], rows, 1, droppable=["R@1"])).splitlines()
     assert lines[2].split()[-2:] == ["0.5000", "0.1234"]
     assert max(map(cell_len, lines)) <= 60
     for digits, hidden in ((18, 0), (19, 1)):  # beside a third of the width for the label
         rows[0][1:] = ["1" * digits, "2" * digits]
-        assert terminal_table(["run", "P@1", "R@1"], rows, 1, spare=["R@1"]).count("hidden") == hidden
+        assert terminal_table(["run", "P@1", "R@1"], rows, 1, droppable=["R@1"]).count("hidden") == hidden
 
 
 def test_lines_of_text_have_100_columns_at_most_and_files_no_limit(terminal):

@@ -147,7 +147,7 @@ class Audit(Result):
             self.notes,
             data=partial(_content, self),
             rows=self._records,
-            how=partial(_how, self),
+            provenance=partial(_how, self),
         )
 
     def __repr__(self) -> str:

@@ -306,10 +306,10 @@ def _cautions(paired: PairedRuns, options: TestOptions, rows: list[ComparisonRow
 
 
 def _differences(result: ComparedRuns) -> Section:
-    """Return the section of differences; with many pairs only a page shows them by default, folded."""
+    """Return the section of differences; with many pairs only a page shows them by default, collapsed."""
     left_out = why_no_differences(result)
-    instead = Section(note=left_out) if left_out else None
-    return Section("Differences", tables=[differences_table(result)], folded=True, instead=instead)
+    in_text = Section(note=left_out) if left_out else None
+    return Section("Differences", tables=[differences_table(result)], collapsed=True, text_version=in_text)
 
 
 # --- other programs --------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ def corrected_section(result: ComparedRuns) -> list[Section]:
         interval += [f"{heading}: simultaneous (Bonferroni) for {n:,} differences"]
     section = section_of(result.agreement, DIFFERENCES_TEXTS, lines, interval, result.style)
     if why_no_differences(result):
-        return [section._replace(instead=section._replace(tables=section.tables[:1]))]
+        return [section._replace(text_version=section._replace(tables=section.tables[:1]))]
     return [section]
 
 

@@ -127,7 +127,7 @@ class Possible(Result):
             [*skipped, *self.notes],
             data=partial(_json_content, self),
             rows=partial(_records, self),
-            how=lambda: how_made([], self.origin, packages=["scipy"]),
+            provenance=lambda: how_made([], self.origin, packages=["scipy"]),
         )
 
 

@@ -136,7 +136,7 @@ def _corrections(
         len(rows[0].names),
         caption=f"{texts.caption}{style.unit} by the labels of the qrels, and corrected by people's labels",
         notes=notes,
-        spare=["people alone"],
+        droppable=["people alone"],
         label="people",
     )
 

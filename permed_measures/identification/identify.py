@@ -247,7 +247,7 @@ class Identified(Result):
             [note for note in self.notes if not (self.ok and self.read_as and note.endswith(self.read_as))],
             data=partial(_content, self),
             rows=partial(_rows, self),
-            how=lambda: {**how_made([], self.origin), "conventions": _sentences(self)},
+            provenance=lambda: {**how_made([], self.origin), "conventions": _sentences(self)},
         )
 
     def _finding(self) -> Iterator[str]:
@@ -348,7 +348,7 @@ class IdentifiedMeasures(Result):
             [f"{name}: {note}" for name, each in reports.items() for note in each.notes],
             data=lambda: [each.data() for each in reports.values()],
             rows=lambda: [{"measure": name, **row} for name, each in reports.items() for row in each.rows()],
-            how=next(iter(reports.values())).how,
+            provenance=next(iter(reports.values())).provenance,
         )
 
 

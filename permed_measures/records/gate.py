@@ -167,7 +167,7 @@ class Gate(Result):
                 "provenance": provenance(self.measures, self.origin, self.seed),
             },
             rows=lambda: map(vars, self.rules),
-            how=partial(how_made, self.measures, self.origin, self.seed),
+            provenance=partial(how_made, self.measures, self.origin, self.seed),
             cautions=self.notes,
         )
 

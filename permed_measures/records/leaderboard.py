@@ -178,7 +178,7 @@ class Leaderboard(Result):
                 f"Rank: by {headings_of(result.measures)[0]}",
                 *[f"p: {self.about}", self._about_ranks()] * bool(self.about),
             ],
-            result.spare,
+            result.droppable,
             "leaderboard",
         )
 

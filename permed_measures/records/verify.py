@@ -97,7 +97,7 @@ class Verification(Result):
                 "provenance": provenance(self.measures, self.origin),
             },
             rows=lambda: [each._asdict() for each in rows],
-            how=partial(how_made, self.measures, self.origin),
+            provenance=partial(how_made, self.measures, self.origin),
         )
 
 

@@ -146,7 +146,7 @@ class CollectionMeans(DescribedResult):
                 "Ranks: the best and the worst of the run on a collection; equal values share a rank",
                 *(text for text in heading_notes(self.measures) if text.startswith(f"{heading} ")),
             ],
-            spare=["ranks"],
+            droppable=["ranks"],
             label="collections",
         )
 

@@ -134,7 +134,7 @@ def _table(result: Evaluations, style: Style) -> Table:
         len(result.labels),
         f"{'Values by query' if result.of_queries else 'Means'}{style.unit} over {result.about()}",
         [*result.explanations(), *([_ABOUT_IGNORED] if _IGNORED in counts else [])],
-        [*result.spare, *counts[::-1]],
+        [*result.droppable, *counts[::-1]],
         "evaluation",
     )
 

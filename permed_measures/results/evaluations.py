@@ -206,7 +206,7 @@ class Evaluations:
         return [by_measure[measure] for measure in measures]
 
     @property
-    def spare(self) -> list[str]:
+    def droppable(self) -> list[str]:
         """The headings of Judged that a narrow table may drop, the one of the first measure last."""
         judged = {*self.shown} - self._asked_for
         return self.headings([measure for measure in reversed(self.columns) if measure in judged])

@@ -26,18 +26,19 @@ COPIED = ("LaTeX", "Markdown", "CSV")
 
 def page_of(report: Any) -> str:
     """Write the page of a `Report`: finding, cautions, sections, queries, notes, and how it was made."""
-    template, queries, how = _environment().get_template("page.html"), report.queries(), report.how()
+    template, queries, made = _environment().get_template("page.html"), report.queries(), report.provenance()
     numbers = count()
     sections = [
-        _for_template(section, f"section{index}", numbers) for index, section in enumerate(report.shown)
+        _for_template(section, f"section{index}", numbers)
+        for index, section in enumerate(report.html_sections)
     ]
-    contents = [(part["id"], part["name"]) for part in sections if part["name"] and not part["folded"]]
+    contents = [(part["id"], part["name"]) for part in sections if part["name"] and not part["collapsed"]]
     others = {
         "queries": ("Queries", queries),
         "notes": ("Notes", report.notes),
-        "how": ("How it was made", how),
+        "how": ("How it was made", made),
     }
-    tables = [table for section in report.shown for table in section.tables]
+    tables = [table for section in report.html_sections for table in section.tables]
     data = {
         "copies": [_copies(by_value(table)) for table in tables],
         "queries": queries or None,
@@ -49,7 +50,7 @@ def page_of(report: Any) -> str:
         sections=sections,
         contents=[*contents, *((id_, name) for id_, (name, content) in others.items() if content)],
         queries=bool(queries),
-        how=how,
+        how=made,
         style=_markup(style),
         script=_markup(script),
         data=_packed(data),
@@ -126,7 +127,7 @@ def html_section(section: Any, heading: str, tables: Iterable[str]) -> str:
     lines = "".join(f"{with_options(line)}\n" for line in section.code)
     parts += [f'<pre tabindex="0"><code>{lines}</code></pre>'] if lines else []
     name = as_html(section.heading)
-    if section.folded:
+    if section.collapsed:
         return f"<details><summary>{name}</summary>{''.join(parts)}</details>"
     return "".join([f"<{heading}>{name}</{heading}>" if name else "", *parts])
 
@@ -152,7 +153,7 @@ def _for_template(section: Any, id_: str, numbers: Iterator[int]) -> dict[str, A
     named = section._replace(heading=section.heading or "Table" * bool(section.tables))
     tables = [_sortable(table, number) for table, number in zip(section.tables, numbers, strict=False)]
     html = _markup(html_section(named, "h2", tables))
-    return {"id": id_, "name": named.heading, "folded": section.folded, "html": html}
+    return {"id": id_, "name": named.heading, "collapsed": section.collapsed, "html": html}
 
 
 def _sortable(table: Table, number: int) -> str:

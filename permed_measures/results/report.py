@@ -44,9 +44,9 @@ class Section(NamedTuple):
         For pages and notebooks.
     code : sequence of str
         Lines to type.
-    folded : bool
+    collapsed : bool
         Whether pages and notebooks show only its heading until the reader opens it.
-    instead : Section, optional
+    text_version : Section, optional
         The section that other formats show in its place, if it is long.
     """
 
@@ -56,8 +56,8 @@ class Section(NamedTuple):
     texts: Sequence[str] = ()
     plots: Sequence[Plot] = ()
     code: Sequence[str] = ()
-    folded: bool = False
-    instead: Section | None = None
+    collapsed: bool = False
+    text_version: Section | None = None
 
 
 def _nothing() -> Any:
@@ -82,7 +82,7 @@ class Report(NamedTuple):
         Returns the content of the JSON.
     rows : callable
         Returns the rows of CSV, TSV and JSONL as mappings, with numbers that are not rounded.
-    how : callable
+    provenance : callable
         Returns how to make the result again, for a page: command, versions, files with hashes.
     queries : callable
         Returns the details of each query for a page, as `comparison.queries` describes them.
@@ -96,23 +96,23 @@ class Report(NamedTuple):
     notes: Sequence[str] = ()
     data: Callable[[], Any] = _nothing
     rows: Callable[[], Records] = _nothing
-    how: Callable[[], dict[str, Any]] = dict
+    provenance: Callable[[], dict[str, Any]] = dict
     cautions: Sequence[str] = ()
     queries: Callable[[], dict[str, Any]] = dict
     methods: Callable[[], Methods] | None = None
 
     @property
-    def written(self) -> list[Section]:
+    def text_sections(self) -> list[Section]:
         """The sections of formats without plots."""
-        sections = (section.instead or section for section in self.sections)
+        sections = (section.text_version or section for section in self.sections)
         return [part for part in sections if part.tables or part.texts or part.code or not part.plots]
 
     @property
-    def shown(self) -> list[Section]:
+    def html_sections(self) -> list[Section]:
         """The sections of pages and notebooks: with plots, if matplotlib is installed."""
         if find_spec("matplotlib"):
             return [*self.sections]
-        return [section._replace(plots=()) for section in self.written]
+        return [section._replace(plots=()) for section in self.text_sections]
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows of frames, CSV, TSV and JSONL, all with the same fields in the same order.
@@ -259,7 +259,7 @@ def _noted(notes: Iterable[str]) -> list[str]:
 
 def _terminal(report: Report, width: int | None = None) -> str:
     first = [*report.finding, *_noted(report.cautions)]
-    sections = [_terminal_section(part, width) for part in report.written]
+    sections = [_terminal_section(part, width) for part in report.text_sections]
     parts = [_lines(first, width), *sections, _lines(_noted(report.notes), width)]
     return "\n".join(part for part in parts if part)
 
@@ -284,7 +284,7 @@ def _terminal_section(part: Section, width: int | None) -> str:
 def _markdown(report: Report) -> str:
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = ["\n".join(f"{as_markdown(text)}\n" for text in first if text)]
-    for part in report.written:
+    for part in report.text_sections:
         parts += [f"**{as_markdown(part.heading)}**\n"] if part.heading else []
         parts += [f"{as_markdown(part.note)}\n"] if part.note else []
         parts += [table.to("markdown") for table in part.tables]
@@ -307,10 +307,10 @@ def check_latex(form: str, label: str, caption: str) -> None:
 def _latex(report: Report, label: str = "", caption: str = "") -> str:
     """Write the tables in LaTeX, and everything else in comments."""
     lines = [*report.finding, *_noted(report.cautions)]
-    for part in report.written:
+    for part in report.text_sections:
         lines += [*filter(None, [part.note]), *part.texts]
     comments = "".join(f"% {as_latex(text)}\n" for text in [*lines, *_noted(report.notes)])
-    tables = [table for part in report.written for table in part.tables]
+    tables = [table for part in report.text_sections for table in part.tables]
     names = [label or table.label for table in tables]
     numbers = [names[:index].count(name) for index, name in enumerate(names)]  # labels are unique
     tables = [
@@ -328,7 +328,7 @@ def notebook(report: Report) -> str:
     """Write the report in HTML, for a notebook."""
     first = [" ".join(report.finding), *_noted(report.cautions)]
     parts = [f"<p>{as_html(text)}</p>" for text in first if text]
-    for part in report.shown:
+    for part in report.html_sections:
         parts.append(html_section(part, "h4", [table.to("html") for table in part.tables]))
     return "\n".join([*parts, *(f"<p>{as_html(note)}</p>" for note in _noted(report.notes))])
 

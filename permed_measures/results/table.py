@@ -114,7 +114,7 @@ class Table(NamedTuple):
         A description of the numbers, without a full stop at its end.
     notes : list of str
         Notes below the caption that explain marks and short headings. Without full stops.
-    spare : sequence of str
+    droppable : sequence of str
         Headings of columns of numbers that a narrow terminal may leave out, in this order.
     label : str
         The label in LaTeX; a label without a colon gets the prefix ``tab:``.
@@ -139,7 +139,7 @@ class Table(NamedTuple):
     n_labels: int = 1
     caption: str = ""
     notes: Sequence[str] = ()
-    spare: Sequence[str] = ()
+    droppable: Sequence[str] = ()
     label: str = "results"
     own_caption: str = ""
 
@@ -228,7 +228,7 @@ def best_two(values: Sequence[float]) -> list[int]:
 def _terminal(table: Table, width: int | None = None) -> str:
     """Lay out the table in the width of the terminal, or in this width, without cutting numbers."""
     starts = [*accumulate(map(len, table.blocks))]
-    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.spare, width)
+    text = terminal_table(table.headings, _aligned(table), table.n_labels, starts, table.droppable, width)
     styled = "\x1b[" in text  # a file has no bold and underlined cells
     sentences = [paragraph(sentence, 2, width=width) for sentence in table.sentences(styled)]
     return "\n".join([text, *sentences, ""])

@@ -161,7 +161,7 @@ class Uncertainty(DescribedResult):
             notes=self.notes,
             data=partial(_content, self),
             rows=partial(_records, self),
-            how=partial(how_made, self.measures, self.origin, self.seed),
+            provenance=partial(how_made, self.measures, self.origin, self.seed),
             methods=partial(uncertainty_methods, self),
         )
 
@@ -208,7 +208,7 @@ def _table(result: Uncertainty, digits: int) -> Table:
         1 + (len(result.runs) > 1),
         caption=f"Means over {units}",
         notes=list(_explanations(result, expected)),
-        spare=["judged", _EXPECTED_HEADING],
+        droppable=["judged", _EXPECTED_HEADING],
         label="uncertainty",
     )
 

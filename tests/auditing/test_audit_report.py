@@ -60,12 +60,12 @@ def test_the_repr_is_one_line(value, found):
 
 
 def test_a_page_says_how_claims_were_made_if_anything_explains_them(mixed):
-    how = mixed.report().how()
+    how = mixed.report().provenance()
     equal = [each for each in how["conventions"] if each.startswith("equally good: ")]
     assert len(equal) == len(mixed.best) - 1 > 0
     assert "weights of AP: 1 for each relevant document" in how["conventions"]
     assert not any(each.startswith("query set of") for each in how["conventions"])
-    nothing = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.9"}).report().how()
+    nothing = pm.audit({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"P@1": "0.9"}).report().provenance()
     assert not any(
         "equally good" in each or "averaged over" in each for each in nothing.get("conventions", [])
     )

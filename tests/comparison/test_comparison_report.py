@@ -68,7 +68,7 @@ def test_differences_of_many_pairs_are_left_out_of_what_is_printed(n, baseline, 
     assert "W/T/L" in result.to(all_pairs=True)
     assert "Not shown" not in result.to(all_pairs=True)
     [section] = [each for each in result.report().sections if each.heading == "Differences"]
-    assert (bool(section.tables), section.folded, bool(section.instead)) == (True, True, left_out > 0)
+    assert (bool(section.tables), section.collapsed, bool(section.text_version)) == (True, True, left_out > 0)
     assert len(result.to_polars()) == len(result.rows)
 
 

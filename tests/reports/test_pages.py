@@ -77,7 +77,7 @@ def test_all_of_a_report_is_on_its_page():
     hostile = "<b>{{ 7 * 7 }}</b>"
     table = Table.of(["run", hostile], [[hostile, Cell("0.5", 1, "†")]], caption=hostile)
     section = Section(hostile, hostile, [table], [hostile], [Plot(hostile, lambda: "<svg></svg>")], [hostile])
-    folded = Section("Folded", texts=["inside"], folded=True)
+    folded = Section("Folded", texts=["inside"], collapsed=True)
     report = Report(hostile, [hostile], [section, folded], [hostile], cautions=[hostile])
     text = report.to("html")
     assert hostile not in text

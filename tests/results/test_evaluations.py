@@ -114,7 +114,7 @@ def test_columns_that_say_nothing_are_left_out():
     partly = {**RUNS, "part": {"a_1": {"d": 1.0}, "c": {"d": 1.0}}}
     found = table(partly, "P@1", qrels={**QRELS, "a_1": {"d": 0, "e": 1}})
     assert found.headings == ["run", "P@1", "Judged@1", "queries in run", "ignored"]
-    assert found.spare == ["Judged@1", "ignored", "queries in run"]
+    assert found.droppable == ["Judged@1", "ignored", "queries in run"]
     ignored = "Ignored: queries of the run that the qrels lack, which count nowhere"
     assert ignored in found.notes
     for given in (whole, {"part": {"a_1": {"d": 1.0}}}):

@@ -17,7 +17,7 @@ REPORT = Report(
     [
         Section("", tables=[TABLE], plots=[Plot("two <points>", lambda: "<svg></svg>")]),
         Section(
-            "What next", "Of all claims", texts=["Try <this>"], code=["permed-measures demo"], folded=True
+            "What next", "Of all claims", texts=["Try <this>"], code=["permed-measures demo"], collapsed=True
         ),
     ],
     ["few queries"],
@@ -99,7 +99,7 @@ def test_a_section_is_written_once_for_notebook_and_page():
 
 
 def test_what_a_format_does_not_show_is_not_computed():
-    report = Report(data=unused, rows=unused, how=unused, queries=unused)
+    report = Report(data=unused, rows=unused, provenance=unused, queries=unused)
     assert report.to("table") == report.to("markdown") == report.to("latex") == ""
 
 
