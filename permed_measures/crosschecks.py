@@ -218,7 +218,7 @@ def crosscheck(
 
 def _over_ties(measure: Measure, orders: OverTies, i: int) -> tuple[tuple[float, float], bool, float | None]:
     """Return the range of the mean over orders of ties, whether it is exact, and the expected mean."""
-    low, high = (aggregated([measure], ends[None, i])[measure] for ends in (orders.least, orders.most))
+    low, high = (aggregated([measure], ends[None, i])[measure] for ends in (orders.minimum, orders.maximum))
     mean = orders.expected[i]
     expected = None if mean is None else aggregated([measure], mean[None])[measure]
     return (low, high), orders.exact[i], expected

@@ -106,7 +106,7 @@ class ExplainingConvention:
     @property
     def changes(self) -> list[str]:
         """The differences from the named convention."""
-        return changes_of(self.convention, self.named.at(self.trials, self.matrix.base_cutoffs))
+        return changes_of(self.convention, self.named.with_cutoffs(self.trials, self.matrix.base_cutoffs))
 
     @property
     def name(self) -> str:
@@ -178,7 +178,7 @@ class ExplainingConvention:
     @cached_property
     def simplified(self) -> Convention:
         """The convention with the default of each option that makes no difference to the explained claims."""
-        return simplified(self.convention, COMMUNITY.at(self.trials), self._same_as)
+        return simplified(self.convention, COMMUNITY.with_cutoffs(self.trials), self._same_as)
 
     def _same_as(self, other: Convention) -> bool:
         """Check whether another convention prints the explained claims too, from equal means.

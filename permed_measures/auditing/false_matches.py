@@ -23,7 +23,7 @@ from permed_measures.auditing.matrix import ClaimMatrix
 from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.aggregate import QuerySets
 from permed_measures.conventions.evaluate import means_of
-from permed_measures.conventions.options import Convention, place
+from permed_measures.conventions.options import Convention, query_set_index
 from permed_measures.conventions.ranking_variants import of_queries
 from permed_measures.conventions.records import AVERAGED, QUERY_SET
 from permed_measures.tolerances import SUM_NOISE
@@ -241,4 +241,4 @@ class _DrawnClaim(NamedTuple):
         options = of_queries(trial.measure, own)
         sets = trial.run.query_sets_of(ranked, cutoff, own[AVERAGED])
         means = partial(means_of, trial.measure, cutoff, options, ranked)
-        return cls(sets, place(own[QUERY_SET]), means)
+        return cls(sets, query_set_index(own[QUERY_SET]), means)

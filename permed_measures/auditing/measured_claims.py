@@ -17,7 +17,7 @@ from permed_measures.conventions.options import (
     DEFAULT,
     Convention,
     Options,
-    place,
+    query_set_index,
     query_sets,
     rounding_of,
 )
@@ -82,7 +82,7 @@ class MeasuredClaim(Measurement):
         super().__init__(claim.name, claim.measure, claim.cutoffs, run)
         self.row, self.claim, self.cell = row, claim, claim.text
         if claim.other is not None:
-            bases = [named.at([claim]) for named in NAMED if named.has(claim.measure)]
+            bases = [named.with_cutoffs([claim]) for named in NAMED if named.has(claim.measure)]
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
         self.nearby = NearbyNumbers.of(self.claim)
         self._of_any_run: dict[object, bool] = {}
@@ -148,7 +148,7 @@ class MeasuredClaim(Measurement):
         key = tuple(own[option] for option in self.options if option not in _OF_MEANS)
         if key not in self._one_value:
             self._one_value[key] = self._with_one_value(own)
-        return bool(self._one_value[key][place(own[QUERY_SET])])
+        return bool(self._one_value[key][query_set_index(own[QUERY_SET])])
 
     def _with_one_value(self, own: Options) -> Bools:
         """Find the query sets of which all queries have the same value as ranked."""
@@ -180,7 +180,7 @@ class MeasuredClaim(Measurement):
 
     def _values_in_orders(self, own: Options) -> Iterator[Floats]:
         """Yield the value of each query, NaN if it does not count: as ranked, then in shuffled orders."""
-        cutoff, set_index = own[CUTOFF_OF + self.name], place(own[QUERY_SET])
+        cutoff, set_index = own[CUTOFF_OF + self.name], query_set_index(own[QUERY_SET])
         options = of_queries(self.measure, own)
         for run in self.run.with_shuffled_scores():
             if (ranked := run.ranked(own)) is not None:
@@ -258,7 +258,7 @@ def _query_sets_by_hits() -> Iterator[str]:
     """Yield the query sets that select queries by the hits, or score 1 without relevant documents."""
     with_all = QueryFacts(*np.ones((len(QueryFacts._fields), 1), bool))
     no = np.zeros(1, bool)
-    without_hits = with_all._replace(hit=no, found=no, other=no)
+    without_hits = with_all._replace(hit=no, relevant_retrieved=no, other=no)
     for queries, rule in zip(OPTIONS[QUERY_SET].values, query_sets(), strict=True):
         if (rule.counted(with_all) != rule.counted(without_hits)).any() or rule.nothing_is_one:
             yield queries

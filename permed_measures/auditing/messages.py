@@ -22,7 +22,7 @@ from permed_measures.conventions.options import (
     changes_of,
     default_of,
     describe,
-    place,
+    query_set_index,
     with_value,
 )
 from permed_measures.conventions.records import OPTIONS, QUERY_SET, ROUNDING, TIES
@@ -179,7 +179,7 @@ def unexplained(main: ExplainingConvention, nearest: dict[MeasuredClaim, Convent
             continue
         how = "by the convention of the other claims"
         if not main.explained:
-            changes = changes_of(convention, COMMUNITY.at([trial]))
+            changes = changes_of(convention, COMMUNITY.with_cutoffs([trial]))
             how = f"with {'; '.join(changes)}" if changes else "by default"
         reason = trial.in_nearer_reading(convention).claim.rounding_error_kind(trial.value(convention))
         if trial.would_print(convention):
@@ -242,7 +242,7 @@ def better_names(main: ExplainingConvention) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     if not main.changes:
         return names
-    default = COMMUNITY.at(main.trials)
+    default = COMMUNITY.with_cutoffs(main.trials)
     for name in dict.fromkeys(trial.claim.name for trial in main.explained):
         trials = [trial for trial in main.explained if trial.claim.name == name]
         if not all(trial.prints(default) for trial in trials):
@@ -278,5 +278,5 @@ def _if_printed(
     shared = {option: convention[trial.measure][option] for option in SHARED}
     options = convention.get(measure, {**default_of(measure), **shared})
     means = trial.run.means(measure, cutoffs, options)
-    if means is not None and trial.has_number(float(means[place(options[QUERY_SET])]), convention):
+    if means is not None and trial.has_number(float(means[query_set_index(options[QUERY_SET])]), convention):
         yield with_cutoff(measure, cutoffs)

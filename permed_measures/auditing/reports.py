@@ -176,8 +176,8 @@ def outcome_of(result: Audit, trial: MeasuredClaim) -> Outcome:
     if not trial.prints(answer.convention):
         nearest = result.nearest[trial]
         of_claim = {trial.measure: {each: nearest[trial.measure][each] for each in trial.options}}
-        return Outcome("unexplained", nearest, None, changes_of(of_claim, COMMUNITY.at([trial])))
-    base = main.named.at(answer.trials)
+        return Outcome("unexplained", nearest, None, changes_of(of_claim, COMMUNITY.with_cutoffs([trial])))
+    base = main.named.with_cutoffs(answer.trials)
     status = "made differently" if answer.is_clear else "unclear"
     if answer is main:
         status = "unclear" if any(trial in each.trials for each in result.doubtful) else "explained"

@@ -117,7 +117,7 @@ def answers_apart(best: list[ExplainingConvention]) -> list[ExplainingConvention
     if not (apart := _best(matrix, sum(trial in same.explained for trial in sample_rows(trials)))):
         return best
     [main, *_] = apart
-    measures = _measures_set_apart(main.convention, main.named.at(trials))
+    measures = _measures_set_apart(main.convention, main.named.with_cutoffs(trials))
     claims = [trial for trial in main.explained if trial.measure in measures]
     if len(main.explained) <= len(same.explained) or len(claims) < _MIN_CLAIMS:
         return best
@@ -234,7 +234,7 @@ def _otherwise(main: ExplainingConvention, name: str, trials: list[MeasuredClaim
     others = answers_to(trials, [named, *main.matrix.conventions], cutoffs)
     if len(others[0].explained) <= len(near.explained):
         return near
-    base = named.at(trials, cutoffs)
+    base = named.with_cutoffs(trials, cutoffs)
     nearest = min(others, key=lambda answer: len(changes_of(answer.convention, base)))
     return ExplainingConvention(named, nearest.convention, nearest.matrix, nearest.n_changes)
 
@@ -293,12 +293,12 @@ def _nearest(matrix: ClaimMatrix, convention: Convention) -> list[ExplainingConv
 
 def nearest_to(trial: MeasuredClaim, conventions: Sequence[NamedConvention]) -> Convention:
     """Find the named convention with the value nearest to a claim; reset what makes no difference."""
-    bases = [named.at([trial]) for named in conventions if named.has(trial.claim.measure)]
+    bases = [named.with_cutoffs([trial]) for named in conventions if named.has(trial.claim.measure)]
     values = [trial.value(base) for base in bases]
     distances = [np.inf if np.isnan(value) else abs(value - float(trial.claim.value)) for value in values]
     nearest = int(np.argmin(distances))
     value, convention = values[nearest], bases[nearest]
-    return simplified(convention, COMMUNITY.at([trial]), lambda other: trial.value(other) == value)
+    return simplified(convention, COMMUNITY.with_cutoffs([trial]), lambda other: trial.value(other) == value)
 
 
 # --- swapped columns and rows --------------------------------------------------------------------------
@@ -323,7 +323,7 @@ def swap_in(trials: Sequence[MeasuredClaim], conventions: Sequence[NamedConventi
     for named in conventions:
         if all(named.has(trial.claim.measure) for trial in trials):
             for kind, cells in (("columns", columns), ("rows", rows)):
-                if numbers_of := _permutation(cells, named.at(trials)):
+                if numbers_of := _permutation(cells, named.with_cutoffs(trials)):
                     text = f"the {kind} {join_names(list(numbers_of))} are swapped"
                     return Swap(text, _exchanged(cells, numbers_of))
     return None

@@ -73,8 +73,8 @@ class QueryFacts(NamedTuple):
     in_all_runs: Bools
     relevant: Bools
     hit: Bools
-    found: Bools
-    listed: Bools
+    relevant_retrieved: Bools
+    any_retrieved: Bools
     other: Bools
 
 

@@ -72,7 +72,7 @@ class NamedConvention(NamedTuple):
         """Check whether a measure shares its value of an option with others; a cutoff counts as shared."""
         return option not in self.shared or value == meant(measure, option, self.shared[option])
 
-    def at(
+    def with_cutoffs(
         self, claims: Iterable[MeasureWithCutoffs], cutoffs: Mapping[str, Cutoff] | None = None
     ) -> Convention:
         """Return the options and the cutoff for each claim.

@@ -95,7 +95,7 @@ def query_sets() -> list[QuerySet]:
     return [each.compute for each in OPTIONS[QUERY_SET].values.values()]
 
 
-def place(queries: str) -> int:
+def query_set_index(queries: str) -> int:
     """Return the index of a query set in `query_sets()`."""
     return list(OPTIONS[QUERY_SET].values).index(queries)
 
@@ -113,7 +113,9 @@ def value_record(option: str, value: Any) -> Value | None:
 
 def value_records(options: Options) -> Iterator[Value]:
     """Yield the records of the values of a convention; grades and tables have none."""
-    return (each for option, value in options.items() if (each := value_record(option, value)) is not None)
+    return (
+        record for option, value in options.items() if (record := value_record(option, value)) is not None
+    )
 
 
 def describe(option: str, value: Any) -> str:

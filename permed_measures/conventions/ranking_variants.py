@@ -319,11 +319,22 @@ class RunVariants:
         rankings, n = ranked.rankings, self.judgments.n_queries
         relevant_hits = rankings.relevant(1)
         within = relevant_hits.query[relevant_hits.rank <= (precision_recall_cutoffs(cutoff)[0] or np.inf)]
-        hit, found = (np.bincount(queries, minlength=n) > 0 for queries in (within, relevant_hits.query))
+        hit, relevant_retrieved = (
+            np.bincount(queries, minlength=n) > 0 for queries in (within, relevant_hits.query)
+        )
         in_all_runs = np.zeros(n, bool) if self.in_all_runs is None else self.in_all_runs
-        relevant, listed = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
+        relevant, any_retrieved = ranked.labels.judgments.num_rel(1) > 0, rankings.retrieved > 0
         other = rankings.retrieved > rankings.num_rel_ret(1)
-        of_qrels = (np.ones(n, bool), self.in_run, in_all_runs, relevant, hit, found, listed, other)
+        of_qrels = (
+            np.ones(n, bool),
+            self.in_run,
+            in_all_runs,
+            relevant,
+            hit,
+            relevant_retrieved,
+            any_retrieved,
+            other,
+        )
         facts = QueryFacts(*(np.concatenate([each, np.zeros(len(self._others), bool)]) for each in of_qrels))
         facts.in_run[n:] = True
         return facts

@@ -153,6 +153,6 @@ class RankedLists:
             query=judgments.query[listed],
             grade=judgments.grade[listed],
             order=np.arange(listed.sum()),
-            given=judgments.ids(np.flatnonzero(listed)),
+            source_documents=judgments.ids(np.flatnonzero(listed)),
         )
         return LabelPolicy("listed", kept), np.cumsum(listed) - 1

@@ -371,23 +371,23 @@ OPTIONS = {
             "with_found": Value(
                 "queries with a relevant document retrieved",
                 "evaluations of rerankers, which leave out what they cannot rerank",
-                compute=QuerySet(lambda facts: facts.found),
+                compute=QuerySet(lambda facts: facts.relevant_retrieved),
             ),
             "with_list": Value(
                 "queries with at least one document retrieved",
                 "scripts that skip empty lists",
-                compute=QuerySet(lambda facts: facts.listed),
+                compute=QuerySet(lambda facts: facts.any_retrieved),
             ),
             "with_relevant_and_list": Value(
                 "queries with a relevant document and at least one document retrieved",
                 "gdeval, LlamaIndex and Microsoft Recommenders, which leave out empty lists too",
-                compute=QuerySet(lambda facts: facts.relevant & facts.listed),
+                compute=QuerySet(lambda facts: facts.relevant & facts.any_retrieved),
                 any_run="with_relevant",
             ),
             "with_both_kinds": Value(
                 "queries with a relevant and another document retrieved",
                 "sentence-transformers' RerankingEvaluator",
-                compute=QuerySet(lambda facts: facts.found & facts.other),
+                compute=QuerySet(lambda facts: facts.relevant_retrieved & facts.other),
             ),
             "nothing_is_one": Value(
                 "the intersection of qrels and run, with 1 for queries without relevant documents",
@@ -397,7 +397,7 @@ OPTIONS = {
             "with_list_nothing_is_one": Value(
                 "queries with at least one document retrieved, with 1 for those without relevant documents",
                 "CatBoost, allRank, which know no empty lists",
-                compute=QuerySet(lambda facts: facts.judged & facts.listed, nothing_is_one=True),
+                compute=QuerySet(lambda facts: facts.judged & facts.any_retrieved, nothing_is_one=True),
             ),
         },
         about=QUERIES,

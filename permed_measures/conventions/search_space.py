@@ -24,7 +24,7 @@ from permed_measures.conventions.options import (
     Setting,
     meant,
     measures_by_value,
-    place,
+    query_set_index,
     query_sets,
     settings,
     with_value,
@@ -71,7 +71,7 @@ class Measurement:
 
     def value(self, convention: Convention) -> float:
         """Compute its mean by a convention; NaN if it is not defined."""
-        return float(self.means(convention)[place(convention[self.measure][QUERY_SET])])
+        return float(self.means(convention)[query_set_index(convention[self.measure][QUERY_SET])])
 
     def typed(self, convention: Convention) -> str:
         """Write the measure as one would type it to compute it by a convention."""
@@ -185,7 +185,7 @@ class ConventionSpace(Generic[Q]):
         self.options = [option for option in OPTIONS if option in options - last]
         self.options += [*sorted(options - {*OPTIONS}), *last]
         self.values = {option: list(self._values(option)) for option in self.options}
-        self.bases = [(named, named.at(measurements, self.base_cutoffs)) for named in covering]
+        self.bases = [(named, named.with_cutoffs(measurements, self.base_cutoffs)) for named in covering]
         self._encode()
 
     def _encode(self) -> None:
@@ -359,7 +359,7 @@ class ConventionSpace(Generic[Q]):
 
     def compute(self, measurement: Q, codes: Codes) -> Floats:
         """Compute the mean of a measurement by each convention; NaN where it is not defined."""
-        set_of_code = np.array([place(queries) for queries in self._coded_values[QUERY_SET]])
+        set_of_code = np.array([query_set_index(queries) for queries in self._coded_values[QUERY_SET]])
         query_set = set_of_code[self.option_codes(measurement, QUERY_SET, codes)]
         means: Floats = self._means_of(measurement, codes)[np.arange(len(codes)), query_set]
         return means

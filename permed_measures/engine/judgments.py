@@ -153,8 +153,8 @@ class Judgments:
     grade : ndarray of float64, shape (n_judged,)
         The grade of each judged document; negative grades are kept.
     order : ndarray of int64, shape (n_judged,)
-        The index of each judged document in `given`.
-    given : list of str, length n_judged
+        The index of each judged document in `source_documents`.
+    source_documents : list of str, length n_judged
         The ids of the judged documents, one query after the other, within a query in the order of the qrels.
     lowest : str
         The lowest of these ids as a string; it shows whether any id can be a numeral.
@@ -164,7 +164,7 @@ class Judgments:
     query: NDArray[np.int32]
     grade: NDArray[np.float64]
     order: Ints
-    given: list[str]
+    source_documents: list[str]
     lowest: str = ""
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -203,7 +203,7 @@ class Judgments:
 
     def ids(self, rows: Ints | slice) -> list[str]:
         """Return the document ids of these rows."""
-        return list(map(self.given.__getitem__, self.order[rows].tolist()))
+        return list(map(self.source_documents.__getitem__, self.order[rows].tolist()))
 
     @cached_property
     def documents(self) -> list[str]:

@@ -118,7 +118,7 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
     is_integer = str.isdecimal if judgments.lowest >= "0" else _INTEGER.fullmatch  # "-" is before "0"
     for index, length, end, retrieved in zip(query, lengths, accumulate(lengths), docs, strict=True):
         write_doubles(score, end - length, retrieved.values())
-        judged = judgments.given[offsets[index] : offsets[index + 1]]
+        judged = judgments.source_documents[offsets[index] : offsets[index + 1]]
         matched += map(retrieved.get, judged, _NAN)
         if may_be_integers and _has_integer(retrieved, judged, is_integer):
             query_ids = map(judgments.query_ids.__getitem__, query)

@@ -31,7 +31,7 @@ class OverTies(NamedTuple):
 
     Attributes
     ----------
-    least, most : ndarray of float64, shape (n_measures, n_queries)
+    minimum, maximum : ndarray of float64, shape (n_measures, n_queries)
         The minimum and the maximum over these orders: the standard one, the lowest and the highest grade
         first, and for GradedAP two by its weights. So some order reaches each value.
     exact : list of bool
@@ -40,8 +40,8 @@ class OverTies(NamedTuple):
         The mean over all orders, each equally likely, for each measure; None if it has no closed form.
     """
 
-    least: Floats
-    most: Floats
+    minimum: Floats
+    maximum: Floats
     exact: list[bool]
     expected: list[Floats | None]
 

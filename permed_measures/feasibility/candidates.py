@@ -288,7 +288,7 @@ _MAX_LEVELS = 4
 
 def usual_conventions(claims: list[Claim], labels: LabelPolicy) -> list[Convention]:
     """List the usual ways to compute the measures: over all queries, with the cutoffs of their names."""
-    default = with_value(COMMUNITY.at(claims), LABELS, labels.policy)
+    default = with_value(COMMUNITY.with_cutoffs(claims), LABELS, labels.policy)
     own = dict.fromkeys(option for measure in default for option in OPTIONS_OF.get(measure, ()))
     usual = {
         option: [value for value, record in OPTIONS[option].values.items() if record.usual] for option in own
@@ -363,7 +363,7 @@ def named_of(
     """Yield the named conventions that define all claimed measures, with values that need no run."""
     for candidate in named if usual_conventions(claims, labels) else ():
         if all(candidate.has(claim.measure) for claim in claims):
-            convention = _for_any_run(candidate.at(claims))
+            convention = _for_any_run(candidate.with_cutoffs(claims))
             shared = shared_by_all(convention)
             if shared is None or shared[LABELS] == labels.policy or not allows(shared):
                 yield candidate.name, convention

@@ -332,8 +332,8 @@ def _rules(
     if cluster is not None:
         compute = intervals_of_changes if before else intervals_of_means
         intervals = [*compute(measures, values, cluster)]
-    for each in zip(measures, limits.values(), minima, totals, intervals, strict=True):
-        yield _rule(kind, is_strict, *each)
+    for facts in zip(measures, limits.values(), minima, totals, intervals, strict=True):
+        yield _rule(kind, is_strict, *facts)
 
 
 def _rule(

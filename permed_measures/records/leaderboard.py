@@ -206,8 +206,8 @@ class Leaderboard(Result):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Yield a record of each run: rank, p-value and means."""
-        for each, row in zip(self.entries, evaluation_records(self.evaluations), strict=True):
-            yield {**_places(each), **row}
+        for entry, row in zip(self.entries, evaluation_records(self.evaluations), strict=True):
+            yield {**_places(entry), **row}
 
 
 _TEST = "randomization"

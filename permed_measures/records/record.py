@@ -343,16 +343,16 @@ def _check_shape(content: Any, shape: Shape, where: str, key: str = "") -> None:
         raise InputError(f"{key} must be {expected} (found {short_repr(content)})", where=where)
     inside = f"{key}." if key else ""
     if isinstance(shape, list):
-        for number, each in enumerate(content):
-            _check_shape(each, shape[0], where, f"{inside}{number}")
+        for number, item in enumerate(content):
+            _check_shape(item, shape[0], where, f"{inside}{number}")
     if isinstance(shape, dict):
         for name in (each for each in shape if each is not str and each not in content):
             raise InputError(f"{inside}{name} is missing", where=where)
-        for name, each in content.items():
+        for name, item in content.items():
             if name not in shape and str not in shape:
                 known = did_you_mean(name, list(shape))
                 raise InputError(f"{inside}{name} is not a field of a record", where=where, hint=known)
-            _check_shape(each, shape.get(name, shape.get(str)), where, f"{inside}{name}")
+            _check_shape(item, shape.get(name, shape.get(str)), where, f"{inside}{name}")
 
 
 def _fits(value: Any, shape: Shape) -> bool:

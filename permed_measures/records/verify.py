@@ -219,10 +219,11 @@ def _query_differences(
     """Count the queries whose values differ, and show the one that differs most."""
     differences = np.abs(np.subtract(before, now))
     if n := int((differences > tolerance).sum()):
-        most = int(differences.argmax())
+        largest = int(differences.argmax())
         queries = f"{n:,} of {pluralize(len(ids), 'query')} differ"
-        text = f"{queries}, most {short_repr(ids[most])}: recorded {before[most]!r}, computed {now[most]!r}"
-        yield RecordDifference(part, text, float(differences[most]))
+        numbers = f"recorded {before[largest]!r}, computed {now[largest]!r}"
+        text = f"{queries}, most {short_repr(ids[largest])}: {numbers}"
+        yield RecordDifference(part, text, float(differences[largest]))
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class CollectionMeans(DescribedResult):
 
     Attributes
     ----------
-    found : mapping of str to Evaluations
+    evaluations : mapping of str to Evaluations
         By name of the collection, with the same runs and measures in each.
     style : Style
         The format of means in tables.
@@ -42,7 +42,7 @@ class CollectionMeans(DescribedResult):
         The command.
     """
 
-    found: Mapping[str, Evaluations] = field(repr=False)
+    evaluations: Mapping[str, Evaluations] = field(repr=False)
     style: Style = field(default_factory=Style)
     origin: Origin | None = field(default=None, repr=False)
 
@@ -53,35 +53,35 @@ class CollectionMeans(DescribedResult):
     @property
     def measures(self) -> list[Measure]:
         """The measures."""
-        return next(iter(self.found.values())).measures
+        return next(iter(self.evaluations.values())).measures
 
     @property
     def runs(self) -> list[str]:
         """The names of the runs."""
-        return list(next(iter(self.found.values())).evaluations)
+        return list(next(iter(self.evaluations.values())).evaluations)
 
     @cached_property
     def means(self) -> npt.NDArray[np.float64]:
         """The means, of shape (n_measures, n_runs, n_collections)."""
         rows = [
             list(run.aggregated.values())
-            for evaluations in self.found.values()
+            for evaluations in self.evaluations.values()
             for run in evaluations.evaluations.values()
         ]
-        return np.array(rows).reshape(len(self.found), len(self.runs), len(self.measures)).T
+        return np.array(rows).reshape(len(self.evaluations), len(self.runs), len(self.measures)).T
 
     @property
     def n_queries(self) -> dict[str, int]:
         """The number of judged queries of each collection."""
         first = self.runs[0]
-        return {name: evaluations.queries(first)["judged"] for name, evaluations in self.found.items()}
+        return {name: evaluations.queries(first)["judged"] for name, evaluations in self.evaluations.items()}
 
     @property
     def notes(self) -> list[str]:
         """The notes on the runs, each with its collection."""
         return [
             f"{name}: {note}"
-            for name, evaluations in self.found.items()
+            for name, evaluations in self.evaluations.items()
             for run in self.runs
             for note in evaluations.notes_on(run)
         ]
@@ -102,11 +102,11 @@ class CollectionMeans(DescribedResult):
 
     def _methods(self) -> Methods:
         """Describe how the means were computed, for a paper."""
-        roles = {f"{name} qrels" for name in self.found}
+        roles = {f"{name} qrels" for name in self.evaluations}
         origin = self.origin or Origin()
         qrels = {role: path for role, path in origin.others.items() if role in roles}
         counts = headings_of([measure for measure in self.measures if is_count(measure)])
-        means = [means_over_collections(len(self.found), counts)]
+        means = [means_over_collections(len(self.evaluations), counts)]
         return methods_of(
             self.measures, origin._replace(qrels="", others=qrels), self.runs, self.n_queries, means
         )
@@ -127,7 +127,7 @@ class CollectionMeans(DescribedResult):
 
     def _table(self, index: int) -> Table:
         values, ranks, measure = self._values(index), self._ranks(index), self.measures[index]
-        evaluations = next(iter(self.found.values()))
+        evaluations = next(iter(self.evaluations.values()))
         columns = [evaluations.cells(measure, column, self.style) for column in zip(*values, strict=True)]
         if is_count(measure):  # a mean of counts need not be a whole number
             columns[-1] = [Cell(f"{of_run[-1]:,.1f}", value=of_run[-1]) for of_run in values]

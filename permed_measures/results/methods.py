@@ -126,11 +126,11 @@ def _source(file: dict[str, Any]) -> str:
 def _software(versions: dict[str, str | None]) -> str:
     """Name the packages that computed the numbers, with their versions."""
     named = {name: version for name, version in versions.items() if version is not None}
-    ours, python = named.pop("permed-measures"), named.pop("python")
+    own_version, python = named.pop("permed-measures"), named.pop("python")
     toolkit = f" {named.pop('ir-measures')}" if "ir-measures" in named else ""
     others = join_names(f"{name} {version}" for name, version in named.items())
     return (
-        f"All values were computed by permed-measures {ours}, a plugin of ir-measures{toolkit} "
+        f"All values were computed by permed-measures {own_version}, a plugin of ir-measures{toolkit} "
         f"[@macavaney2022streamlining], with {others} on Python {python}."
     )
 

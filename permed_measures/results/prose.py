@@ -103,14 +103,14 @@ def long_reference(key: str) -> str:
     van Rijsbergen, C. J. Information Retrieval, 2nd edition. Butterworths, 1979.
     """
     work = references()[key]
-    place = work.get("journal") or work.get("booktitle") or work.get("howpublished") or work.get("publisher")
+    venue = work.get("journal") or work.get("booktitle") or work.get("howpublished") or work.get("publisher")
     volume = f" {work['volume']}" if "volume" in work else ""
     number = f"({work['number']})" if "number" in work else ""
     pages = f", {work['pages'].replace('--', chr(0x2013))}" if "pages" in work else ""
     chapter = f", chapter {work['chapter']}" if "chapter" in work else ""
     edition = f", {work['edition']} edition" if "edition" in work else ""
     title = f"{'; '.join(work['author']).rstrip('.')}. {work['title']}{edition}."
-    return f"{title} {place}{volume}{number}{chapter}{pages}, {work['year']}."
+    return f"{title} {venue}{volume}{number}{chapter}{pages}, {work['year']}."
 
 
 _ACCENTS = str.maketrans({"ä": r"{\"a}", "ö": r"{\"o}", "ü": r"{\"u}", "&": r"\&", "_": r"\_"})

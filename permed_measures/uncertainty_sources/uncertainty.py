@@ -252,7 +252,7 @@ def _rows(
             measure,
             float(run.values[i].mean()),
             intervals[i].value,
-            (float(ties.least[i].mean()), float(ties.most[i].mean())),
+            (float(ties.minimum[i].mean()), float(ties.maximum[i].mean())),
             unjudged,
             labels[i],
             exact,

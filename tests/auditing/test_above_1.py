@@ -41,7 +41,7 @@ def test_the_measures_that_options_take_above_1_are_these():
         run = {query: {doc: 9.0 - n for n, doc in enumerate(docs)} for query in qrels}
         names = ("MAP@2", "nDCG@2", "P@2", "R@2", "MRR", "hit@2", "F1@2")
         for trial in trials_of(qrels, run, dict.fromkeys(names, "0.5")):
-            default = COMMUNITY.at([trial])
+            default = COMMUNITY.with_cutoffs([trial])
             options = [*SHARED, *OPTIONS_OF[trial.measure]]
             values = [(o, v) for o in options for v in OPTIONS[o].values_for([trial.measure], [1.0, 2.0])]
             for first in values:

@@ -68,7 +68,7 @@ def conventions_that_make_numbers_trivial():
         qrels, run = collection(listed, missed, rng)
         in_orders = [trials_of(qrels, each, dict.fromkeys(MEASURES, "0.5")) for each in orders(run, rng)]
         for trials in zip(*in_orders, strict=True):
-            first, default = trials[0], COMMUNITY.at([trials[0]])
+            first, default = trials[0], COMMUNITY.with_cutoffs([trials[0]])
             needs_no_order = same(trials, default)
             for option in (*SHARED, *OPTIONS_OF[first.measure]):
                 for value in OPTIONS[option].values_for([first.measure], first.run.labels.levels):
@@ -168,7 +168,7 @@ def test_a_number_of_any_order_beside_others_is_said_to_be_that():
     assert "R@2: published 1.0000, " in said
     assert "any order" not in said  # R@2 is explained by nothing
     dpr = next(named for named in result.main.matrix.conventions if named.name == "DPR")
-    nearest = {trial: dpr.at([trial]) for trial in result.trials if trial.claim.name == "R@2"}
+    nearest = {trial: dpr.with_cutoffs([trial]) for trial in result.trials if trial.claim.name == "R@2"}
     [line] = unexplained(result.main, nearest)
     assert line == (
         "R@2: published 1.0000, expected 1.0000: R@2 1 with any relevant document found "

@@ -46,7 +46,7 @@ def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(see
     result = pm.audit(*graded_of(plain), {name: f"{value:.4f}" for name, value in values.items()})
     answers = answers_to(result.trials)  # the audit adds that one claim may be a typo
     assert all(answer.complete for answer in answers), (names, named.name, how)
-    n_changes = len(changes_of(convention_of(result.trials, how), named.at(result.trials)))
+    n_changes = len(changes_of(convention_of(result.trials, how), named.with_cutoffs(result.trials)))
     for answer in answers:
         assert answer.n_changes == len(answer.changes) <= n_changes
         for trial in answer.trials:

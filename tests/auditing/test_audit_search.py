@@ -100,7 +100,7 @@ def test_the_joint_answer_is_that_of_all_conventions_near_the_named_ones(measure
     )
     best = {}
     for named in (each for each in BASES if all(map(each.has, measures.values()))):
-        base = named.at(trials)
+        base = named.with_cutoffs(trials)
         found = ((n, explained(trials, plains, each)) for n in range(3) for each in near(base, options, n))
         best[named.name] = max((len(each), -n) for n, each in found if each is not None)
     answers = answers_to(trials, BASES)

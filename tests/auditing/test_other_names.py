@@ -202,7 +202,7 @@ def test_other_measures_have_the_usual_cutoffs():
     assert "F1@7" in other_measures(printed_as(trial, f"{6 / 17:.9f}"), answer.convention)
     assert [*other_measures(printed_as(trial, "0.123"), answer.convention)] == []
     [whole] = pm.audit({"q": {"d1": 1, "d3": 1}}, run, {"MRR": "1.000"}).best[0].trials
-    default = COMMUNITY.at([whole])
+    default = COMMUNITY.with_cutoffs([whole])
     assert [*other_measures(printed_as(whole, f"{(1 + 2 / 3) / 2:.6f}"), default)] == ["AP"]
 
 

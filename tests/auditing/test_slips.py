@@ -32,7 +32,7 @@ def test_a_typo_of_one_unit_of_a_number_with_all_its_digits_is_no_slip(name, que
     for hits in range(1, MOST[name] * queries, MOST[name] * queries // 12):
         *_, trial, share = counting(name, hits, queries)
         digits = next(d for d in range(2, 9) if (share * 10**d).denominator == 1)
-        value = trial.value(COMMUNITY.at([trial]))
+        value = trial.value(COMMUNITY.with_cutoffs([trial]))
         assert value == pytest.approx(float(share), abs=1e-12)
         for units in (-1, 1):
             typo = trial.claim._replace(decimals=digits).printed_as(
@@ -45,7 +45,7 @@ def test_a_sum_just_below_its_number_is_not_cut_off():
     """P@10 is 301/1000, and 0.3009999999999999 as a mean of floats."""
     qrels, run, trial, share = counting("P@10", 1505, 500)
     assert share == Fraction(301, 1000)
-    assert trial.value(COMMUNITY.at([trial])) < 0.301
+    assert trial.value(COMMUNITY.with_cutoffs([trial])) < 0.301
     for text, ok in [("0.301", True), ("0.300", False), ("0.302", False)]:
         result = pm.audit(qrels, run, {"P@10": text, "R@10": "0.1505"})
         assert result.ok == ok

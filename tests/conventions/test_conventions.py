@@ -241,7 +241,7 @@ def test_tools_compute_what_their_sources_say(name, measure, cutoff, value):
     run = {"found": {"a": 3.0, "x": 2.0, "b": 1.0}, "nothing": {"d": 2.0, "x": 1.0}, "empty": {}}
     [named] = [each for each in NAMED if each.name == name]
     quantity = Measurement("it", measure, (cutoff,), RunVariants(label_policies(Judgments.of(qrels)), run))
-    assert quantity.value(named.at([quantity])) == pytest.approx(value)
+    assert quantity.value(named.with_cutoffs([quantity])) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_tools_rank_as_their_sources_say(name, measure, scores, value):
     [named] = [each for each in NAMED if each.name == name]
     judged = RunVariants(label_policies(Judgments.of({"q": {"a": 1}})), {"q": scores})
     quantity = Measurement("it", measure, (1,), judged)
-    assert quantity.value(named.at([quantity])) == value
+    assert quantity.value(named.with_cutoffs([quantity])) == value
 
 
 TREC_EVAL = next(named for named in NAMED if named.name == "trec_eval, pytrec_eval")
@@ -394,14 +394,15 @@ def test_a_space_changes_the_option_of_one_measure_as_one_change():
     space = ConventionSpace(trials, [COMMUNITY, TREC_EVAL], per_measure=["queries", "level", "gain", "tied"])
     near = np.concatenate([near.codes for near in space.neighbours(1)])
     changed = [space.convention(each) for each in near]
-    default = COMMUNITY.at(trials)
+    default = COMMUNITY.with_cutoffs(trials)
     apart = {
         (option, *measures)
         for each in changed
         for option in default["AP"] | default["RR"] | default["nDCG"]
         if len(values := measures_by_value(each, option)) > 1
         for value, measures in values.items()
-        if value != TREC_EVAL.at(trials)[measures[0]][option] or value != default[measures[0]][option]
+        if value != TREC_EVAL.with_cutoffs(trials)[measures[0]][option]
+        or value != default[measures[0]][option]
     }
     assert {each for each in apart if len(each) == 2} >= {
         *(("queries", "AP"), ("queries", "RR"), ("queries", "nDCG"), ("level", "AP"), ("level", "RR")),

@@ -28,7 +28,7 @@ DOCUMENTS = "abcdefg"
 def ranges(measure, qrels, run):
     """Return our least and most for the query, and whether no order goes beyond."""
     found = found_over_ties(measure, qrels, run)
-    return (found.least[0, 0], found.most[0, 0]), found.exact[0]
+    return (found.minimum[0, 0], found.maximum[0, 0]), found.exact[0]
 
 
 def found_over_ties(measure, qrels, run):

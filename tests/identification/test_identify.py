@@ -194,7 +194,7 @@ def test_a_named_convention_is_found_again():
     pairs = [(named, name) for named in NAMED for name in names if named.has(meaning_of(name)[0])]
     named, name = pairs[82 % len(pairs)]
     target = TargetMeasure(name, *meaning_of(name))
-    options = named.at([target])
+    options = named.with_cutoffs([target])
 
     def function(qrels, run):
         return convention_value(target.of(Case(qrels, run)), options)

@@ -94,7 +94,8 @@ def test_a_number_above_1_is_read_in_percent_and_as_it_stands():
     run = {query: {"a": 2.0, "b": 1.0} for query in qrels}
     [trial] = pm.audit(qrels, run, {"MAP@10": "2.00"}).trials
     undivided, strict = (
-        with_value(COMMUNITY.at([trial]), *each) for each in (("denominator", "none"), ("level", 2.0))
+        with_value(COMMUNITY.with_cutoffs([trial]), *each)
+        for each in (("denominator", "none"), ("level", 2.0))
     )
     assert (trial.prints(undivided), trial.prints(strict)) == (True, True)
     assert [round(trial.value(each), 9) for each in (undivided, strict)] == [2.0, 0.02]

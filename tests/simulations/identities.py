@@ -53,7 +53,7 @@ def functions_of_conventions():
         for name in NAMES:
             target = TargetMeasure(name, *meaning_of(name))
             if named.has(target.measure):
-                options = named.at([target])
+                options = named.with_cutoffs([target])
                 yield (
                     named.name,
                     name,

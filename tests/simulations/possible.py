@@ -24,7 +24,7 @@ import numpy as np
 import permed_measures as pm
 from permed_measures.conventions.evaluate import values_of_queries
 from permed_measures.conventions.named import NAMED
-from permed_measures.conventions.options import CUTOFF_OF, place
+from permed_measures.conventions.options import CUTOFF_OF, query_set_index
 from permed_measures.conventions.per_query import LabelledRanking
 from permed_measures.conventions.ranking_variants import RunVariants, label_policies
 from permed_measures.engine.judgments import Judgments
@@ -155,7 +155,7 @@ def texts_by(rng, named, run, claims):
     for claim in claims:
         seen = named.of(claim.measure)
         means = run.means(claim.measure, claim.cutoffs[0], seen)
-        value = np.nan if means is None else float(means[place(seen["queries"])])
+        value = np.nan if means is None else float(means[query_set_index(seen["queries"])])
         if -1 <= value <= 1 or (claim.measure == "AP" and not percent and value > 1):
             text = printed(rng, value, digits, five_digits=seen["rounding"] == "five_digits")
             texts[claim.name] = f"{Decimal(text).scaleb(2):f}%" if percent else text

@@ -121,7 +121,7 @@ def ndcg(
 class _Above(NamedTuple):
     """The ranks of ties, each with the probability that another document of the tie is above it (`share`)."""
 
-    at: TieRanks
+    ranks: TieRanks
     share: Floats
 
     @classmethod
