@@ -27,7 +27,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
 from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, THREE_ORDERS, OverTies, over_ties
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.runs import runs_by_name
@@ -41,6 +40,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Table, as_text
 from permed_measures.tolerances import AGREEMENT
+from permed_measures.wording import grouped, join_names, pluralize
 
 _COMMON = """AP AP@100 nDCG nDCG@10 nDCG@100 P@5 P@10 R@100 RR Rprec Bpref infAP Success@1 Success@5
 SetP SetR SetF IPrec@0.1"""

@@ -1,13 +1,12 @@
-"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML; list, count and group names."""
+"""Escape text for a terminal, JSON, spreadsheets, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 # Characters that move the cursor, end a line or change the writing direction.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
@@ -43,15 +42,6 @@ class Styled(NamedTuple):
     text: str
     style: str
     after: str = ""
-
-
-def shortened(text: str, n: int) -> str:
-    """Cut a text to n characters.
-
-    >>> shortened("benefit in old age", 10), shortened("老年患者的获益是否相同", 6)
-    ('benefit i…', '老年患者的…')
-    """
-    return text if len(text) <= n else f"{text[: n - 1].rstrip()}…"
 
 
 def one_line(text: str) -> str:
@@ -100,44 +90,6 @@ def nonfinite_to_str(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def plural(noun: str) -> str:
-    """Form the plural of a noun.
-
-    Examples
-    --------
-    >>> plural("query"), plural("loss"), plural("run")
-    ('queries', 'losses', 'runs')
-    """
-    if noun.endswith("y"):
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
-
-
-def pluralize(n: int, noun: str) -> str:
-    """Write a number with its noun, in the singular or plural.
-
-    Examples
-    --------
-    >>> pluralize(1, "judged query"), pluralize(3440, "judged query"), pluralize(0, "p-value")
-    ('1 judged query', '3,440 judged queries', '0 p-values')
-    """
-    return f"{n:,} {noun if n == 1 else plural(noun)}"
-
-
-def join_names(names: Iterable[str], n_shown: int | None = None) -> str:
-    """Join names for a sentence; with more than `n_shown` + 1, show the first `n_shown` and count the rest.
-
-    Examples
-    --------
-    >>> join_names(["a", "b", "c"]), join_names("abcde", 3), join_names("abcd", 3)
-    ('a, b and c', 'a, b, c and 2 more', 'a, b, c and d')
-    """
-    items = list(names)
-    if n_shown is not None and len(items) > n_shown + 1:
-        items = [*items[:n_shown], f"{len(items) - n_shown:,} more"]
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
-
-
 def as_markdown(text: str) -> str:
     r"""Escape a text for Markdown, cells of tables included.
 
@@ -170,15 +122,3 @@ def as_html(text: str) -> str:
     &lt;b&gt; &amp; &#x27;c&#x27;
     """
     return one_line(text).translate(_HTML)
-
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
-    """Collect the values of each key in a list."""
-    groups: dict[_K, list[_V]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups

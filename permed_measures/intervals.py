@@ -14,9 +14,9 @@ from ir_measures.measures import Measure
 
 from permed_measures.arrays import Floats, Ints
 from permed_measures.errors import InputError
-from permed_measures.escaping import plural, pluralize
 from permed_measures.measures.specs import LowHigh, range_of
 from permed_measures.tolerances import SUM_NOISE
+from permed_measures.wording import plural, pluralize
 
 FEW_UNITS = 20
 """With fewer units, Student's interval of skewed values may cover the truth less often than it says."""

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.kernels.binary import judged
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import cutoff_of, values_of
 from permed_measures.measures.specs import spec_of
+from permed_measures.wording import join_names, pluralize
 
 
 def notes_of(name: str, rankings: JudgedRankings, measures: Iterable[Measure] = ()) -> list[str]:

@@ -19,7 +19,7 @@ FOLDER = Path(pm.__file__).parent
 ROOT = Path(__file__).parents[1]
 
 LAYERS = """
-arrays tolerances progress errors escaping terminal frames
+arrays tolerances progress errors wording escaping terminal frames
 measures: parameters definitions formulas pytrec specs headings aliases parsing descriptions
 engine: tables judgments query_ids
 engine: ranks matching from_spark rankings tied_rankings
@@ -172,7 +172,7 @@ def test_neighbours_never_import_each_other():
         assert room not in NEIGHBOURS or others <= {*NEIGHBOURS[room]}, name
 
 
-CORE = ("arrays", "tolerances", "progress", "errors", "escaping", "frames", "measures", "engine")
+CORE = ("arrays", "tolerances", "progress", "errors", "wording", "escaping", "frames", "measures", "engine")
 """What computes values from dicts and tables: it opens nothing, and imports nothing that does."""
 
 

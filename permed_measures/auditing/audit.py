@@ -22,7 +22,6 @@ from permed_measures.conventions.ranking_variants import RunVariants, label_poli
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.escaping import grouped, join_names
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read
 from permed_measures.inputs.runs import runs_by_name
@@ -33,6 +32,7 @@ from permed_measures.published_tables.claims import Claim, claims_by_row, parse_
 from permed_measures.published_tables.grim import changes_in, wholes_by_part
 from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
 from permed_measures.run_notes import no_deeper
+from permed_measures.wording import grouped, join_names
 
 _SINGLE_RUN = "run"
 """The name of a single run."""

@@ -31,10 +31,10 @@ from permed_measures.conventions.describe import measure_of
 from permed_measures.conventions.named import COMMUNITY
 from permed_measures.conventions.options import Convention, changes_of, describe
 from permed_measures.conventions.ranking_variants import options_for
-from permed_measures.escaping import pluralize
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
+from permed_measures.wording import pluralize
 
 
 @dataclass(frozen=True)

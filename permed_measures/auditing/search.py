@@ -32,9 +32,9 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.records import ROUNDING
 from permed_measures.conventions.search_space import Codes
-from permed_measures.escaping import join_names
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import step
+from permed_measures.wording import join_names
 
 
 def answers_to(

@@ -12,11 +12,11 @@ from typing import Any
 from permed_measures.cli.driver import FilesRead, execute
 from permed_measures.cli.inputs import Inputs, chosen_measures, find_runs, reading
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.results.collections import HEADINGS, CollectionMeans
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.table import Style
+from permed_measures.wording import pluralize
 
 PLACE = "{collection}"
 """The part of a run's path that stands for the name of the collection."""

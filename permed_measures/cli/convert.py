@@ -13,7 +13,6 @@ from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.cli.output import check_folder
 from permed_measures.cli.parsing import INPUT, OUTPUT, Command, argument, option
 from permed_measures.errors import InputError
-from permed_measures.escaping import join_names
 from permed_measures.inputs.door import resolve
 from permed_measures.inputs.formats import Kind
 from permed_measures.inputs.read import kind_of, read_file
@@ -30,6 +29,7 @@ from permed_measures.records.metadata import (
     ir_metadata,
 )
 from permed_measures.records.record import read_record
+from permed_measures.wording import join_names
 
 
 def run(args: Namespace) -> None:

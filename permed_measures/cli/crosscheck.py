@@ -11,7 +11,7 @@ from permed_measures.cli.inputs import Inputs, chosen_measures
 from permed_measures.crosschecks import DEFAULT_MEASURES, CrossChecks, crosscheck, default_measures
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.engine.judgments import Judgments
-from permed_measures.escaping import join_names
+from permed_measures.wording import join_names
 
 
 def _compute(args: Namespace, inputs: Inputs) -> CrossChecks:

@@ -20,9 +20,9 @@ from permed_measures.cli.output import (
     write_report,
 )
 from permed_measures.cli.parsing import Argument, Command
-from permed_measures.escaping import pluralize
 from permed_measures.provenance import Origin
 from permed_measures.results.report import Report
+from permed_measures.wording import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,9 @@ from permed_measures.cli.parsing import (
     repeatable,
 )
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.records.gate import Gate, gate
 from permed_measures.records.record import is_record
+from permed_measures.wording import pluralize
 
 
 def run(args: Namespace) -> int:

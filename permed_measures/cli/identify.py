@@ -15,13 +15,13 @@ from permed_measures.cli.messages import print_message
 from permed_measures.cli.parsing import INPUT, MEASURES_GROUP, OUTPUT, Command, argument, option, repeatable
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.identification.files import PROGRAM_FILES
 from permed_measures.identification.forms import SIGNATURES, Function
 from permed_measures.identification.identify import Identified, IdentifiedMeasures, identified
 from permed_measures.identification.program import Program
 from permed_measures.identification.script import Script
 from permed_measures.identification.suite import write_cases
+from permed_measures.wording import pluralize
 
 _PACKAGED_SCRIPT = "permed-sample/script.py"
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from permed_measures.cli.inputs import files_read
 from permed_measures.cli.messages import print_message, warnings_as_notes
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.write import write_whole
 from permed_measures.plots.savefig import PLOT_ENDINGS, matplotlib, save_plot
 from permed_measures.results.report import ENDINGS, Report, check_latex
 from permed_measures.terminal import NO_LIMIT
+from permed_measures.wording import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

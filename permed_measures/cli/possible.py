@@ -11,11 +11,11 @@ from permed_measures.cli.driver import FilesRead, result_command
 from permed_measures.cli.inputs import Inputs
 from permed_measures.cli.parsing import MEASURES_GROUP, STATISTICS, option, repeatable
 from permed_measures.errors import MeasureError, short_repr
-from permed_measures.escaping import pluralize
 from permed_measures.feasibility.possible import possible
 from permed_measures.feasibility.reports import Possible
 from permed_measures.measures.parsing import parse_measure_args
 from permed_measures.published_tables.tables import read_claims
+from permed_measures.wording import pluralize
 
 
 def _compute(args: Namespace, inputs: Inputs) -> Possible:

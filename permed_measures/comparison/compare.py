@@ -29,7 +29,6 @@ from permed_measures.comparison.tables import (
 from permed_measures.comparison.tests import MAX_T, min_attainable_p, n_patterns
 from permed_measures.engine.groups import By
 from permed_measures.errors import InputError, check_int, short_repr
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.human_labels.agreement import orders_json
 from permed_measures.human_labels.corrected import People
@@ -42,6 +41,7 @@ from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.provenance import provenance
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import Style
+from permed_measures.wording import grouped, join_names, pluralize
 
 
 @dataclass(frozen=True, eq=False)

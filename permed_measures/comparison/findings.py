@@ -21,10 +21,10 @@ from permed_measures.comparison.tables import (
     why_no_differences,
 )
 from permed_measures.comparison.tests import direction_of
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.human_labels.tables import DIFFERENCES_TEXTS, CorrectedRow, section_of
 from permed_measures.results.evaluation_report import best_of, highest
 from permed_measures.results.report import Section
+from permed_measures.wording import grouped, join_names, pluralize
 
 
 def findings(result: ComparedRuns) -> list[str]:

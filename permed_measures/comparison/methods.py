@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from permed_measures.comparison.results import MARK_LEVEL, ComparedRuns
 from permed_measures.comparison.tables import families_of, why_no_differences
 from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, MOST_EXACT, POWER, correction_of, n_patterns
-from permed_measures.escaping import grouped, join_names, plural, pluralize
 from permed_measures.human_labels.methods import about_people, corrected_by_people
 from permed_measures.intervals import percent
 from permed_measures.measures.formulas import number
 from permed_measures.results.methods import Methods, independent_units, means_over_queries, methods_of
 from permed_measures.results.prose import literal
+from permed_measures.wording import grouped, join_names, plural, pluralize
 
 
 def comparison_methods(result: ComparedRuns) -> Methods:

@@ -18,7 +18,6 @@ from permed_measures.comparison.results import (
 )
 from permed_measures.comparison.tables import compact_letters
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import pluralize
 from permed_measures.intervals import no_variance
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import parse_measure
@@ -37,6 +36,7 @@ from permed_measures.plots.panels import (
 )
 from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, inline_svg, matplotlib, shown_name, wrapped
 from permed_measures.results.report import Plot
+from permed_measures.wording import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,12 +19,13 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Table, text_series, with_string_ids
 from permed_measures.errors import InputError, warnings_about
-from permed_measures.escaping import one_line, shortened
+from permed_measures.escaping import one_line
 from permed_measures.frames import pl
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.conversion import in_memory, is_spark_frame
 from permed_measures.inputs.door import read
 from permed_measures.provenance import STDIN
+from permed_measures.wording import shortened
 
 MAX_SHOWN_DOCUMENTS = 10
 """The number of documents shown of each ranking, and of missed documents listed for each query."""

@@ -25,7 +25,6 @@ from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.tables import Nested, with_string_ids
 from permed_measures.errors import InputError, check_int, short_repr, warnings_about
-from permed_measures.escaping import pluralize, shortened
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
@@ -38,6 +37,7 @@ from permed_measures.results.methods import Methods, means_over_queries, methods
 from permed_measures.results.prose import literal
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, titled
 from permed_measures.run_notes import notes_of
+from permed_measures.wording import pluralize, shortened
 
 
 @dataclass(frozen=True)

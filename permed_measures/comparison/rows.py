@@ -29,7 +29,6 @@ from permed_measures.comparison.tests import (
     wilcoxon_test,
 )
 from permed_measures.corrections import CORRECTIONS
-from permed_measures.escaping import plural
 from permed_measures.human_labels.agreement import OrderAgreement, Orders, reason_not_compared
 from permed_measures.human_labels.corrected import People, RunUnderBothLabels
 from permed_measures.intervals import (
@@ -39,6 +38,7 @@ from permed_measures.intervals import (
     measure_intervals,
     no_variance,
 )
+from permed_measures.wording import plural
 
 Tests = dict[str, list[SignificanceTest]]
 """The outcomes of each test, by its name: a list with those of each row."""

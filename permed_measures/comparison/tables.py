@@ -21,11 +21,11 @@ from permed_measures.comparison.results import (
     better_pairs,
 )
 from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of, direction_of
-from permed_measures.escaping import join_names, plural, pluralize
 from permed_measures.intervals import queries_in_clusters
 from permed_measures.measures.headings import ABOUT_JUDGED, heading_notes
 from permed_measures.results.table import NONE, Cell, Table, as_text, best_two
 from permed_measures.run_notes import mean_judged
+from permed_measures.wording import join_names, plural, pluralize
 
 _CORRECTION_NAMES = {
     "holm": "Holm",

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from permed_measures.arrays import Bools, Floats, Ints
-from permed_measures.escaping import pluralize
 from permed_measures.intervals import mean_and_error, no_variance, units_of
 from permed_measures.progress import tracked
 from permed_measures.tolerances import STATISTIC, SUM_NOISE
+from permed_measures.wording import pluralize
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,9 @@ from permed_measures.conventions.options import (
 )
 from permed_measures.conventions.records import OPTIONS, GainTable
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.tolerances import MAX_NUMBER
+from permed_measures.wording import pluralize
 
 
 class MeasureWithCutoffs(Protocol):

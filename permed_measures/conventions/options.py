@@ -22,8 +22,8 @@ from permed_measures.conventions.records import (
     GainTable,
     Value,
 )
-from permed_measures.escaping import grouped, join_names
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
+from permed_measures.wording import grouped, join_names
 
 Options = Mapping[str, Any]
 """The value of each option of a measure. The option ``cutoff of NAME`` is the cutoff of the claim NAME."""

@@ -17,9 +17,9 @@ from typing import Any
 
 from permed_measures.datasets import load
 from permed_measures.errors import InputError, cache_dir_error, reason_of, warn
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.sources import cache_by_mtime
 from permed_measures.progress import DELAY
+from permed_measures.wording import pluralize
 
 _HUB = "https://huggingface.co"
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from permed_measures.engine.evaluator import Evaluation, aggregated
 from permed_measures.engine.tables import string_id
 from permed_measures.errors import InputError, did_you_mean, short_repr
-from permed_measures.escaping import join_names, pluralize
+from permed_measures.wording import join_names, pluralize
 
 By = str | Mapping[str, Any] | Callable[[str], Any]
 

@@ -16,7 +16,6 @@ from permed_measures.engine.evaluator import ideal_evaluation
 from permed_measures.engine.groups import By, clusters_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.escaping import grouped, pluralize
 from permed_measures.feasibility.rows import read_as
 from permed_measures.intervals import queries_in_clusters
 from permed_measures.measures.parsing import parse_measure
@@ -25,6 +24,7 @@ from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
 from permed_measures.tolerances import BOUND
+from permed_measures.wording import grouped, pluralize
 
 ALPHA = 0.05
 SURELY, UNDECIDED = "surely significant", "not decided"

@@ -14,7 +14,6 @@ from permed_measures.engine.groups import By
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import dataset_of
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import grouped, join_names
 from permed_measures.feasibility.differences import Differences, Units
 from permed_measures.feasibility.reports import Possible
 from permed_measures.feasibility.rows import Conventions
@@ -26,6 +25,7 @@ from permed_measures.provenance import Origin
 from permed_measures.published_tables.claims import claims_by_row, parse_claims
 from permed_measures.published_tables.grim import wholes_by_part
 from permed_measures.published_tables.tables import ClaimRow, PrintedClaims, claims_of
+from permed_measures.wording import grouped, join_names
 
 
 def possible(

@@ -13,7 +13,6 @@ from typing import Any
 from permed_measures.conventions.options import DEFAULT, describe
 from permed_measures.conventions.records import LABELS, QUERY_SET
 from permed_measures.errors import InputError
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.feasibility.bounds import Interval
 from permed_measures.feasibility.candidates import where_none_is_lacking
 from permed_measures.feasibility.differences import Differences
@@ -24,6 +23,7 @@ from permed_measures.published_tables.claims import EXACT
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table
 from permed_measures.tolerances import BOUND
+from permed_measures.wording import grouped, join_names, pluralize
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from permed_measures.conventions.options import DEFAULT, Convention
 from permed_measures.conventions.records import LABELS
 from permed_measures.engine.evaluator import PermedEvaluator
 from permed_measures.errors import InputError, MeasureError, check_int
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.feasibility.bounds import AttainableMeans, Interval, Rankings
 from permed_measures.feasibility.candidates import usual_conventions
 from permed_measures.feasibility.formulas import Formula, total_of
@@ -36,6 +35,7 @@ from permed_measures.published_tables.claims import Claim
 from permed_measures.results.report import Section
 from permed_measures.results.table import NONE, Cell, Table
 from permed_measures.tolerances import BOUND
+from permed_measures.wording import grouped, join_names, pluralize
 
 ABOVE, NOT_TOLD = "surely above", "cannot be told"
 _FREE = Interval(-1e6, 1e6)

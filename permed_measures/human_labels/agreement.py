@@ -12,8 +12,8 @@ import numpy as np
 from permed_measures.arrays import Floats
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.escaping import pluralize
 from permed_measures.intervals import zero_rounding_noise
+from permed_measures.wording import pluralize
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,12 +19,12 @@ from permed_measures.engine.evaluator import evaluated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.errors import InputError
-from permed_measures.escaping import plural, pluralize
 from permed_measures.human_labels.agreement import Agreement, grades_by, relabelled
 from permed_measures.intervals import critical_of, difference_range, sums_of
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.specs import range_of
 from permed_measures.tolerances import SUM_NOISE
+from permed_measures.wording import plural, pluralize
 
 _MIN_UNITS = 3
 """The smallest sample with an estimate."""

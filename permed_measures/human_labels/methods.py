@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from permed_measures.escaping import join_names, plural
 from permed_measures.human_labels.corrected import Corrected
 from permed_measures.intervals import percent
+from permed_measures.wording import join_names, plural
 
 
 def about_people() -> Iterator[str]:

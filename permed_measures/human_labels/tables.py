@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from permed_measures.escaping import plural, pluralize
 from permed_measures.human_labels.agreement import Agreement, Orders
 from permed_measures.human_labels.corrected import FEW_CHANGED, Corrected
 from permed_measures.results.report import Section, low_high_fields
 from permed_measures.results.table import NONE, Cell, Style, Table, as_text
+from permed_measures.wording import plural, pluralize
 
 
 class CorrectedRow(NamedTuple):

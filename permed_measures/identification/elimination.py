@@ -33,7 +33,6 @@ from permed_measures.conventions.records import AVERAGED, DEPTH, OPTIONS, QUERY_
 from permed_measures.conventions.search_space import Codes, ConventionSpace, Measurement
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.identification.cases import (
     NEGATIVE_GRADES,
     SKIPPABLE_TRAITS,
@@ -62,6 +61,7 @@ from permed_measures.identification.user_function import (
 from permed_measures.measures.parameters import Cutoff
 from permed_measures.progress import tracked
 from permed_measures.tolerances import NUMBER_OF_FUNCTION, SINGLE_PRECISION, SUM_NOISE
+from permed_measures.wording import pluralize
 
 
 class TargetMeasure(NamedTuple):

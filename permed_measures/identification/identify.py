@@ -31,7 +31,6 @@ from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY
 from permed_measures.conventions.search_space import Codes
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import grouped, pluralize
 from permed_measures.identification.cases import (
     TRAITS,
     Case,
@@ -53,6 +52,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import Cell, Table
 from permed_measures.tolerances import SINGLE_PRECISION
+from permed_measures.wording import grouped, pluralize
 
 
 @dataclass(frozen=True, eq=False)

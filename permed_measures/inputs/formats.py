@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from permed_measures.engine.tables import check_number, string_id
 from permed_measures.errors import InputError, short_repr
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import BEIR_COLUMNS, COLUMN_NAMES, called, find_columns
+from permed_measures.wording import pluralize
 
 InputNumber = float | int | None
 """A relevance or score; None if it is missing, as in a list without scores."""

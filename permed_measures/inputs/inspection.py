@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.engine.tables import location, repeated_rows
-from permed_measures.escaping import pluralize
 from permed_measures.frames import pl
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.formats import VALUE_COLUMNS, Kind
@@ -19,6 +18,7 @@ from permed_measures.inputs.recognition import recognised
 from permed_measures.inputs.scan import as_one, parquet_rows, read_parquet_qrels, row_schema, text_frames
 from permed_measures.inputs.sources import Source
 from permed_measures.terminal import paragraph, section
+from permed_measures.wording import pluralize
 
 _GRADES = 20
 """The maximum number of different grades that are counted one by one."""

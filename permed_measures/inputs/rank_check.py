@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.tables import location
-from permed_measures.escaping import pluralize
 from permed_measures.frames import pl
+from permed_measures.wording import pluralize
 
 
 def scores_by_order(documents: Iterable[str], ranks: Sequence[float] = ()) -> dict[str, float]:

@@ -10,7 +10,6 @@ from itertools import islice, pairwise
 from typing import Any
 
 from permed_measures.errors import InputError, short_repr
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import called
 from permed_measures.inputs.formats import (
     BLANKS,
@@ -47,6 +46,7 @@ from permed_measures.inputs.text_reader import (
     two_lines_error,
 )
 from permed_measures.provenance import STDIN
+from permed_measures.wording import pluralize
 
 WANTED: dict[Kind | None, str] = {"qrels": "qrels", "run": "a run", None: "qrels or a run"}
 _BY_LIST = (

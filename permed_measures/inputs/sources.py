@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from permed_measures.errors import InputError, short_repr
-from permed_measures.escaping import pluralize
 from permed_measures.progress import step
 from permed_measures.provenance import STDIN
+from permed_measures.wording import pluralize
 
 T = TypeVar("T")
 MARK = b"\xef\xbb\xbf"

@@ -18,12 +18,12 @@ from typing import Any
 
 from permed_measures.engine.tables import Nested, check_number, location, string_id, with_string_ids
 from permed_measures.errors import InputError, short_repr, warn
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import BEIR_COLUMNS, QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.inputs.rank_check import sort_by_score
 from permed_measures.inputs.sources import check_path
 from permed_measures.inputs.text_reader import QUOTED
+from permed_measures.wording import pluralize
 
 
 def write_run(

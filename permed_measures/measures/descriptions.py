@@ -7,10 +7,10 @@ from typing import Any
 
 from ir_measures.measures import Measure
 
-from permed_measures.escaping import join_names
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parameters import values_of
 from permed_measures.measures.specs import counts_all, lowest_relevant, spec_of
+from permed_measures.wording import join_names
 
 ORDERS = {
     "score": "Documents are ranked by score descending, compared as float32; ties by document id descending.",

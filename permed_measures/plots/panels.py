@@ -11,13 +11,13 @@ from ir_measures.measures import Measure
 from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.groups import By
 from permed_measures.errors import InputError
-from permed_measures.escaping import plural, pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.intervals import check_level, measure_intervals, no_variance, percent
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.parsing import MeasuresLike
 from permed_measures.plots.savefig import AS_WRITTEN, LOSS, WIN, axes_in, matplotlib, shown_name, wrapped
+from permed_measures.wording import plural, pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from permed_measures.errors import InputError, warn
-from permed_measures.escaping import join_names, one_line
+from permed_measures.escaping import one_line
 from permed_measures.inputs.write import write_whole
+from permed_measures.wording import join_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 from permed_measures.errors import InputError
-from permed_measures.escaping import join_names, pluralize
 from permed_measures.published_tables.cells import letters_and_digits
 from permed_measures.published_tables.claims import Claim
 from permed_measures.published_tables.tables import SHOWN, ClaimRow, PrintedClaims
+from permed_measures.wording import join_names, pluralize
 
 _MOST_BRACKETS = 4
 _CHOOSE = "Choose the columns about these qrels: --columns NAME, or columns='NAME' in Python"

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.parameters import Cutoff, cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.published_tables.cells import CellNumber
 from permed_measures.published_tables.claims import EXACT, Claim, RoundingInterval
 from permed_measures.published_tables.measure_names import meaning_of, strip_heading
 from permed_measures.published_tables.tables import ClaimRow
+from permed_measures.wording import grouped, join_names, pluralize
 
 _MISPRINTED = 0.01
 """Prior probability that a number is not a count, for example after a typing error."""

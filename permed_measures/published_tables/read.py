@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.sources import Source
 from permed_measures.published_tables.cells import (
     MOST_COLUMNS,
@@ -23,6 +22,7 @@ from permed_measures.published_tables.cells import (
     tables_of,
 )
 from permed_measures.published_tables.latex import latex_tables, printed_text
+from permed_measures.wording import pluralize
 
 # --- HTML ------------------------------------------------------------------------------------------
 

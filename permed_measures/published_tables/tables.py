@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from permed_measures.errors import InputError, MeasureError
-from permed_measures.escaping import join_names
 from permed_measures.measures.aliases import has_percent_cutoff
 from permed_measures.published_tables.cells import CellNumber, PrintedTable, letters_and_digits
 from permed_measures.published_tables.claims import Claim, claim_of
@@ -18,6 +17,7 @@ from permed_measures.published_tables.columns import Columns, HeadedNumber
 from permed_measures.published_tables.headings import is_change_row
 from permed_measures.published_tables.layout import oriented
 from permed_measures.published_tables.read import read_tables
+from permed_measures.wording import join_names
 
 _OF_TREC_EVAL = "all"
 """The word that trec_eval writes instead of a query id, for a mean."""

@@ -16,7 +16,6 @@ from ir_measures.measures import Measure
 from permed_measures.arrays import Ints
 from permed_measures.engine.groups import By
 from permed_measures.errors import InputError, short_repr
-from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.intervals import Estimate
@@ -37,6 +36,7 @@ from permed_measures.records.limit_intervals import (
 )
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.results.table import NONE, Cell, Table, as_text
+from permed_measures.wording import pluralize
 
 PASSED, FAILED, INCONCLUSIVE = "passed", "failed", "inconclusive"
 FLOOR, DROP = "minimum", "max_drop"

@@ -26,7 +26,6 @@ from permed_measures.comparison.tests import (
 )
 from permed_measures.engine.groups import By
 from permed_measures.errors import check_int
-from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.intervals import check_level, percent
@@ -45,6 +44,7 @@ from permed_measures.results.evaluations import (
 from permed_measures.results.report import Report, Result, Section, how_made, titled
 from permed_measures.results.table import Cell, Style, Table, competition_rank
 from permed_measures.tolerances import STATISTIC
+from permed_measures.wording import pluralize
 
 
 class LeaderboardEntry(NamedTuple):

@@ -24,7 +24,6 @@ from permed_measures.engine.evaluator import aggregated
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.tables import file_of
 from permed_measures.errors import InputError, check_choice
-from permed_measures.escaping import pluralize
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.runs import run_name, runs_by_name
 from permed_measures.intervals import (
@@ -45,6 +44,7 @@ from permed_measures.records.record import Record, as_record, hash_of, is_record
 from permed_measures.records.verify import mismatches
 from permed_measures.results.evaluations import Evaluations
 from permed_measures.tolerances import SUM_NOISE
+from permed_measures.wording import pluralize
 
 
 class Values(NamedTuple):

@@ -9,11 +9,11 @@ from typing import Any
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, short_repr
-from permed_measures.escaping import join_names
 from permed_measures.measures.parameters import cutoff_of
 from permed_measures.measures.parsing import parse_measure
 from permed_measures.measures.specs import SPECS, spec_of
 from permed_measures.records.record import Record
+from permed_measures.wording import join_names
 
 SCHEMA_VERSION = 0.1
 """The version of ir_metadata: https://www.ir-metadata.org/metadata/overview/."""

@@ -19,7 +19,7 @@ from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.engine.evaluator import Evaluation
 from permed_measures.engine.judgments import Judgments
 from permed_measures.errors import InputError, MeasureError, check_choice, did_you_mean, short_repr
-from permed_measures.escaping import as_json, pluralize
+from permed_measures.escaping import as_json
 from permed_measures.experiment import Experiment, check_nonempty
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.runs import runs_by_name
@@ -30,6 +30,7 @@ from permed_measures.measures.parameters import with_alias
 from permed_measures.measures.parsing import MeasuresLike, parse_measure
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.evaluations import Evaluations
+from permed_measures.wording import pluralize
 
 FORM = "permed-measures record 4"
 """The format of a record; the number changes when other versions cannot read it."""

@@ -16,7 +16,6 @@ from ir_measures.measures import Measure
 from permed_measures import __version__
 from permed_measures.datasets import SAMPLE_FOLDER
 from permed_measures.errors import InputError, short_repr, warnings_about
-from permed_measures.escaping import pluralize
 from permed_measures.inputs.columns import QrelsLike, RunLike
 from permed_measures.inputs.runs import runs_by_name
 from permed_measures.measures.headings import alias_notes
@@ -24,6 +23,7 @@ from permed_measures.provenance import Origin, provenance, stored
 from permed_measures.records.record import Record, as_record, recorded
 from permed_measures.results.report import Report, Result, Section, how_made
 from permed_measures.tolerances import AGREEMENT
+from permed_measures.wording import pluralize
 
 
 class RecordDifference(NamedTuple):

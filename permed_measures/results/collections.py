@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from permed_measures.escaping import join_names, pluralize
 from permed_measures.measures.headings import check_headings, heading_notes, headings_of, name_of
 from permed_measures.measures.specs import is_count
 from permed_measures.provenance import Origin, provenance
@@ -20,6 +19,7 @@ from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.methods import Methods, means_over_collections, methods_of
 from permed_measures.results.report import DescribedResult, Report, Section, how_made
 from permed_measures.results.table import Cell, Style, Table, competition_rank, isclose
+from permed_measures.wording import join_names, pluralize
 
 MEAN = "mean"
 HEADINGS = ("run", MEAN, "ranks")

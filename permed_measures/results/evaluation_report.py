@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.specs import is_count
 from permed_measures.results.evaluations import (
@@ -21,6 +20,7 @@ from permed_measures.results.methods import Methods, means_over_queries, methods
 from permed_measures.results.prose import literal
 from permed_measures.results.report import Report, Section, how_made, titled
 from permed_measures.results.table import NONE, Cell, Style, Table, isclose
+from permed_measures.wording import grouped, join_names, pluralize
 
 
 def evaluation_report(result: Evaluations, digits: int | None = None, in_percent: bool = False) -> Report:

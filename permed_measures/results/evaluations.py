@@ -15,7 +15,6 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, has_ceiling, ideal_evaluation
 from permed_measures.errors import InputError
-from permed_measures.escaping import pluralize
 from permed_measures.measures.headings import (
     ABOUT_JUDGED,
     check_headings,
@@ -29,6 +28,7 @@ from permed_measures.provenance import Origin, provenance
 from permed_measures.results.table import NONE, Cell, Style, best_two
 from permed_measures.run_notes import every_label_is_relevant, notes_of, scored_without_results
 from permed_measures.tolerances import SUM_NOISE
+from permed_measures.wording import pluralize
 
 if TYPE_CHECKING:
     from permed_measures.engine.groups import Groups

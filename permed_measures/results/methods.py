@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from ir_measures.measures import Measure
 
 from permed_measures.errors import PACKAGE, check_choice
-from permed_measures.escaping import grouped, join_names, pluralize
 from permed_measures.inputs.runs import run_name
 from permed_measures.measures.formulas import LatexFormula, number
 from permed_measures.measures.headings import headings_of
 from permed_measures.measures.specs import latex_formula
 from permed_measures.provenance import Origin, provenance
 from permed_measures.results.prose import PROSE_FORMATS, Paragraph, literal, plain_text
+from permed_measures.wording import grouped, join_names, pluralize
 
 _MOST_RUNS = 10
 """The largest number of runs that are named; of more runs only the number is given."""

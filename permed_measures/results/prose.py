@@ -14,9 +14,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from permed_measures.escaping import as_latex, as_markdown, join_names, one_line
+from permed_measures.escaping import as_latex, as_markdown, one_line
 from permed_measures.results.latex import required_packages
 from permed_measures.terminal import paragraph
+from permed_measures.wording import join_names
 
 
 class Paragraph(NamedTuple):

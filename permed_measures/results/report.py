@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from ir_measures.measures import Measure
 
 from permed_measures.errors import InputError, PermedError, check_choice
-from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, nonfinite_to_str, pluralize
+from permed_measures.escaping import as_html, as_json, as_latex, as_markdown, nonfinite_to_str
 from permed_measures.frames import Tabular
 from permed_measures.measures.headings import headings_of
 from permed_measures.provenance import Origin, provenance
@@ -20,6 +20,7 @@ from permed_measures.results.methods import Methods
 from permed_measures.results.page import html_section, page_of
 from permed_measures.results.table import Table, separated
 from permed_measures.terminal import paragraph, section
+from permed_measures.wording import pluralize
 
 Records = Iterable[Mapping[str, Any]]
 

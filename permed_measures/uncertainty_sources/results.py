@@ -13,7 +13,6 @@ from ir_measures.measures import Measure
 
 from permed_measures.arrays import Floats
 from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, NO_CLOSED_FORM
-from permed_measures.escaping import pluralize
 from permed_measures.human_labels.agreement import Agreement
 from permed_measures.human_labels.corrected import Corrected
 from permed_measures.human_labels.methods import about_people, corrected_by_people
@@ -25,6 +24,7 @@ from permed_measures.results.methods import Methods, independent_units, means_ov
 from permed_measures.results.report import DescribedResult, Report, Section, how_made, low_high_fields, titled
 from permed_measures.results.table import MEASURE, NONE, Cell, Style, Table, as_text
 from permed_measures.uncertainty_sources.labels import LabelErrors
+from permed_measures.wording import pluralize
 
 MaybeLowHigh = tuple[float, float] | None
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from permed_measures.engine.judgments import USUAL_GRADES, Judgments
 from permed_measures.engine.kernels import binary, checks, expected, graded
 from permed_measures.engine.kernels.checks import is_exponential
-from permed_measures.escaping import join_names
 from permed_measures.measures.parameters import Params, values_of
 from permed_measures.measures.specs import SPECS, MeasureSpec
+from permed_measures.wording import join_names
 
 # --- all measures ------------------------------------------------------------------------------------
 
