@@ -186,7 +186,7 @@ def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
         "display": lambda formula: f"\n\\[ {formula} \\]\n",
         "math": lambda formula: f"${formula}$",
         "cite": lambda keys: rf"~\cite{{{','.join(_keys(keys))}}}",
-        "name": lambda text: rf"\texttt{{{as_latex(text)}}}",
+        "name": _latex_name,
         "text": as_latex,
     }
     texts = [
@@ -204,6 +204,22 @@ def _as_latex(paragraphs: Sequence[Paragraph]) -> str:
 
 
 _WORDS = ("name", "text")
+
+
+def _latex_name(text: str) -> str:
+    r"""Write a name as code in LaTeX; a long one, such as of a file, may be broken at its signs.
+
+    >>> print(_latex_name("a_b"), _latex_name("query_to_texts"))
+    \texttt{a\_b} \texttt{query\_\allowbreak{}to\_\allowbreak{}texts}
+    """
+    name = as_latex(text)
+    if len(text) > _MAX_UNBROKEN:
+        name = re.sub(r"(\\_|[-/.:])(?=\w)", r"\1\\allowbreak{}", name)
+    return rf"\texttt{{{name}}}"
+
+
+_MAX_UNBROKEN = 12
+"""The number of characters of a name that stays on one line."""
 
 
 def _joined(part: Paragraph, written: dict[str, Callable[[str], str]]) -> str:
