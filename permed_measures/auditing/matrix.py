@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from permed_measures.arrays import Bools, Floats
 from permed_measures.auditing.measured_claims import MeasuredClaim
 from permed_measures.conventions.options import rounding_of
-from permed_measures.conventions.records import OPTIONS, ROUNDING
+from permed_measures.conventions.records import AVERAGED, OPTIONS, ROUNDING
 from permed_measures.conventions.search_space import Codes, ConventionSpace
 
 
@@ -49,7 +49,9 @@ class ClaimColumn(NamedTuple):
                 rows = space.has(trial, ROUNDING, rounding, codes)
                 units[rows] = trial.printed_units(values[rows], digits)
         prints = trial.include_claim(units)
-        for row in np.flatnonzero(prints):
+        printing = np.flatnonzero(prints)
+        has_one_value = space.in_own_sets(trial, codes[printing], {}, trial.sets_with_one_value, (AVERAGED,))
+        for row in printing[has_one_value.astype(bool)]:
             options = space.options_of(trial.measure, codes[row])
             prints[row] = not trial.is_of_any_run({trial.measure: options})
         return cls(entry.astype(np.int32), values, units, prints)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from permed_measures.conventions.options import (
 from permed_measures.conventions.ranking_variants import RunVariants, of_queries
 from permed_measures.conventions.records import AVERAGED, LABELS, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.conventions.search_space import Measurement
+from permed_measures.measures.parameters import Cutoff
 from permed_measures.published_tables.claims import EXACT, Claim
 from permed_measures.tolerances import SUM_NOISE
 
@@ -85,8 +87,9 @@ class MeasuredClaim(Measurement):
             bases = [named.with_cutoffs([claim]) for named in NAMED if named.has(claim.measure)]
             self.claim = _nearer_reading(claim, np.array([self.value(base) for base in bases]))
         self.nearby = NearbyNumbers.of(self.claim)
-        self._of_any_run: dict[object, bool] = {}
+        self._one_value_as_ranked: dict[object, Bools] = {}
         self._one_value: dict[object, Bools] = {}
+        self._order_matters_at: dict[Cutoff, Bools] = {}
 
     def with_claim(self, claim: Claim) -> MeasuredClaim:
         """Make a claim with another number for the same measure and run."""
@@ -126,67 +129,48 @@ class MeasuredClaim(Measurement):
         community's options.
         """
         own = convention[self.measure]
-        key = tuple(own[option] for option in self.options)
-        if key not in self._of_any_run:
-            self._of_any_run[key] = (
-                self._may_have_one_value(own)
-                and self._has_one_value(own)
-                and (
-                    any(own[option] in values for option, values in _ONLY_FOUND.items())
-                    or self._depends_on_order(
-                        {option: _plain_value(option, value) for option, value in own.items()}
-                    )
-                )
-            )
-        return self._of_any_run[key]
-
-    def _may_have_one_value(self, own: Options) -> bool:
-        """Check whether all queries that count have the same value as ranked, for all query sets at once.
-
-        Most conventions fail here. Rounding, groups and the query set change no value of a query.
-        """
-        key = tuple(own[option] for option in self.options if option not in _OF_MEANS)
+        query_set = query_set_index(own[QUERY_SET])
+        if not self.sets_with_one_value(convention)[query_set]:  # as for most conventions
+            return False
+        key = (
+            *(own[option] for option in self.options if option not in _OF_MEANS),
+            rounding_of(own[ROUNDING]).of_queries,
+        )
         if key not in self._one_value:
-            self._one_value[key] = self._with_one_value(own)
-        return bool(self._one_value[key][query_set_index(own[QUERY_SET])])
+            self._one_value[key] = _with_one_value(self._values_in_orders(own))
+        selects_by_hits = any(own[option] in values for option, values in _ONLY_FOUND.items())
+        return bool(self._one_value[key][query_set]) and (selects_by_hits or self._order_matters(own))
 
-    def _with_one_value(self, own: Options) -> Bools:
-        """Find the query sets of which all queries have the same value as ranked."""
-        ranked = self.run.ranked(own)
-        if ranked is None:
-            return np.zeros(len(query_sets()), bool)
+    def sets_with_one_value(self, convention: Convention) -> Bools:
+        """Find the query sets in which all queries that count have the same value as ranked."""
+        own = convention[self.measure]
+        ranked, cutoff = self.run.ranked(own), self.cutoff(convention)
+        key = (id(ranked), cutoff, *of_queries(self.measure, own).values())
+        if key not in self._one_value_as_ranked:
+            self._one_value_as_ranked[key] = _with_one_value(islice(self._values_in_orders(own), 1))
+        return self._one_value_as_ranked[key]
+
+    def _order_matters(self, own: Options) -> bool:
+        """Check whether the value of any query changes with the order of its list under usual options."""
         cutoff = own[CUTOFF_OF + self.name]
-        sets = self.run.query_sets_of(ranked, cutoff, DEFAULT[AVERAGED])
-        values = values_of_queries(self.measure, cutoff, of_queries(self.measure, own), ranked) + sets.added
-        counted = (sets.weights > 0) & ~np.isnan(values)
-        lowest = values.min(axis=1, where=counted, initial=np.inf)
-        highest = values.max(axis=1, where=counted, initial=-np.inf)
-        return np.asarray(np.abs(highest - lowest) <= 2 * SUM_NOISE)
-
-    def _has_one_value(self, own: Options) -> bool:
-        """Check whether all queries that count have the same value in every order that is tried."""
-        first = np.array([])
-        for values in self._values_in_orders(own):
-            counted = values[~np.isnan(values)]
-            first = first if len(first) else counted[:1]
-            if not len(first) or (np.abs(counted - first) > SUM_NOISE).any():
-                return False
-        return bool(len(first))
-
-    def _depends_on_order(self, own: Options) -> bool:
-        """Check whether the value of any query changes with the order of its list."""
-        first, *others = self._values_in_orders(own)
-        return not all(np.allclose(first, each, rtol=0, atol=SUM_NOISE, equal_nan=True) for each in others)
+        if cutoff not in self._order_matters_at:
+            plain = {option: DEFAULT.get(option, value) for option, value in own.items()}
+            first, *others = self._values_in_orders(plain)
+            same = [np.isclose(first, each, rtol=0, atol=SUM_NOISE, equal_nan=True) for each in others]
+            self._order_matters_at[cutoff] = ~np.all(same, axis=(0, 2))
+        return bool(self._order_matters_at[cutoff][query_set_index(own[QUERY_SET])])
 
     def _values_in_orders(self, own: Options) -> Iterator[Floats]:
-        """Yield the value of each query, NaN if it does not count: as ranked, then in shuffled orders."""
-        cutoff, set_index = own[CUTOFF_OF + self.name], query_set_index(own[QUERY_SET])
-        options = of_queries(self.measure, own)
+        """Yield the value of each query in each query set: as ranked, then in shuffled orders.
+
+        A query that does not count in a set has NaN there.
+        """
+        cutoff, options = own[CUTOFF_OF + self.name], of_queries(self.measure, own)
         for run in self.run.with_shuffled_scores():
             if (ranked := run.ranked(own)) is not None:
                 sets = run.query_sets_of(ranked, cutoff, DEFAULT[AVERAGED])
-                values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added[set_index]
-                yield np.where(sets.weights[set_index] > 0, values, np.nan)
+                values = values_of_queries(self.measure, cutoff, options, ranked) + sets.added
+                yield np.where(sets.weights > 0, values, np.nan)
 
     def include_claim(self, printed: Floats) -> Bools:
         """Check for each row of `printed_units` whether the claim is within it."""
@@ -273,7 +257,20 @@ _ONLY_FOUND = {
 """The values that select queries or judgments by what was retrieved."""
 
 
-def _plain_value(option: str, value: Any) -> Any:
-    """Reset an option to the community's value; a query set that does not depend on the hits stays."""
-    stays = option not in OPTIONS or (option == QUERY_SET and value not in _ONLY_FOUND[option])
-    return value if stays else DEFAULT[option]
+def _with_one_value(orders: Iterable[Floats]) -> Bools:
+    """Find the query sets in which all queries have the same value in each of some orders.
+
+    Parameters
+    ----------
+    orders : iterable of ndarray, shape (number of query sets, number of queries)
+        The values in each order; NaN for a query that does not count.
+    """
+    first, same = np.full((len(query_sets()), 1), np.nan), np.zeros(len(query_sets()), bool)
+    for number, values in enumerate(orders):
+        if not number:
+            first = np.take_along_axis(values, np.argmin(np.isnan(values), axis=1)[:, None], axis=1)
+            same = ~np.isnan(first[:, 0])
+        same &= ~(np.abs(values - first) > SUM_NOISE).any(axis=1)
+        if not same.any():
+            break
+    return same

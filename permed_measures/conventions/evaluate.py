@@ -84,7 +84,7 @@ def is_consistent(options: Options, policy: str) -> bool:
         has_level or any(each.needs_grades for each in records)
     ):
         return False
-    if is_micro(options) and any(each.micro is Micro.NONE for each in records):
+    if any(each.micro is Micro.NONE for each in records) and is_micro(options):
         return False
     return all(each.takes_ties for each in records) or not any(each.needs_ties for each in records)
 

@@ -127,8 +127,8 @@ class RunVariants:
         self._numbers: dict[int, int] = {}
         self._sets: dict[object, QuerySets] = {}
         self._sets_by_facts: dict[object, QuerySets] = {}
-        self._means: dict[object, Floats | None] = {}
-        self._tried: dict[object, bool] = {}
+        self._means: dict[object, Floats] = {}
+        self._checked: dict[object, tuple[bool, bool]] = {}
         self._parts: dict[tuple[tuple[str, str], ...], RankedLists] = {}
         self._parts_by_rows: dict[bytes, RankedLists] = {}
         self._kept: dict[tuple[str, str], Bools | None] = {}
@@ -345,21 +345,22 @@ class RunVariants:
         if ranked is None or not (averaged == DEFAULT[AVERAGED] or self.has_groups):
             return None
         own = of_queries(measure, options)
-        if not _knows_ties_for(own, options):
+        is_tried, needs_ties = self._check(measure, own, ranked.labels)
+        if not is_tried or (needs_ties and not _tells_ties(options)):
             return None
         key = (id(ranked), measure, cutoff, averaged, *own.values())
         if key not in self._means:
-            is_tried = self._is_tried(measure, own, ranked.labels)
             sets = self.query_sets_of(ranked, cutoff, averaged)
-            self._means[key] = means_of(measure, cutoff, own, ranked, sets) if is_tried else None
+            self._means[key] = means_of(measure, cutoff, own, ranked, sets)
         return self._means[key]
 
-    def _is_tried(self, measure: str, own: Options, labels: LabelPolicy) -> bool:
-        """Check whether the options of a measure are computed on these labels, whatever the ranking."""
+    def _check(self, measure: str, own: Options, labels: LabelPolicy) -> tuple[bool, bool]:
+        """Check whether the options of a measure are computed on these labels, and need to know ties."""
         key = (labels, measure, *own.values())
-        if key not in self._tried:
-            self._tried[key] = (is_defined if self._complete else is_worth_trying)(own, labels)
-        return self._tried[key]
+        if key not in self._checked:
+            is_tried = (is_defined if self._complete else is_worth_trying)(own, labels)
+            self._checked[key] = is_tried, _needs_ties(own)
+        return self._checked[key]
 
 
 def _ids_of_kept(rows: ScoredHits, position: Ints, kept_rows: Ints) -> list[str]:
@@ -378,15 +379,15 @@ def _tells_ties(options: Options) -> bool:
     return all(each.tells_ties for each in value_records(of_rankings))
 
 
-def _knows_ties_for(own: Options, options: Options) -> bool:
-    """Check that the ranking says which documents are tied, if an option of the measure needs that."""
-    return not any(each.needs_ties for each in value_records(own)) or _tells_ties(options)
+def _needs_ties(own: Options) -> bool:
+    """Check whether an option of a measure needs to know which documents are tied."""
+    return any(each.needs_ties for each in value_records(own))
 
 
 def is_consistent_for(measure: str, options: Options) -> bool:
     """Check whether the options of a measure fit together and add anything new, whatever the run is."""
     own = options_for(measure, options)
-    if not _knows_ties_for(own, options):
+    if _needs_ties(own) and not _tells_ties(options):
         return False
     if is_micro(own) and options[AVERAGED] != DEFAULT[AVERAGED]:
         return False

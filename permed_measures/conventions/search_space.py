@@ -26,11 +26,12 @@ from permed_measures.conventions.options import (
     measures_by_value,
     query_set_index,
     query_sets,
+    rounding_of,
     settings,
     with_value,
 )
 from permed_measures.conventions.ranking_variants import RunVariants, options_for
-from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET
+from permed_measures.conventions.records import DEPTH, OPTIONS, QUERY_SET, ROUNDING
 from permed_measures.measures.parameters import Cutoff
 
 Codes = NDArray[np.signedinteger[Any]]
@@ -359,25 +360,47 @@ class ConventionSpace(Generic[Q]):
 
     def compute(self, measurement: Q, codes: Codes) -> Floats:
         """Compute the mean of a measurement by each convention; NaN where it is not defined."""
-        set_of_code = np.array([query_set_index(queries) for queries in self._coded_values[QUERY_SET]])
-        query_set = set_of_code[self.option_codes(measurement, QUERY_SET, codes)]
-        means: Floats = self._means_of(measurement, codes)[np.arange(len(codes)), query_set]
-        return means
+        cache = self._means.setdefault(measurement, {})
+        return self.in_own_sets(measurement, codes, cache, measurement.means)
 
     def forget(self, measurement: Q) -> None:
         """Free the means of a measurement that is not needed again."""
         self._means.pop(measurement, None)
         self._rankings.pop(measurement.run, None)
 
-    def _means_of(self, measurement: Q, codes: Codes) -> Floats:
-        """Compute the means of a measurement over each query set: one row for each convention."""
-        options = [option for option in measurement.options if option not in (QUERY_SET, *OF_RANKINGS)]
+    def in_own_sets(
+        self,
+        measurement: Q,
+        codes: Codes,
+        cache: dict[int, NDArray[Any]],
+        compute: Callable[[Convention], NDArray[Any]],
+        without_effect: Collection[str] = (),
+    ) -> NDArray[Any]:
+        """Compute something for all query sets at once, and take that of the query set of each convention.
+
+        Parameters
+        ----------
+        measurement : Measurement
+        codes : ndarray
+        cache : dict
+            The results by the rankings and the other options.
+        compute : callable
+            A convention to an array with an entry for each query set.
+        without_effect : collection of str
+            Further options that the result does not depend on, nor does it on how means are rounded.
+        """
+        apart = (QUERY_SET, ROUNDING, *OF_RANKINGS, *without_effect)
+        options = [option for option in measurement.options if option not in apart]
         size = prod(len(self.coded_values(option)) for option in options)
         keys = self.measure_keys(measurement, options, codes)
-        keys += size * self._rankings_of(measurement, codes)
-        cache = self._means.setdefault(measurement, {})
-        means = self._compute_unique(cache, keys, codes, measurement, measurement.means)
-        return means.reshape(-1, len(query_sets()))
+        roundings = [rounding_of(value).of_queries for value in self._coded_values[ROUNDING]]
+        same_rounding = np.array([roundings.index(each) for each in roundings])
+        keys += size * same_rounding[self.option_codes(measurement, ROUNDING, codes)]
+        keys += size * len(roundings) * self._rankings_of(measurement, codes)
+        results = self._compute_unique(cache, keys, codes, measurement, compute)
+        set_of_code = np.array([query_set_index(queries) for queries in self._coded_values[QUERY_SET]])
+        query_set = set_of_code[self.option_codes(measurement, QUERY_SET, codes)]
+        return np.asarray(results.reshape(-1, len(query_sets()))[np.arange(len(codes)), query_set])
 
     def _rankings_of(self, measurement: Q, codes: Codes) -> NDArray[np.int64]:
         """Return the number of the ranking of a measurement by each convention."""

@@ -108,6 +108,20 @@ def test_every_value_of_every_option_that_makes_a_number_trivial_is_known():
     }
 
 
+def test_values_that_are_one_only_after_rounding_are_so_whatever_was_asked_before():
+    qrels = {"q1": {f"d{n}": 1 for n in range(3)}, "q2": {f"d{n}": 1 for n in range(100)}}
+    run = {"q1": {"d0": 1.0}, "q2": {f"d{n}": float(-n) for n in range(33)}}  # 0.3333 and 0.33
+    with_hit = with_value(
+        COMMUNITY.with_cutoffs(trials_of(qrels, run, {"R@100": "0.33"})), "queries", "with_hit"
+    )
+    rounded = with_value(with_hit, "rounding", "query_values")
+    for conventions in ((with_hit, rounded), (rounded, with_hit)):
+        [trial] = trials_of(qrels, run, {"R@100": "0.33"})
+        assert [trial.is_of_any_run(each) for each in conventions] == [
+            each is rounded for each in conventions
+        ]
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [
