@@ -24,7 +24,6 @@ from permed_measures.conventions.options import (
     Options,
     computed_by,
     default_of,
-    measures_by_value,
     value_record,
     value_records,
     with_n_changes,
@@ -224,10 +223,8 @@ def shared_by_all(convention: Convention) -> Options | None:
 
     Then they may count different documents or queries.
     """
-    values = {option: measures_by_value(convention, option) for option in SHARED}
-    if any(len(measures) > 1 for measures in values.values()):
-        return None
-    return {option: next(iter(measures)) for option, measures in values.items()}
+    first, *others = ({option: options[option] for option in SHARED} for options in convention.values())
+    return first if all(shared == first for shared in others) else None
 
 
 def allows(shared: Options) -> bool:
@@ -265,17 +262,21 @@ def _for_any_run(convention: Convention) -> Convention:
     Query sets stay, because a run may lack queries. If the measures differ in a shared option, only roundings
     are replaced: two runs may have the same rankings under one value and different ones under the other.
     """
-    rounded = _with_any_run(convention, ROUNDING)
+    rounded = _with_any_run(convention, [ROUNDING])
     if shared_by_all(rounded) is None:
         return rounded
-    return reduce(_with_any_run, [option for option in SHARED if option != QUERY_SET], rounded)
+    return _with_any_run(rounded, [option for option in SHARED if option != QUERY_SET])
 
 
-def _with_any_run(convention: Convention, option: str) -> Convention:
-    """Replace the values of one option by equivalent ones that need no run."""
-    for value, measures in measures_by_value(convention, option).items():
-        convention = with_value(convention, option, _for_any(option, value) or value, measures)
-    return convention
+def _with_any_run(convention: Convention, shared: list[str]) -> Convention:
+    """Replace the values of some shared options by equivalent ones that need no run."""
+    return {
+        measure: {
+            **options,
+            **{option: _for_any(option, options[option]) or options[option] for option in shared},
+        }
+        for measure, options in convention.items()
+    }
 
 
 # --- conventions to try ----------------------------------------------------------------------------
@@ -324,13 +325,12 @@ def candidate_conventions(
     """
     conventions: dict[object, Convention] = {}
     as_named = any(claim.is_package_measure for claim in claims)
+    defaults = {option: DEFAULT[option] for option in SHARED}
     for labels in policies:
         known: dict[object, bool] = {}  # many conventions compute some measures in the same way
         for convention in _by_labels(claims, labels, named):
-            has_defaults = all(
-                {*measures_by_value(convention, option)} == {DEFAULT[option]} for option in SHARED
-            )
-            if (has_defaults or not as_named) and _all_worth_trying(convention, labels, known):
+            may_be_tried = not as_named or shared_by_all(convention) == defaults
+            if may_be_tried and _all_worth_trying(convention, labels, known):
                 conventions.setdefault(key_of(convention), convention)
     return list(conventions.values())
 
