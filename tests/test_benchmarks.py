@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 import road
+import scale
+from commands import run_cli
 from scale import WORK
 from speed import TABLES, table
+from tools import our_command
 
 FOLDER = Path(__file__).parent / "benchmarks"
 MAP = FOLDER.parents[1] / "permed_measures" / "README.md"
@@ -57,11 +61,27 @@ def test_the_guide_has_these_tables():
 
 @pytest.mark.thorough
 def test_benchmarks_run_from_end_to_end():
-    rows = ["frames-3440x100", "growth", "scale"]
+    rows = ["frames-3440x100", "growth"]
     command = [sys.executable, FOLDER / "speed.py", *rows, "--rounds", "1", "--share", "0.002"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
-    assert len(lines) == 3 * 2 + 2 + 2 + len(WORK)
+    assert len(lines) == 2 * 2 + 2 + 2
+
+
+@pytest.mark.thorough
+def test_each_command_of_the_scale_runs_on_each_size(monkeypatch):
+    ran = []
+
+    def run(command):
+        assert command[0] == our_command("")[0]
+        ran.append(run_cli(*command[1:]))
+        return 1.0
+
+    monkeypatch.setattr(scale, "running", lambda command: partial(run, command))
+    monkeypatch.setattr(scale, "peak_of_command", run)  # speed.py measures that of growth, in a process
+    rows = [*scale.scale(rounds=1, share=0.002)]
+    assert len(table("scale", rows).splitlines()) == 2 + len(WORK)
+    assert len(ran) == 4 * len(WORK)
 
 
 def test_the_roads_of_a_value_are_as_short_as_the_map_says():
