@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from permed_measures.conventions.records import depths
@@ -128,16 +129,7 @@ def cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case
     and with traits.
     """
     k, *others = cutoffs_of(cutoffs)
-    visible = [trait for trait in TRAITS if _is_visible(trait, form)]
-    rng = random.Random(0)
-    chosen: list[tuple[str, ...]] = [(PLAIN_CASE,)] * _N_PLAIN + [()] * 30
-    chosen += [(trait,) for trait in visible for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
-    chosen += [tuple(rng.sample(visible, min(2 + n % 2, len(visible)))) for n in range(40)]
-    drawn = []
-    for number, traits in enumerate(chosen):
-        n = 1 if form.one_query or PLAIN_CASE in traits else _SIZES[number % len(_SIZES)]
-        n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
-        drawn.append(random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits))
+    drawn = _drawn_cases(k, _visible_traits(form), form.one_query)
     small = [small_case(*each) for each in _SMALL_CASES]
     for rank in (k, *others):
         small += [*_around(rank), *_query_sets(rank), *_ties(rank), *_own_ids(rank), *_low(rank)]
@@ -148,6 +140,25 @@ def cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case
         if form.takes(case.qrels, case.run) and all(_is_visible(trait, form) for trait in case.traits):
             yield case
     yield from drawn[_N_PLAIN:]
+
+
+def _visible_traits(form: FunctionSignature) -> tuple[str, ...]:
+    return tuple(trait for trait in TRAITS if _is_visible(trait, form))
+
+
+@lru_cache(maxsize=8)  # several measures of a function often have the same cutoff
+def _drawn_cases(k: int, visible: tuple[str, ...], one_query: bool) -> list[Case]:
+    """Draw the random cases without and with traits, the plain ones first."""
+    rng = random.Random(0)
+    chosen: list[tuple[str, ...]] = [(PLAIN_CASE,)] * _N_PLAIN + [()] * 30
+    chosen += [(trait,) for trait in visible for _ in range(_OF_EACH * (1 + (trait == TIED_SCORES)))]
+    chosen += [tuple(rng.sample(visible, min(2 + n % 2, len(visible)))) for n in range(40)]
+    drawn = []
+    for number, traits in enumerate(chosen):
+        n = 1 if one_query or PLAIN_CASE in traits else _SIZES[number % len(_SIZES)]
+        n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
+        drawn.append(random_case(random.Random(number), k, n, _TOPS[number % len(_TOPS)], traits))
+    return drawn
 
 
 def _around(k: int) -> Iterator[Case]:
@@ -270,14 +281,19 @@ def _low(k: int) -> Iterator[Case]:
 
 def fresh_cases(form: FunctionSignature, cutoffs: tuple[Cutoff, ...]) -> Iterator[Case]:
     """Yield the random cases that check an answer, the same each time."""
-    k = cutoffs_of(cutoffs)[0]
-    visible = [trait for trait in TRAITS if _is_visible(trait, form)]
-    for number in range(N_FRESH):
+    yield from _fresh_cases(N_FRESH, cutoffs_of(cutoffs)[0], _visible_traits(form), form.one_query)
+
+
+@lru_cache(maxsize=8)  # as for the other random cases
+def _fresh_cases(n_cases: int, k: int, visible: tuple[str, ...], one_query: bool) -> list[Case]:
+    drawn = []
+    for number in range(n_cases):
         rng = random.Random(f"fresh {number}")
         traits = tuple(rng.sample(visible, min(rng.choice((0, 1, 1, 2, 3, 4)), len(visible))))
-        n = 1 if form.one_query else rng.choice((1, 1, 2, 3, 4, 6))
+        n = 1 if one_query else rng.choice((1, 1, 2, 3, 4, 6))
         n = max(n, 2) if {NOT_IN_RUN, NOT_JUDGED} & {*traits} else n
-        yield random_case(rng, k, n, rng.randint(1, 3), traits)
+        drawn.append(random_case(rng, k, n, rng.randint(1, 3), traits))
+    return drawn
 
 
 N_FRESH = 500

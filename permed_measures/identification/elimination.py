@@ -231,8 +231,12 @@ def _digits(values: Floats) -> int | None:
 
 def convention_value(quantity: Measurement, convention: Convention) -> float:
     """Compute a measure by a convention, rounded by its own rule; NaN where it is not defined."""
-    digits = rounding_of(convention[quantity.measure][ROUNDING]).of_mean
-    value = quantity.value(convention)
+    return rounded_mean(quantity.value(convention), quantity.measure, convention)
+
+
+def rounded_mean(value: float, measure: str, convention: Convention) -> float:
+    """Round a mean by the rule of a convention."""
+    digits = rounding_of(convention[measure][ROUNDING]).of_mean
     return value if digits is None else round(value, digits)
 
 
@@ -454,7 +458,8 @@ class FunctionSearch:
             if new := [option for option in not_crossed if _may_distinguish(call.case, option)]:
                 not_crossed = [option for option in not_crossed if option not in new]
                 candidates = self._crossed(candidates, new)
-            candidates = candidates[self._abs_error(call, candidates) <= self.scale.tolerance]
+            errors = self._abs_error(call, self._as_shown_by(call.case, candidates))
+            candidates = candidates[errors <= self.scale.tolerance]
             if not len(candidates):
                 break
         return candidates, not_crossed
@@ -507,6 +512,22 @@ class FunctionSearch:
 
     def _is_observable_value(self, record: Value) -> bool:
         return any(record.shown_by(each.case) for each in self.calls)
+
+    def _as_shown_by(self, case: Case, candidates: Codes, are_defined: bool = True) -> Codes:
+        """Give the options that a case does not show their default, so that equal numbers are computed once.
+
+        If not all conventions are defined, options that decide whether they are keep their values.
+        """
+        if len(candidates) == 1:
+            return candidates
+        hidden = [
+            column
+            for column, option in enumerate(self.space.options)
+            if not _may_distinguish(case, option) and (are_defined or not _decides_meaning(option))
+        ]
+        shown = candidates.copy()
+        shown[:, hidden] = self.space.codes(self.target.default)[hidden]
+        return shown
 
     def _abs_error(self, call: FunctionCall, candidates: Codes) -> Floats:
         """Compute how far each convention is from the function's number; infinity where it is not defined."""
@@ -575,7 +596,7 @@ class FunctionSearch:
 
     def _agreeing(self, call: FunctionCall, candidates: Codes, left: Codes) -> Codes:
         """Keep the remaining conventions that agree on a call; `left` has their row numbers."""
-        errors = self._abs_error(call, candidates[left])
+        errors = self._abs_error(call, self._as_shown_by(call.case, candidates[left]))
         self.space.forget(call.measurement)
         return np.asarray(left[errors <= self.scale.tolerance])
 
@@ -619,7 +640,9 @@ class FunctionSearch:
 
     def _scored(self, candidates: Codes) -> Floats:
         """Score conventions: the number of calls that agree, plus a fraction below 1 for the closeness."""
-        errors = np.array([np.minimum(self._abs_error(call, candidates), 1.0) for call in self.answered])
+        shown = (self._as_shown_by(call.case, candidates, are_defined=False) for call in self.answered)
+        pairs = zip(self.answered, shown, strict=True)
+        errors = np.array([np.minimum(self._abs_error(*pair), 1.0) for pair in pairs])
         n_agreeing, closeness = (errors <= self.scale.tolerance).sum(axis=0), (1 - errors).sum(axis=0)
         return np.asarray(n_agreeing + closeness / (len(self.answered) + 1))
 
@@ -654,9 +677,11 @@ def _may_distinguish(case: Case, option: str) -> bool:
 
 
 def _decides_meaning(option: str) -> bool:
-    """Check whether an option that all measures share decides if a convention is defined."""
+    """Check whether an option decides if a convention is defined, alone or with options of the measure."""
     known = OPTIONS[option].values.values()
-    return option == AVERAGED or not all(each.has_grades and each.tells_ties for each in known)
+    return option == AVERAGED or any(
+        not each.has_grades or not each.tells_ties or each.needs_ties for each in known
+    )
 
 
 def _gives_numbers(calls: list[FunctionCall]) -> bool:

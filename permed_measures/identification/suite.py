@@ -17,10 +17,10 @@ from permed_measures import __version__
 from permed_measures.arrays import Floats
 from permed_measures.conventions.named import NamedConvention, conventions_with
 from permed_measures.conventions.options import CONVENTION_MEASURES
-from permed_measures.conventions.search_space import ConventionSpace
+from permed_measures.conventions.search_space import ConventionSpace, Measurement
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.identification.cases import FRACTIONS, Case, case_text, cases
-from permed_measures.identification.elimination import GRADES, TargetMeasure, convention_value
+from permed_measures.identification.elimination import GRADES, TargetMeasure, convention_value, rounded_mean
 from permed_measures.identification.forms import SIGNATURES, USUAL
 from permed_measures.identification.identify import IdentifiedConvention
 from permed_measures.identification.user_function import supported_meaning
@@ -82,9 +82,9 @@ class Suite(NamedTuple):
             quantities = [target.of(each) for each in kept]
             space = ConventionSpace([target.of(GRADES)], named)
             default = np.array([convention_value(each, target.default) for each in quantities])
+            values_of = _values_of_bases(space, quantities)
             groups: list[tuple[list[IdentifiedConvention], Floats]] = [([], default)]
-            for convention, options in space.bases:
-                values = np.array([convention_value(each, options) for each in quantities])
+            for (convention, options), values in zip(space.bases, values_of, strict=True):
                 answer = IdentifiedConvention(convention, options, [], target, True)
                 group = next((group for group, known in groups if _are_same(values, known)), None)
                 if group is None:
@@ -126,6 +126,18 @@ class Suite(NamedTuple):
                 "definition": answers[0].sentence(),
                 "values": {_id(index): _or_null(values[index]) for index in different.tolist()},
             }
+
+
+def _values_of_bases(space: ConventionSpace[Measurement], quantities: Sequence[Measurement]) -> list[Floats]:
+    """Compute the measure on each case by each named convention, rounded by its own rule."""
+    if not space.bases:
+        return []
+    codes = np.array([space.codes(base) for _, base in space.bases])
+    values = np.array([space.compute(each, codes) for each in quantities])
+    return [
+        np.array([rounded_mean(value, quantities[0].measure, base) for value in column.tolist()])
+        for column, (_, base) in zip(values.T, space.bases, strict=True)
+    ]
 
 
 def _same(values: Floats, others: Floats) -> np.typing.NDArray[np.bool_]:
