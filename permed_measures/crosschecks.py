@@ -24,7 +24,7 @@ from ir_measures.measures import Measure
 
 from permed_measures.engine.evaluator import Evaluation, PermedEvaluator, aggregated
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import NamedDict, Nested, file_of, with_string_ids
+from permed_measures.engine.tables import NamedDict, Nested, file_of, stringify_keys
 from permed_measures.engine.ties import ALL_ORDERS, EXPECTED_VALUE, THREE_ORDERS, OverTies, over_ties
 from permed_measures.errors import InputError, MeasureError
 from permed_measures.inputs.columns import QrelsLike, RunLike
@@ -193,7 +193,7 @@ def crosscheck(
     """
     origin = Origin.of(qrels, {} if isinstance(run, Mapping) else runs_by_name(run))
     labels, scores = (
-        _with_string_ids(read_nested(data, column)) for data, column in ((qrels, "relevance"), (run, "score"))
+        _stringify_keys(read_nested(data, column)) for data, column in ((qrels, "relevance"), (run, "score"))
     )
     judgments = Judgments.of(labels)
     asked = measures_of(default_measures(judgments) if measures is None else measures, rel)
@@ -224,9 +224,9 @@ def _over_ties(measure: Measure, orders: OverTies, i: int) -> tuple[tuple[float,
     return (low, high), orders.exact[i], expected
 
 
-def _with_string_ids(nested: Nested) -> NamedDict:
-    named = with_string_ids(nested, "query ids")
-    pairs = ((q, dict(with_string_ids(docs, "document ids", query_id=q))) for q, docs in named.items())
+def _stringify_keys(nested: Nested) -> NamedDict:
+    named = stringify_keys(nested, "query ids")
+    pairs = ((q, dict(stringify_keys(docs, "document ids", query_id=q))) for q, docs in named.items())
     return NamedDict(pairs, file_of(nested))
 
 

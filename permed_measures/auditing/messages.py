@@ -185,7 +185,7 @@ def unexplained(main: ExplainingConvention, nearest: dict[MeasuredClaim, Convent
         if trial.would_print(convention):
             reason = "any order of these lists gives it"
         numbers = f"published {trial.claim.text}, expected {trial.printed_value(convention)}"
-        source = f"{trial.typed(convention)} {how}{reason and '; '}{reason}"
+        source = f"{trial.measure_string(convention)} {how}{reason and '; '}{reason}"
         lines.append(f"{_names_of(main, [trial])}: {numbers}: {source}")
     return [*lines, *([f"{len(nearest) - _MAX_LINES:,} more"] if len(nearest) > _MAX_LINES else [])]
 

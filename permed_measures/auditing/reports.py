@@ -195,7 +195,7 @@ def claim_record(result: Audit, trial: MeasuredClaim) -> dict[str, Any]:
         "status": status,
         "value": None if math.isnan(value) else value,
         "printed": trial.printed_value(convention),
-        "measure": trial.typed(convention),
+        "measure": trial.measure_string(convention),
         "convention": name,
         "changes": "; ".join(changes),
     }
@@ -282,7 +282,7 @@ def _table(result: Audit) -> Table:
             {
                 **({"run": trial.row} if several else {}),
                 "claim": trial.claim.name,
-                "measure": "no convention" if status == "unexplained" else trial.typed(convention),
+                "measure": "no convention" if status == "unexplained" else trial.measure_string(convention),
                 "published": Cell(trial.cell, value=float(published)),
                 "expected": NONE if math.isnan(value) else Cell(trial.printed_value(convention), value=value),
             }

@@ -26,8 +26,8 @@ from permed_measures.conventions.options import (
     Convention,
     changes_of,
     measures_by_value,
-    options_apart,
     options_in,
+    per_measure_options,
     rounding_of,
 )
 from permed_measures.conventions.records import ROUNDING
@@ -113,7 +113,7 @@ def answers_apart(best: list[ExplainingConvention]) -> list[ExplainingConvention
     if same.complete or len(n_claims) == 1 or max(n_claims.values()) < _MIN_CLAIMS:
         return best
     conventions, trials = same.matrix.conventions, same.trials
-    matrix = ClaimMatrix(trials, conventions, per_measure=options_apart())
+    matrix = ClaimMatrix(trials, conventions, per_measure=per_measure_options())
     if not (apart := _best(matrix, sum(trial in same.explained for trial in sample_rows(trials)))):
         return best
     [main, *_] = apart

@@ -18,10 +18,12 @@ from permed_measures.results.evaluations import Evaluations
 from permed_measures.results.table import Style
 from permed_measures.wording import pluralize
 
-PLACE = "{collection}"
+COLLECTION_FIELD = "{collection}"
 """The part of a run's path that stands for the name of the collection."""
 
-COLLECTION_EXAMPLE = f'qrels = {{ scifact = "scifact.tsv" }} and runs = {{ bm25 = "bm25/{PLACE}.trec" }}'
+COLLECTION_EXAMPLE = (
+    f'qrels = {{ scifact = "scifact.tsv" }} and runs = {{ bm25 = "bm25/{COLLECTION_FIELD}.trec" }}'
+)
 """An example of a file of collections."""
 
 
@@ -45,12 +47,12 @@ def collections_of(path: Path) -> dict[str, tuple[str, dict[str, Path]]]:
             problem = f"a collection cannot be named {name!r}, because a column has this name"
             raise InputError(problem, where=str(path))
     for name, pattern in runs.items():
-        if PLACE not in pattern:
-            problem = f"runs.{name} must have {PLACE} in place of the collection's name"
+        if COLLECTION_FIELD not in pattern:
+            problem = f"runs.{name} must have {COLLECTION_FIELD} in place of the collection's name"
             raise InputError(f"{problem} (found {pattern!r})", where=str(path))
     collections = {}
     for name, file in qrels.items():
-        paths = {run: _beside(path, pattern.replace(PLACE, name)) for run, pattern in runs.items()}
+        paths = {run: _beside(path, pattern.replace(COLLECTION_FIELD, name)) for run, pattern in runs.items()}
         files = find_runs([f"{run}={each}" for run, each in paths.items()])
         collections[name] = (_beside(path, file), files)
     return collections

@@ -20,7 +20,7 @@ from permed_measures.comparison.tables import (
     shown_p,
     why_no_differences,
 )
-from permed_measures.comparison.tests import direction_of
+from permed_measures.comparison.tests import sign_of
 from permed_measures.human_labels.tables import DIFFERENCES_TEXTS, CorrectedRow, section_of
 from permed_measures.results.evaluation_report import best_of, highest
 from permed_measures.results.report import Section
@@ -198,7 +198,7 @@ def _what_changes(result: ComparedRuns) -> Iterator[str]:
     """Name the differences whose sign people's labels change, and the significant ones they leave open."""
     known = [row for row in result.rows if row.people and row.people.value is not None]
     significant = [row for row in known if row.people and row.people.interval and row.outcome]
-    opposite = [row for row in known if _direction(row) * direction_of(row.difference) < 0]
+    opposite = [row for row in known if _direction(row) * sign_of(row.difference) < 0]
     open_, interval = [row for row in significant if _side(row) == 0], interval_heading(result)
     changes = []
     if opposite:
@@ -214,7 +214,7 @@ def _what_changes(result: ComparedRuns) -> Iterator[str]:
 
 def _direction(row: ComparisonRow) -> int:
     """Return the sign of the difference by people's labels."""
-    return direction_of(row.people.value or 0.0) if row.people else 0
+    return sign_of(row.people.value or 0.0) if row.people else 0
 
 
 def _side(row: ComparisonRow) -> int:

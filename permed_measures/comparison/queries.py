@@ -17,7 +17,7 @@ from permed_measures.comparison.tables import why_no_differences
 from permed_measures.engine.groups import Groups
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import Table, text_series, with_string_ids
+from permed_measures.engine.tables import Table, stringify_keys, text_series
 from permed_measures.errors import InputError, warnings_about
 from permed_measures.escaping import one_line
 from permed_measures.frames import pl
@@ -268,7 +268,7 @@ def _judged_only(ranked: JudgedRankings, depth: int) -> list[list[str | None]]:
     """Return the first documents of each query, with ids only for judged documents."""
     shown: list[list[str | None]] = [[None] * min(depth, n) for n in ranked.retrieved.tolist()]
     near = ranked.within(depth)
-    doc_ids = ranked.judgments.ids(near.row) if len(near.row) else []
+    doc_ids = ranked.judgments.doc_ids(near.row) if len(near.row) else []
     for query, rank, doc_id in zip(near.query.tolist(), near.rank.tolist(), doc_ids, strict=True):
         shown[query][rank - 1] = doc_id
     return shown
@@ -287,7 +287,7 @@ def _judged(
     position = np.arange(len(missed)) - np.repeat(np.cumsum(n_missed) - n_missed, n_missed)
     near[missed[position < MAX_SHOWN_DOCUMENTS]] = True
     rows = np.flatnonzero(near)
-    indices = _indices(list(judgments.ids(rows)) if len(rows) else [], documents)
+    indices = _indices(list(judgments.doc_ids(rows)) if len(rows) else [], documents)
     grades = _int_if_whole(judgments.grade[rows])
     shown: list[list[list[Any]]] = [[] for _ in judgments.query_ids]
     columns = judgments.query[rows].tolist(), indices, grades, ranks[:, rows].T.tolist()
@@ -356,14 +356,14 @@ def first_documents(run: RunLike, query_ids: Sequence[str], depth: int) -> list[
     """
     rows = in_memory(read(run, "score"))
     if isinstance(rows, Mapping):
-        named = with_string_ids(rows, "query ids of the run")
+        named = stringify_keys(rows, "query ids of the run")
         return [_top_of_query(query_id, named.get(query_id, {}), depth) for query_id in query_ids]
     by_query = _top_of_table(rows, query_ids, depth)
     return [by_query.get(query_id, []) for query_id in query_ids]
 
 
 def _top_of_query(query_id: str, documents: Mapping[str, float], depth: int) -> list[str]:
-    documents = with_string_ids(documents, "document ids", query_id=query_id)
+    documents = stringify_keys(documents, "document ids", query_id=query_id)
     with np.errstate(over="ignore"):  # scores beyond float32 become infinite, as in an evaluation
         scores = np.fromiter(documents.values(), np.float64, len(documents)).astype(np.float32)
     return [doc_id for _, doc_id in nlargest(depth, zip(scores.tolist(), documents, strict=True))]

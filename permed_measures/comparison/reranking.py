@@ -23,7 +23,7 @@ from permed_measures.comparison.overlap import (
 from permed_measures.comparison.queries import first_documents, texts_of
 from permed_measures.engine.judgments import Judgments
 from permed_measures.engine.rankings import JudgedRankings
-from permed_measures.engine.tables import Nested, with_string_ids
+from permed_measures.engine.tables import Nested, stringify_keys
 from permed_measures.errors import InputError, check_int, short_repr, warnings_about
 from permed_measures.experiment import Experiment
 from permed_measures.inputs.columns import QrelsLike, RunLike
@@ -582,4 +582,4 @@ def _pairs_of_queries(documents: Judgments, before: Ints, after: Ints) -> list[P
 
 def _nested(run: RunLike) -> Nested:
     """Load a run as a mapping, which can be read twice."""
-    return with_string_ids(read_nested(run, "score"), "query ids")
+    return stringify_keys(read_nested(run, "score"), "query ids")

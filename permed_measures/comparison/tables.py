@@ -20,7 +20,7 @@ from permed_measures.comparison.results import (
     ComparisonRow,
     better_pairs,
 )
-from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of, direction_of
+from permed_measures.comparison.tests import EQUIVALENCE, MAX_T, correction_of, sign_of
 from permed_measures.intervals import queries_in_clusters
 from permed_measures.measures.headings import ABOUT_JUDGED, heading_notes
 from permed_measures.results.table import NONE, Cell, Table, as_text, best_two
@@ -288,9 +288,7 @@ def _against_the_mean(result: ComparedRuns) -> list[str]:
     headings, names = result.headings, []
     for label, part in result.sections():
         group = f" ({result.by} {label})" if part is not result else ""
-        rows = [
-            row for row in part.rows if row.is_significant and row.outcome != direction_of(row.difference)
-        ]
+        rows = [row for row in part.rows if row.is_significant and row.outcome != sign_of(row.difference)]
         names += [f"{name_of_row(row, headings)}{group}" for row in rows]
     if not names:
         return []

@@ -187,10 +187,10 @@ def _count_true(is_as_large: Bools) -> Ints:
     return counts
 
 
-def direction_of(statistic: float) -> int:
+def sign_of(statistic: float) -> int:
     """Return the sign of a statistic; 0 where there is nothing but rounding.
 
-    >>> direction_of(-2.5), direction_of(1e-12), direction_of(1e-9)
+    >>> sign_of(-2.5), sign_of(1e-12), sign_of(1e-9)
     (-1, 0, 0)
     """
     return 0 if abs(statistic) <= STATISTIC else int(math.copysign(1, statistic))
@@ -299,7 +299,7 @@ def t_test(differences: Floats, cluster: Ints) -> list[SignificanceTest]:
     p = 2 * stdtr(max(n_units - 1, 1), -np.abs(t))
     is_known = (error > 0) | ~differences.any(axis=0)
     outcomes = _outcomes(t, p, is_known, method, no_variance(n_units, unit))
-    return [replace(outcome, direction=direction_of(outcome.statistic or 0.0)) for outcome in outcomes]
+    return [replace(outcome, direction=sign_of(outcome.statistic or 0.0)) for outcome in outcomes]
 
 
 def _outcomes(t: Floats, p: Floats, is_known: Bools, method: str, reason: str) -> list[SignificanceTest]:
@@ -416,7 +416,7 @@ def _wilcoxon(values: Floats) -> SignificanceTest:
     p = _exact(ranks, smaller) if is_exact else stats.wilcoxon(values, method="asymptotic").pvalue
     how = "exact" if is_exact else "normal approximation"
     method = f"signed ranks of {pluralize(n, 'non-zero difference')}, {how}"
-    direction = direction_of(2 * positive - n * (n + 1))
+    direction = sign_of(2 * positive - n * (n + 1))
     return SignificanceTest(p=float(p), statistic=smaller / 2, direction=direction, method=method)
 
 

@@ -100,9 +100,9 @@ def query_set_index(queries: str) -> int:
     return list(OPTIONS[QUERY_SET].values).index(queries)
 
 
-def options_apart() -> list[str]:
+def per_measure_options() -> list[str]:
     """List the options that a script may set for one measure alone: each library has its own defaults."""
-    return [name for name, option in OPTIONS.items() if option.apart]
+    return [name for name, option in OPTIONS.items() if option.per_measure]
 
 
 def value_record(option: str, value: Any) -> Value | None:

@@ -440,7 +440,7 @@ def ideal_uncut(inputs: KernelInput) -> Floats:
 def ideal_as_long_as_returned(inputs: KernelInput) -> Floats:
     """Compute the DCG of the best judged documents, as many as were returned within the cutoff."""
     returned, best = inputs.returned, inputs.labels.ideal
-    return _dcg(best.keep(best.rank <= returned[best.query]), *_of_dcg(inputs))
+    return _dcg(best.take(best.rank <= returned[best.query]), *_of_dcg(inputs))
 
 
 def ideal_of_run(inputs: KernelInput) -> Floats:
@@ -513,7 +513,7 @@ def _reciprocal_of_best(inputs: KernelInput) -> Floats:
     rankings = inputs.rankings
     highest = np.zeros(rankings.n_queries)
     np.maximum.at(highest, rankings.query, rankings.grade)
-    best = rankings.keep(rankings.grade == highest[rankings.query])
+    best = rankings.take(rankings.grade == highest[rankings.query])
     return _reciprocal_of_first(replace(inputs, ranked=LabelledRanking(inputs.labels, best)))
 
 

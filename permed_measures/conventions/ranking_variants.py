@@ -47,7 +47,7 @@ from permed_measures.engine.judgments import Judgments, concat_ranges
 from permed_measures.engine.matching import scores_of
 from permed_measures.engine.rankings import JudgedRankings
 from permed_measures.engine.ranks import ScoredHits, TieBreak
-from permed_measures.engine.tables import with_string_ids
+from permed_measures.engine.tables import stringify_keys
 from permed_measures.inputs.columns import RunLike
 from permed_measures.inputs.door import read_nested
 from permed_measures.measures.parameters import Cutoff, precision_recall_cutoffs
@@ -112,8 +112,8 @@ class RunVariants:
         if warns:
             JudgedRankings.of(self.judgments, table, depth=1)
         lists = {
-            query: with_string_ids(docs, "document ids", query_id=query)
-            for query, docs in with_string_ids(table, "query ids").items()
+            query: stringify_keys(docs, "document ids", query_id=query)
+            for query, docs in stringify_keys(table, "query ids").items()
         }
         self._lists = lists
         self.in_run = np.array([query_id in lists for query_id in self.judgments.query_ids], bool)
@@ -288,7 +288,7 @@ class RunVariants:
     def _hits(self) -> Ints:
         """The row of each hit."""
         rows, judgments = self._rows, self.judgments
-        ids, hit_rows = iter(judgments.ids(rows.row)), list[int]()
+        ids, hit_rows = iter(judgments.doc_ids(rows.row)), list[int]()
         n_hits = np.bincount(judgments.query[rows.row], minlength=judgments.n_queries)
         for query_id, start, n in zip(judgments.query_ids, rows.start.tolist(), n_hits.tolist(), strict=True):
             row_of = dict(zip(self._lists[query_id], count(start))) if n else {}

@@ -53,7 +53,7 @@ def without_query(lists: Lists, rows: ScoredHits, query_ids: list[str]) -> Bools
 
 def judged_only(rankings: JudgedRankings) -> JudgedRankings:
     """Remove unjudged documents from rankings, and documents with a negative grade."""
-    return rankings.condensed
+    return rankings.judged_only
 
 
 def labelled_only(rankings: JudgedRankings) -> JudgedRankings:
@@ -92,7 +92,7 @@ class RankedLists:
             else:  # no rule matters
                 rank = self._tie_ranks_single.first
             retrieved = rows.end - rows.start
-            rankings = JudgedRankings.of_hits(judgments, rows.row, rank, retrieved, *self._counts)
+            rankings = JudgedRankings.from_ranks(judgments, rows.row, rank, retrieved, *self._counts)
             self._rankings[ties, labels] = rankings
         return self._rankings[ties, labels]
 
@@ -152,7 +152,7 @@ class RankedLists:
             judgments,
             query=judgments.query[listed],
             grade=judgments.grade[listed],
-            order=np.arange(listed.sum()),
-            source_documents=judgments.ids(np.flatnonzero(listed)),
+            source_position=np.arange(listed.sum()),
+            source_documents=judgments.doc_ids(np.flatnonzero(listed)),
         )
         return LabelPolicy("listed", kept), np.cumsum(listed) - 1

@@ -212,7 +212,7 @@ class Option:
     about : {'rankings', 'queries', 'means', 'measure'}
         The step that it changes: which documents are ranked and how; which queries count and in which groups;
         how means are printed; or how the value of a query is computed.
-    apart : bool
+    per_measure : bool
         Whether a script may set it for one measure alone, because each library has its own default.
     changes_measure : bool
         Whether any value but the default gives a measure that this package does not have.
@@ -228,7 +228,7 @@ class Option:
     values: dict[str, Value] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
     about: str = "measure"
-    apart: bool = False
+    per_measure: bool = False
     changes_measure: bool = False
     of_grades: bool = False
     of_table: Callable[[GainTable], Any] | None = None
@@ -323,7 +323,7 @@ OPTIONS = {
             ),
         },
         about=RANKINGS,
-        apart=True,
+        per_measure=True,
         shown_by=has_ties,
     ),
     QUERY_SET: Option(
@@ -401,7 +401,7 @@ OPTIONS = {
             ),
         },
         about=QUERIES,
-        apart=True,
+        per_measure=True,
         shown_by=may_leave_out,
     ),
     AVERAGED: Option(
@@ -424,7 +424,7 @@ OPTIONS = {
             ),
         },
         about=QUERIES,
-        apart=True,
+        per_measure=True,
         changes_measure=True,
         shown_by=has_several_queries,
     ),
@@ -518,7 +518,7 @@ OPTIONS = {
             ),
         },
         about=RANKINGS,
-        apart=True,
+        per_measure=True,
         changes_measure=True,
         shown_by=has_unjudged_or_low,
     ),

@@ -74,7 +74,7 @@ class Measurement:
         """Compute its mean by a convention; NaN if it is not defined."""
         return float(self.means(convention)[query_set_index(convention[self.measure][QUERY_SET])])
 
-    def typed(self, convention: Convention) -> str:
+    def measure_string(self, convention: Convention) -> str:
         """Write the measure as one would type it to compute it by a convention."""
         options = convention[self.measure]
         ranked = self.run.ranked(options)

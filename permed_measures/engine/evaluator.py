@@ -250,11 +250,11 @@ def _best_rankings(measure: Measure, judgments: Judgments) -> JudgedRankings:
     parameters = values_of(measure)
     best = JudgedRankings.ideal(judgments, gains_of(measure, judgments.grade))
     if parameters.get("norm") == "num_rel_ret":  # a mean over the retrieved ones: highest for the best alone
-        return best.keep(best.rank == 1)
+        return best.take(best.rank == 1)
     if parameters.get("negative") == "keep":
-        return best.keep(best.grade >= 0)
+        return best.take(best.grade >= 0)
     if spec_of(measure).ignores_order and (rel := parameters.get("rel")) is not None:
-        return replace(best.keep(best.grade >= rel), retrieved=judgments.num_rel(rel))
+        return replace(best.take(best.grade >= rel), retrieved=judgments.num_rel(rel))
     return best
 
 

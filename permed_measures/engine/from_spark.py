@@ -14,7 +14,7 @@ import numpy as np
 
 from permed_measures.arrays import Ints
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.matching import SOME, MatchedDocs
+from permed_measures.engine.matching import MAX_SAMPLE_IDS, MatchedDocs
 from permed_measures.engine.ranks import TieBreak
 from permed_measures.engine.tables import location, missing_value, not_a_number, text_series
 from permed_measures.errors import InputError
@@ -118,7 +118,7 @@ def _ranked(judgments: Judgments, row: Ints, score: pl.Series) -> _SparkRanking:
     with np.errstate(over="ignore"):  # a score beyond float32 becomes infinite, as in Spark
         value = score.to_numpy().astype(np.float32) + np.float32(0)  # -0.0 is 0.0
     columns = {"query": judgments.query[row], "scores": value, "row": row}
-    ids = text_series("ids", judgments.ids(row) if len(row) else [])
+    ids = text_series("ids", judgments.doc_ids(row) if len(row) else [])
     hits = pl.DataFrame(columns).with_columns(ids)
     hits = hits.sort("query", "scores", "ids", descending=[False, True, True])
     by_query = hits.group_by("query", maintain_order=True).agg("scores", "ids")
@@ -167,9 +167,9 @@ def _matched_docs(judgments: Judgments, rows: Any, hits: _SparkRanking, scan: pl
         *scan.filter(pl.col("slot") < 0)["name"],
         *(judgments.query_ids[query] for query in shared),
     }
-    some_ids = sorted(query_ids)[:SOME]
+    some_ids = sorted(query_ids)[:MAX_SAMPLE_IDS]
     if len(shared) and not len(rank):
-        some_ids = [row[0] for row in rows.select("doc_id").limit(SOME).collect()]
+        some_ids = [row[0] for row in rows.select("doc_id").limit(MAX_SAMPLE_IDS).collect()]
     return MatchedDocs(hits.row, rank, retrieved, query_ids, some_ids)
 
 

@@ -18,12 +18,12 @@ from permed_measures.engine.tables import (
     Nested,
     Rows,
     check_number,
-    first_repeated,
+    first_duplicate,
     location,
     no_dict,
     not_a_number,
+    stringify_keys,
     text_series,
-    with_string_ids,
 )
 from permed_measures.errors import InputError
 from permed_measures.frames import pl
@@ -40,7 +40,7 @@ def check_numbers(query_id: str, docs: Mapping[str, Any], column: str) -> None:
         check_number(value, column, where=location(query_id, doc_id))
 
 
-def doubles(values: Collection[Any]) -> Floats:
+def pack_float64(values: Collection[Any]) -> Floats:
     """Pack numbers as float64, with a NaN if any is not a number; try integers first, which is faster."""
     integers, array = np.empty(len(values), np.int64), np.empty(len(values))
     try:
@@ -152,7 +152,7 @@ class Judgments:
         The query of each judged document, as an index into `query_ids`.
     grade : ndarray of float64, shape (n_judged,)
         The grade of each judged document; negative grades are kept.
-    order : ndarray of int64, shape (n_judged,)
+    source_position : ndarray of int64, shape (n_judged,)
         The index of each judged document in `source_documents`.
     source_documents : list of str, length n_judged
         The ids of the judged documents, one query after the other, within a query in the order of the qrels.
@@ -163,7 +163,7 @@ class Judgments:
     query_ids: list[str]
     query: NDArray[np.int32]
     grade: NDArray[np.float64]
-    order: Ints
+    source_position: Ints
     source_documents: list[str]
     lowest: str = ""
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
@@ -201,14 +201,14 @@ class Judgments:
         """The first row of each query, and the number of rows; shape (n_queries + 1,)."""
         return offsets_of(self.query, self.n_queries)
 
-    def ids(self, rows: Ints | slice) -> list[str]:
+    def doc_ids(self, rows: Ints | slice) -> list[str]:
         """Return the document ids of these rows."""
-        return list(map(self.source_documents.__getitem__, self.order[rows].tolist()))
+        return list(map(self.source_documents.__getitem__, self.source_position[rows].tolist()))
 
     @cached_property
     def documents(self) -> list[str]:
         """The document id of each row."""
-        return self.ids(slice(None))
+        return self.doc_ids(slice(None))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -230,7 +230,7 @@ class Judgments:
     def _index_of(self) -> dict[str, int]:
         return {query_id: index for index, query_id in enumerate(self.query_ids)}
 
-    def once(self, compute: Callable[..., Any], *options: Hashable) -> Any:
+    def cached(self, compute: Callable[..., Any], *options: Hashable) -> Any:
         """Call ``compute(self, *options)``, and cache the result for all runs."""
         key = (compute, *options)
         if key not in self._known:
@@ -239,7 +239,7 @@ class Judgments:
 
     def num_rel(self, rel: float) -> Ints:
         """Count the documents with a grade of at least `rel`, per query."""
-        counts: Ints = self.once(_num_rel, rel)
+        counts: Ints = self.cached(_num_rel, rel)
         return counts
 
     def location(self, row: int) -> str:
@@ -252,20 +252,20 @@ def _num_rel(judgments: Judgments, rel: float) -> Ints:
 
 
 def _from_mapping(qrels: Nested) -> Judgments:
-    named = with_string_ids(qrels, "query ids of the qrels")
+    named = stringify_keys(qrels, "query ids of the qrels")
     query_ids = sorted(named)
     per_query = [named[query_id] for query_id in query_ids]
     for query_id, docs in zip(query_ids, per_query, strict=True):
         if not isinstance(docs, (dict, Mapping)):  # dict first: the test for Mapping is slow
             raise no_dict(query_id, docs, "relevance")
     documents = list(chain.from_iterable(per_query))
-    grade = doubles(list(chain.from_iterable(docs.values() for docs in per_query)))
+    grade = pack_float64(list(chain.from_iterable(docs.values() for docs in per_query)))
     lowest = _lowest_of(documents)
     if lowest is None or not np.isfinite(grade).all():
         documents = []
         for query_id, docs in zip(query_ids, per_query, strict=True):
             check_numbers(query_id, docs, "relevance")
-            documents += with_string_ids(docs, "document ids", query_id=query_id)
+            documents += stringify_keys(docs, "document ids", query_id=query_id)
         lowest = min(documents, default="")
     query = np.repeat(np.arange(len(query_ids), dtype=np.int32), list(map(len, per_query)))
     return _sorted(query_ids, query, grade, documents, lowest)
@@ -288,7 +288,7 @@ def _from_frame(frame: pl.DataFrame) -> Judgments:
     if len(wrong):
         query_id, doc_id, relevance = wrong.row(0)
         raise not_a_number(relevance, "relevance", where=location(query_id, doc_id))
-    if (duplicate := first_repeated(frame)) is not None:
+    if (duplicate := first_duplicate(frame)) is not None:
         raise InputError(
             "the document is judged twice", where=location(*duplicate), hint="Remove all rows but one"
         )

@@ -18,10 +18,10 @@ import numpy as np
 from permed_measures.arrays import Floats, Ints
 from permed_measures.engine.judgments import USUAL_GRADES, Judgments, check_numbers, write_doubles
 from permed_measures.engine.ranks import ScoredHits, TieBreak, ranks_of, scores_differ
-from permed_measures.engine.tables import Nested, Table, first_repeated, no_dict, with_string_ids
+from permed_measures.engine.tables import Nested, Table, first_duplicate, no_dict, stringify_keys
 from permed_measures.frames import pl
 
-SOME = 1000
+MAX_SAMPLE_IDS = 1000
 """Maximum number of ids that are kept for warnings."""
 
 
@@ -59,18 +59,18 @@ class MatchedDocs(NamedTuple):
 
 def match_dict(judgments: Judgments, run: Nested, ties: TieBreak, depth: int | None) -> MatchedDocs:
     """Match the documents of a run in dicts; ranks beyond `depth` are not exact, only beyond it."""
-    named = with_string_ids(run, "query ids of the run")
+    named = stringify_keys(run, "query ids of the run")
     query = [index for index, query_id in enumerate(judgments.query_ids) if query_id in named]
     query_ids = [judgments.query_ids[index] for index in query]
     docs = [named[query_id] for query_id in query_ids]
     some_ids: list[str] = []
     if not ({*map(type, docs)} <= {dict} and _seem_strings(docs)):
-        docs = list(map(_with_string_ids, query_ids, docs))
+        docs = list(map(_stringify_keys, query_ids, docs))
     rows = scores_of(judgments, query, docs)
     if not len(rows.row):
-        docs = list(map(_with_string_ids, query_ids, docs))
+        docs = list(map(_stringify_keys, query_ids, docs))
         rows = scores_of(judgments, query, docs)
-        some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, SOME)))
+        some_ids = list(map(str, islice(chain.from_iterable(docs) if query else named, MAX_SAMPLE_IDS)))
     grades = judgments.may_be_scores and may_be_grades(run)
     ranks, retrieved = ranks_of(rows, judgments, ties, depth), rows.end - rows.start
     differ = depth is not None or scores_differ(rows)
@@ -83,11 +83,11 @@ def may_be_grades(run: Nested) -> bool:
     return any(run.values()) and all(score in USUAL_GRADES for score in scores)
 
 
-def _with_string_ids(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
+def _stringify_keys(query_id: str, docs: Mapping[Any, float]) -> Mapping[str, float]:
     """Convert the document ids of a query to strings."""
     if not isinstance(docs, Mapping):
         raise no_dict(query_id, docs, "score")
-    return with_string_ids(docs, "document ids", query_id=query_id)
+    return stringify_keys(docs, "document ids", query_id=query_id)
 
 
 def _seem_strings(docs: list[Mapping[Any, float]]) -> bool:
@@ -122,7 +122,7 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
         matched += map(retrieved.get, judged, _NAN)
         if may_be_integers and _has_integer(retrieved, judged, is_integer):
             query_ids = map(judgments.query_ids.__getitem__, query)
-            return scores_of(judgments, query, list(map(_with_string_ids, query_ids, docs)))
+            return scores_of(judgments, query, list(map(_stringify_keys, query_ids, docs)))
     if math.isnan(np.minimum.reduce(score, initial=math.inf)):
         for index, retrieved in zip(query, docs, strict=True):
             check_numbers(judgments.query_ids[index], retrieved, "score")
@@ -130,7 +130,7 @@ def scores_of(judgments: Judgments, query: list[int], docs: list[Mapping[str, fl
     write_doubles(judged_score, 0, matched)
     if len(query) < judgments.n_queries:
         n_docs, judged_score = _with_absent(judgments, query, n_docs, judged_score)
-    judged_score = judged_score[judgments.order]
+    judged_score = judged_score[judgments.source_position]
     [row] = (judged_score == judged_score).nonzero()  # NaN, which equals nothing: not retrieved
     end_of: Ints = np.add.accumulate(n_docs)
     return ScoredHits(score, end_of - n_docs, end_of, partial(_ids_at, docs), row, judged_score[row])
@@ -197,7 +197,7 @@ def _merged(judgments: Judgments, parts: list[MatchedDocs]) -> MatchedDocs:
     retrieved = sum((part.retrieved for part in parts), np.zeros(judgments.n_queries, np.int64))
     query_ids = set().union(*(part.query_ids for part in parts))
     doc_ids = chain.from_iterable(part.some_ids for part in parts if part.retrieved.any())
-    some_ids = list(islice(doc_ids, SOME)) or sorted(query_ids)[:SOME]
+    some_ids = list(islice(doc_ids, MAX_SAMPLE_IDS)) or sorted(query_ids)[:MAX_SAMPLE_IDS]
     grades = bool(parts) and all(part.may_be_grades for part in parts)
     differ = any(part.scores_differ for part in parts)
     return MatchedDocs(row, rank, retrieved, query_ids, some_ids, differ, grades)
@@ -209,7 +209,7 @@ _NO_ROWS = np.zeros(0, np.int64)
 def _match_frame(
     judgments: Judgments, run: Table, frame: pl.DataFrame, ties: TieBreak, depth: int | None
 ) -> MatchedDocs:
-    if (duplicate := first_repeated(frame)) is not None:
+    if (duplicate := first_duplicate(frame)) is not None:
         raise run.twice(*duplicate)
     frame, blocks = _by_query(frame)
     query_ids, length = blocks["value"].to_list(), blocks["len"].to_numpy().astype(np.int64)
@@ -221,7 +221,9 @@ def _match_frame(
     score = frame["score"].to_numpy()
     row, hit_score = _joined(judgments, frame, query[known])
     rows = ScoredHits(score, start, end, partial(_ids_of, frame["doc_id"]), row, hit_score)
-    some_ids = frame["doc_id"].head(SOME).to_list() if known.any() else sorted(query_ids)[:SOME]
+    some_ids = (
+        frame["doc_id"].head(MAX_SAMPLE_IDS).to_list() if known.any() else sorted(query_ids)[:MAX_SAMPLE_IDS]
+    )
     grades = judgments.may_be_scores and bool(np.isin(score, list(USUAL_GRADES)).all())
     ranks, differ = ranks_of(rows, judgments, ties, depth), depth is not None or scores_differ(rows)
     return MatchedDocs(row, ranks, end - start, set(query_ids), some_ids, differ, grades)

@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 
 from permed_measures.engine.judgments import Judgments
-from permed_measures.engine.tables import NamedDict, Nested, Rows, Table, file_of, with_string_ids
+from permed_measures.engine.tables import NamedDict, Nested, Rows, Table, file_of, stringify_keys
 from permed_measures.errors import InputError, short_repr
 from permed_measures.frames import pl
 
@@ -191,7 +191,7 @@ def rewrite_query_ids(run: Nested | Table, qrels: Rows | Judgments, rewriting: s
     rewrite = _Rewriting(rewriting, Judgments.of(qrels).query_ids, file_of(run))
     if isinstance(run, Table):
         return _renamed_table(run, rewrite)
-    named = with_string_ids(run, "query ids")
+    named = stringify_keys(run, "query ids")
     rows = ((new_id, named[query_id]) for query_id, new_id in rewrite(named).items())
     renamed = NamedDict(rows, file_of(run))
     rewrite.check()

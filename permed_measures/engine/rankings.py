@@ -125,7 +125,7 @@ class JudgedRankings:
         if depth is not None:
             [within] = (rank <= depth).nonzero()
             row, rank = row[within], rank[within]
-        rankings = cls.of_hits(judgments, row, rank, *counts, depth)
+        rankings = cls.from_ranks(judgments, row, rank, *counts, depth)
         if matched.may_be_grades:
             _warn(SWAPPED, QRELS_FIRST, file_of(run))
         if not len(rankings.row):
@@ -133,7 +133,7 @@ class JudgedRankings:
         return rankings
 
     @classmethod
-    def of_hits(
+    def from_ranks(
         cls,
         judgments: Judgments,
         row: Ints,
@@ -179,20 +179,20 @@ class JudgedRankings:
         return offsets_of(self.query, self.n_queries)
 
     @cached_property
-    def condensed(self) -> JudgedRankings:
+    def judged_only(self) -> JudgedRankings:
         """The rankings without unjudged documents.
 
         A negative grade counts as unjudged here: trec_eval's ``-J`` removes these documents too (tested with
         pytrec-eval-terrier 0.5.11).
         """
-        kept = self.keep(self.grade >= 0)
+        kept = self.take(self.grade >= 0)
         rank = position_in_query(kept.query, self.n_queries).astype(np.int32)
         return replace(kept, rank=rank, retrieved=np.diff(kept.offsets))
 
     def relevant(self, rel: float, cutoff: int | None = None, judged_only: bool = False) -> Relevant:
         """Select the documents within the cutoff with a grade of at least `rel`; cached for all measures."""
         if judged_only:
-            return self.condensed.relevant(rel, cutoff)
+            return self.judged_only.relevant(rel, cutoff)
         cutoff = None if cutoff == self.depth else cutoff
         if (rel, cutoff) not in self._relevant:
             if cutoff is None:
@@ -220,10 +220,10 @@ class JudgedRankings:
         if cutoff in (None, self.depth):
             return self
         if cutoff not in self._within:
-            self._within[cutoff] = self.keep(self.rank <= cutoff)
+            self._within[cutoff] = self.take(self.rank <= cutoff)
         return self._within[cutoff]
 
-    def keep(self, rows: NDArray[np.bool_]) -> JudgedRankings:
+    def take(self, rows: NDArray[np.bool_]) -> JudgedRankings:
         """Keep only these rows; their ranks do not change."""
         counts = self.retrieved, self.n_run_queries, self.n_shared
         return JudgedRankings(self.judgments, self.row[rows], self.rank[rows], *counts)

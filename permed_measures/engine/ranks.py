@@ -211,7 +211,7 @@ def _n_before_in_ties(
         block = slice(rows.start[index], rows.end[index])
         position[block] = position[block][np.argsort(-rows.score[block].astype(score.dtype), kind="stable")]
     ids = iter(rows.ids(position[concat_ranges(start, n_rows)]))
-    hits = zip(judgments.ids(row), judgments.grade[row].tolist(), strict=True)
+    hits = zip(judgments.doc_ids(row), judgments.grade[row].tolist(), strict=True)
     n_before: list[int] = []
     for rows_of_tie, hits_of_tie in zip(n_rows.tolist(), n_hits.tolist(), strict=True):
         n_before += _n_before(list(islice(ids, rows_of_tie)), dict(islice(hits, hits_of_tie)), ties)

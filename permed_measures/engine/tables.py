@@ -128,9 +128,7 @@ def string_id(value: object, *, where: str = "") -> str:
     )
 
 
-def with_string_ids(
-    mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None
-) -> Mapping[str, Any]:
+def stringify_keys(mapping: Mapping[Any, Any], ids: str, *, query_id: str | None = None) -> Mapping[str, Any]:
     """Convert the keys of a mapping to strings; if two become equal, raise InputError, which names `ids`."""
     if not {*map(type, mapping)} - {str}:
         return mapping
@@ -190,7 +188,7 @@ def missing_value(column: str, *, where: str) -> InputError:
 # --- rows of a frame -------------------------------------------------------------------------------
 
 
-def first_repeated(frame: pl.DataFrame) -> tuple[str, str] | None:
+def first_duplicate(frame: pl.DataFrame) -> tuple[str, str] | None:
     """Find the first row that repeats an earlier pair of query and document; return the pair, or None."""
     import numpy as np  # here, since the package itself imports this module and must load fast
 

@@ -72,10 +72,10 @@ class TiedRankings:
 
     @cached_property
     def judged(self) -> TiedRankings:
-        """The ties without unjudged documents, as in `JudgedRankings.condensed`."""
+        """The ties without unjudged documents, as in `JudgedRankings.judged_only`."""
         _, tie = np.unique(self.tie[self.rankings.grade >= 0], return_inverse=True)
         size = np.bincount(tie).astype(np.int64)
-        condensed = replace(self, rankings=self.rankings.condensed, tie=tie, size=size)
+        condensed = replace(self, rankings=self.rankings.judged_only, tie=tie, size=size)
         up_to = running_sum(condensed.query, size.astype(np.float64), self.rankings.n_queries)
         return replace(condensed, ahead=up_to.astype(np.int64) - size)
 

@@ -109,7 +109,9 @@ def _same_relevant(measure: Measure, orders: list[JudgedRankings]) -> bool:
     parameters = values_of(measure)
     relevant = []
     for rankings in orders:
-        counted = (rankings.condensed if parameters["judged_only"] else rankings).within(parameters["cutoff"])
+        counted = (rankings.judged_only if parameters["judged_only"] else rankings).within(
+            parameters["cutoff"]
+        )
         relevant.append(np.sort(counted.row[counted.grade >= parameters["rel"]]))
     return all(np.array_equal(relevant[0], rows) for rows in relevant)
 

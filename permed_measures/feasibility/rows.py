@@ -42,7 +42,7 @@ from permed_measures.feasibility.formulas import Formula, QueryClasses, total_of
 from permed_measures.progress import step
 from permed_measures.published_tables.claims import Claim, RoundingInterval
 
-MOST_EFFORT = 140_000_000
+BUDGET = 140_000_000
 """Maximum number of documents to place for a row: some seconds of processor time."""
 _PREPARING = 15
 """Effort of preparing the rankings, in weighted sums that could be maximized in that time."""
@@ -381,11 +381,11 @@ class RowBudget:
         self.readings = [claims]
         others = read_as(claims, False), read_as(claims, True)
         self.readings += [reading for reading in others if reading != claims]
-        self.effort: float = MOST_EFFORT
+        self.effort: float = BUDGET
         self._has_prepared = False
         self._numbers: dict[object, int] = {}
         self._of_parts: dict[object, bool] = {}
-        self._effort_of_parts: float = MOST_EFFORT
+        self._effort_of_parts: float = BUDGET
 
     def limits(self, group: EquivalentConventions) -> list[ConventionLimits]:
         """Find whether conventions are refuted in every reading of the numbers.
@@ -431,7 +431,7 @@ class RowBudget:
                 refuted = search.refuted(self.effort)
                 self.effort = search.effort
             if group.usual:
-                intervals = search.ranges([10.0**-claim.decimals for claim in claims], MOST_EFFORT / 8)
+                intervals = search.ranges([10.0**-claim.decimals for claim in claims], BUDGET / 8)
                 ranges = [
                     claim_range._replace(given=interval)
                     for claim_range, interval in zip(ranges, intervals, strict=True)

@@ -19,7 +19,7 @@ from permed_measures.feasibility.bounds import AttainableMeans, Interval, Rankin
 from permed_measures.feasibility.candidates import usual_conventions
 from permed_measures.feasibility.formulas import Formula, total_of
 from permed_measures.feasibility.rows import (
-    MOST_EFFORT,
+    BUDGET,
     MOST_TOGETHER,
     ClaimRange,
     Conventions,
@@ -42,9 +42,9 @@ _FREE = Interval(-1e6, 1e6)
 """The interval of the measure to bound: it limits nothing."""
 _UNIT = 2.5e-5
 """Bounds are at most four of these units too far out, unless the effort runs out."""
-_MOST_EFFORT = 8 * MOST_EFFORT
+_WHOLE_BUDGET = 8 * BUDGET
 """Maximum number of documents to place for all rows together: about half a minute of processor time."""
-_EFFORT = MOST_EFFORT
+_BUDGET = BUDGET
 """Maximum number of documents to place for one measure of a row."""
 _MAX_NAMED_ROWS = 2
 """Maximum number of named rows that are surely below another."""
@@ -121,7 +121,7 @@ class Bounds:
     ) -> Bounds:
         """Bound measures in each row, under the usual conventions that its numbers do not refute."""
         bounds: dict[tuple[str, str], Bound] = {}
-        effort, n_wide = min(_EFFORT, _MOST_EFFORT / (len(rows) * len(measures))), 0
+        effort, n_wide = min(_BUDGET, _WHOLE_BUDGET / (len(rows) * len(measures))), 0
         by_columns = grouped(
             (tuple((claim.name, claim.measure) for claim in row.claims), row) for row in rows
         )

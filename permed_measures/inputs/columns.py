@@ -160,7 +160,7 @@ def checked_table(names: Iterable[str], column: str, parts: Callable[[dict[str, 
         Yields the parts, with the columns that `find_columns` has found.
     """
     columns = find_columns(names, column)
-    return Table(lambda: whole_queries(_checked_parts(parts(columns), columns)), column)
+    return Table(lambda: rechunk_by_query(_checked_parts(parts(columns), columns)), column)
 
 
 def _checked_parts(parts: Parts, columns: dict[str, str]) -> Iterator[pl.DataFrame]:
@@ -244,7 +244,7 @@ def _typed(series: pl.Series, column: str) -> pl.Series:
     return series.cast(wanted) if len(series) else pl.Series(column, [], dtype=wanted)
 
 
-def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def rechunk_by_query(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Divide frames anew at the ends of queries, so that consecutive rows of a query stay together."""
     held = None
     for frame in frames:

@@ -65,7 +65,7 @@ class Format(NamedTuple):
     lists: bool = False  # an entry holds all documents of its query
     in_order: bool = True  # lists are rankings; the documents of an object have no order
     columns: tuple[str, ...] = ()  # the columns, if polars can read the whole file
-    if_asked: bool = False  # used only if the user asks for this kind: the file mainly holds the other one
+    only_if_requested: bool = False  # the file mainly holds the other kind
     delimiter: str = ""  # between columns; white space if empty
     note: str = ""  # an assumption about the file, for the user
 
@@ -576,7 +576,7 @@ def formats_of_object(content: Mapping[str, Any], layout: Layout = Layout.JSON_L
         first = {form.kind: form for form in reversed(list_formats)}
         run, qrels = first.get("run"), first.get("qrels")
         if run and qrels:
-            return [run, qrels._replace(if_asked=True)]
+            return [run, qrels._replace(only_if_requested=True)]
         return [form for form in (run, qrels) if form]
     formats = []
     for kind in KINDS:

@@ -14,9 +14,9 @@ from permed_measures.engine.tables import (
     Nested,
     Table,
     check_number,
-    first_repeated,
+    first_duplicate,
     location,
-    with_string_ids,
+    stringify_keys,
 )
 from permed_measures.errors import InputError, check_choice, short_repr, warn
 from permed_measures.frames import pl
@@ -105,7 +105,7 @@ def from_relevance_lists(lists: Mapping[str, Sequence[float | int | None]]) -> t
         )
     qrels: QrelsDict = {}
     run: RunDict = {}
-    for query_id, grades in with_string_ids(lists, "query ids").items():
+    for query_id, grades in stringify_keys(lists, "query ids").items():
         if not isinstance(grades, Iterable):
             problem = f"the grades of a query must be a list (found {short_repr(grades)})"
             raise InputError(problem, where=f"query {short_repr(query_id)}", hint=hint)
@@ -287,7 +287,7 @@ def _read_cleaned(source: Source, file: TextFile | None, options: RunOptions, by
         line, text = rank_in_parquet(source, wrong[0]) if file is None else file.place_of_row(wrong[0])
         raise _rank_error(f"{line}: {location(*rows.row(wrong[0])[:2])}", text)
     rows = rows.drop_nulls("doc_id")  # the rows of empty lists
-    if options.duplicates == "refuse" and (duplicate := first_repeated(rows)) is not None:
+    if options.duplicates == "refuse" and (duplicate := first_duplicate(rows)) is not None:
         raise twice(*duplicate)
     rows = _one_row_each(rows, options.duplicates == "best", by_list)
     if options.max_passage:

@@ -85,7 +85,7 @@ def recognised(source: Source, kind: Kind | None = None, by_list: bool = False, 
             where=str(source.path),
             hint=f"The qrels come first, then the runs{_BY_LIST if kind == 'run' and best.in_order else ''}",
         )
-    kinds = frozenset(form.kind for form in formats if not form.if_asked)
+    kinds = frozenset(form.kind for form in formats if not form.only_if_requested)
     return TextFile(source, best, kind or best.kind, kinds, first, content)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from permed_measures.engine.tables import Table, first_repeated, location, not_a_number
+from permed_measures.engine.tables import Table, first_duplicate, location, not_a_number
 from permed_measures.errors import InputError, short_repr, warn
 from permed_measures.frames import pl
 from permed_measures.inputs.columns import (
@@ -21,7 +21,7 @@ from permed_measures.inputs.columns import (
     checked_frame,
     find_columns,
     has_long_decimals,
-    whole_queries,
+    rechunk_by_query,
 )
 from permed_measures.inputs.formats import EMPTY_RANKS, NO_RANK, NOT_A_RANK, VALUE_COLUMNS, Header
 from permed_measures.inputs.rank_check import contradicted_rows, note_of
@@ -49,7 +49,7 @@ def _scanned(
     def parts() -> Iterator[pl.DataFrame]:
         nonlocal is_read
         queries, contradictions = set[str](), dict[str, str]()
-        for frame in whole_queries(rows()):
+        for frame in rechunk_by_query(rows()):
             if not is_read:
                 queries.update(frame["query_id"].rle().struct.field("value"))
                 contradictions |= contradicted_rows(frame)
@@ -177,7 +177,7 @@ def read_parquet_qrels(source: Source, may_repeat: bool = False) -> pl.DataFrame
         values = rows[next(name for name, meaning in names.items() if meaning == "relevance")]
         frame = frame.with_columns(relevance=values) if values.dtype.is_integer() else frame
     source.check_unchanged()
-    if not may_repeat and (duplicate := first_repeated(frame)) is not None:
+    if not may_repeat and (duplicate := first_duplicate(frame)) is not None:
         raise twice_error(*duplicate, "", str(source.path), is_run=False)
     return frame
 

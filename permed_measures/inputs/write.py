@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from permed_measures.engine.tables import Nested, check_number, location, string_id, with_string_ids
+from permed_measures.engine.tables import Nested, check_number, location, string_id, stringify_keys
 from permed_measures.errors import InputError, short_repr, warn
 from permed_measures.inputs.columns import BEIR_COLUMNS, QrelsLike, RunLike
 from permed_measures.inputs.door import read_nested
@@ -174,9 +174,9 @@ def _encoded(output: _Output, name: str, data: Any) -> bytes:
 def _checked(output: _Output, data: Any) -> dict[str, dict[str, float]]:
     """Convert the data to nested dicts with string ids; check the numbers."""
     nested: dict[str, dict[str, float]] = {}
-    for query_id, documents in with_string_ids(read_nested(data, output.value), "query ids").items():
+    for query_id, documents in stringify_keys(read_nested(data, output.value), "query ids").items():
         nested[query_id] = checked = {}
-        for doc_id, number in with_string_ids(documents, "document ids", query_id=query_id).items():
+        for doc_id, number in stringify_keys(documents, "document ids", query_id=query_id).items():
             value = check_number(number, output.value, where=location(query_id, doc_id))
             checked[doc_id] = float(value) if output.is_run or value != int(value) else int(value)
     return nested

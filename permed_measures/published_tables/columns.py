@@ -65,7 +65,7 @@ class Columns(NamedTuple):
     ----------
     labels : list of int
         Columns that name the rows, best first; empty if none does.
-    heads : list of int
+    key_columns : list of int
         Key columns: measures and cutoffs that belong to the other cells of their row.
     groups : list of int
         Columns of data sets or other groups.
@@ -78,7 +78,7 @@ class Columns(NamedTuple):
     """
 
     labels: list[int]
-    heads: list[int]
+    key_columns: list[int]
     groups: list[int]
     values: dict[int, tuple[str, ...]]
     others: dict[int, str]
@@ -87,23 +87,23 @@ class Columns(NamedTuple):
     @classmethod
     def of(cls, table: PrintedTable) -> Columns:
         """Classify the columns of a table."""
-        heads = heads_of(table)
+        key_columns = key_columns_of(table)
         topics = {
             table.titles[n][:-1]: n
             for n in range(len(table.titles))
-            if n not in heads and _TOPICS_HEADING.fullmatch(lowest(table, n)) and _are_counts(table, n)
+            if n not in key_columns and _TOPICS_HEADING.fullmatch(lowest(table, n)) and _are_counts(table, n)
         }
-        rest = [n for n in range(len(table.titles)) if n not in (*heads, *topics.values())]
+        rest = [n for n in range(len(table.titles)) if n not in (*key_columns, *topics.values())]
         labels = _labels(table, rest)
         values, others = {n: table.titles[n] for n in rest if n not in labels}, {}
         titled = [n for n, titles in values.items() if _VALUE.fullmatch(" ".join(titles))]
-        if titled and has_measures(table, heads):
+        if titled and has_measures(table, key_columns):
             others = {n: " ".join(titles) for n, titles in values.items() if n not in titled}
             values = dict.fromkeys(titled, ())
-        group_heads = [n for n in heads if _GROUP_HEADING.fullmatch(lowest(table, n))]
-        groups = [*_groups(table, labels, heads), *group_heads]
-        heads = [n for n in heads if n not in group_heads]
-        return cls(labels, heads, groups, values, others, topics)
+        group_heads = [n for n in key_columns if _GROUP_HEADING.fullmatch(lowest(table, n))]
+        groups = [*_groups(table, labels, key_columns), *group_heads]
+        key_columns = [n for n in key_columns if n not in group_heads]
+        return cls(labels, key_columns, groups, values, others, topics)
 
     def cells(self, table: PrintedTable) -> Iterator[HeadedNumber]:
         """Yield the cells of a table below its headings, row by row."""
@@ -132,14 +132,14 @@ class Columns(NamedTuple):
         """Find the heading of each number in a row; a change without a measure gets the measure before it."""
         groups = [title_of(row.cells[n].text) for n in self.groups]
         groups += [title for title in row.sections if title == row.block]
-        cells = [title_of(row.cells[n].text) for n in self.heads]
+        cells = [title_of(row.cells[n].text) for n in self.key_columns]
         cells = [f"@{text}" if text.isdecimal() and is_cutoff(text) else text for text in cells]
-        heads = [title for title in (*row.sections, *cells) if title and title != row.block]
+        key_titles = [title for title in (*row.sections, *cells) if title and title != row.block]
         headings = {n: Heading(title) for n, title in self.others.items()}
         last = Heading("")
         for n, titles in self.values.items():
-            heading = heading_in((*filter(None, groups), *heads, *titles))
-            heading = heading._replace(title=" ".join([*heads, *titles]))
+            heading = heading_in((*filter(None, groups), *key_titles, *titles))
+            heading = heading._replace(title=" ".join([*key_titles, *titles]))
             if heading.is_change:
                 heading = heading._replace(name=heading.name or last.name, group=heading.group or last.group)
             last = heading if heading.name else last
@@ -152,7 +152,7 @@ def lowest(table: PrintedTable, column: int) -> str:
     return table.titles[column][-1] if table.titles[column] else ""
 
 
-def heads_of(table: PrintedTable) -> list[int]:
+def key_columns_of(table: PrintedTable) -> list[int]:
     """Find the key columns: measures and cutoffs, and data sets if another column has names.
 
     Their titles show them. Measures and cutoffs are also recognized by their cells, unless the rows of the
@@ -184,9 +184,9 @@ def _is_head(title: str, entries: list[NumberCell], by_title: bool) -> bool:
     return all(map(is_cutoff, texts)) or _are_measures(texts)
 
 
-def has_measures(table: PrintedTable, heads: Iterable[int]) -> bool:
+def has_measures(table: PrintedTable, key_columns: Iterable[int]) -> bool:
     """Check whether one of the key columns has measures."""
-    return any(_MEASURE_HEADING.fullmatch(lowest(table, n)) or _has_measures(table, n) for n in heads)
+    return any(_MEASURE_HEADING.fullmatch(lowest(table, n)) or _has_measures(table, n) for n in key_columns)
 
 
 def _has_measures(table: PrintedTable, column: int) -> bool:
@@ -276,10 +276,10 @@ def _labels(table: PrintedTable, columns: list[int]) -> list[int]:
     return sorted(labels, key=priority)
 
 
-def _groups(table: PrintedTable, labels: list[int], heads: list[int]) -> list[int]:
+def _groups(table: PrintedTable, labels: list[int], key_columns: list[int]) -> list[int]:
     """Find columns left of the names that have data sets or other groups: they make the names unique."""
     groups = [n for n in labels if n < labels[0]]
-    parts = [row.sections for row in table.rows], *(_texts(table, n) for n in (*heads, *labels[:1]))
+    parts = [row.sections for row in table.rows], *(_texts(table, n) for n in (*key_columns, *labels[:1]))
     names = [*zip(*parts, strict=True)]
     with_groups = [*zip(names, *(_texts(table, n) for n in groups), strict=True)]
     return groups if len({*names}) < len({*with_groups}) == len(with_groups) else []

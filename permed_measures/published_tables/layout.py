@@ -11,10 +11,10 @@ from permed_measures.published_tables.columns import (
     Columns,
     has_measures,
     has_run_heading,
-    heads_of,
     holds_names,
     is_of_groups,
     is_value,
+    key_columns_of,
     lowest,
 )
 from permed_measures.published_tables.headings import is_cutoff, names_a_measure
@@ -24,7 +24,7 @@ from permed_measures.published_tables.measure_names import meaning_of, split, st
 def oriented(table: PrintedTable) -> PrintedTable:
     """Turn a table so that its runs are rows, and add section headings if they tell rows apart."""
     table = _forward_fill(_with_sections(_split_cutoffs(table)))
-    heads = heads_of(table)
+    heads = key_columns_of(table)
     if not has_measures(table, heads):
         return max(table, _turned(table, 1), key=_n_measures)
     rest = [n for n in range(len(table.titles)) if n not in heads]
@@ -67,7 +67,7 @@ def _forward_fill(table: PrintedTable) -> PrintedTable:
 
     A key ends where a key column to its left has a new value.
     """
-    heads = heads_of(table)
+    heads = key_columns_of(table)
     rows = [row._replace(cells=list(row.cells)) for row in table.rows]
     names = [n for n in range(len(table.titles)) if holds_names(n, table)]
     first = next((n for n in range(len(table.titles)) if n not in (*heads, *names)), len(table.titles))

@@ -49,7 +49,7 @@ class Record(dict[str, Any]):
     source = ""
 
     @property
-    def seal(self) -> str:
+    def content_hash(self) -> str:
         """The SHA-256 of the content; it equals ``sha256`` unless the record was edited."""
         content = {name: value for name, value in self.items() if name not in _UNSEALED}
         return _hash(json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False))
@@ -76,13 +76,13 @@ class Record(dict[str, Any]):
 
     def _relocated(self, folder: Path) -> Record:
         """Copy the record with paths that begin in a folder; an edited record keeps its wrong hash."""
-        relocated, is_intact = copy.deepcopy(self), self["sha256"] == self.seal
+        relocated, is_intact = copy.deepcopy(self), self["sha256"] == self.content_hash
         begin, end = (os.path.realpath(each) for each in (Path(self.source).parent, folder))
         for file in (relocated["qrels"], *relocated["runs"].values()):
             if file["path"] and file["path"] != "-":
                 file["path"] = _relative(Path(begin, file["path"]), end)
         if is_intact:
-            relocated["sha256"] = relocated.seal
+            relocated["sha256"] = relocated.content_hash
         return relocated
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ def make_record(result: Evaluations, order: str, query_ids: str | None, created:
             for name, evaluation in result.evaluations.items()
         },
     )
-    made["sha256"] = made.seal
+    made["sha256"] = made.content_hash
     return made
 
 

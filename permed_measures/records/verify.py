@@ -201,7 +201,7 @@ def _differences(recorded: Record, again: Record, tolerance: float) -> Iterator[
 
 def mismatches(recorded: Record, judgments: str, query_ids: list[str]) -> Iterator[RecordDifference]:
     """Check whether a record was edited, and whether its labels and queries are these; yield differences."""
-    if recorded["sha256"] != recorded.seal:
+    if recorded["sha256"] != recorded.content_hash:
         yield RecordDifference(
             "record", "it was edited after it was written: its sha256 does not match its content"
         )

@@ -25,7 +25,7 @@ def test_medcorpus_numbers_are_made_by_the_standard_of_permed(data):
     answer = result.answers[0]
     assert (answer.name, answer.changes) == ("PerMed standard", [])
     measures = ["VariantNDCG(negative='keep')@10", "GradedAP@10", "P@1"]
-    assert [trial.typed(answer.convention) for trial in answer.trials] == measures
+    assert [trial.measure_string(answer.convention) for trial in answer.trials] == measures
     values = [trial.value(answer.convention) for trial in answer.trials]
     assert values == pytest.approx([0.904408875772, 0.535731969113, 0.927906976744])
     assert " ".join(str(result).split()).startswith(

@@ -118,7 +118,7 @@ def test_what_one_would_type_parses_and_has_the_value(grades, labels):
             own = convention[trial.measure]
             if any(own[each] != DEFAULT[each] for each in SHARED) and own["labels"] != labels:
                 continue
-            text = trial.typed(convention)
+            text = trial.measure_string(convention)
             if " " in text or math.isnan(trial.value(convention)) or own["queries"] != "qrels":
                 continue
             shared = [each for each in SHARED if each != "labels" and own[each] != DEFAULT[each]]

@@ -534,7 +534,7 @@ def test_a_new_value_of_any_option_is_computed_audited_and_said(new_value, tmp_p
     assert "a new way" in " ".join(str(result).split())
     assert "new" in result.answers[0].sentence()
     assert "a new way" in result.to("html")
-    typed = trial.typed(with_value(at, option, "new"))
+    typed = trial.measure_string(with_value(at, option, "new"))
     if option not in SHARED and " " not in typed:
         [mean] = pm.calc_aggregate([typed], qrels, run).values()
         assert mean == pytest.approx(value, abs=1e-12), typed
@@ -604,7 +604,7 @@ def test_gains_may_be_a_table(tmp_path):
     sentence = result.answers[0].sentence()
     assert "AP@10 with weights of the grades 1: 0.25, 2: 1, divided by R" in sentence
     assert "nDCG@10 with gains of the grades 1: 1, 2: 10, log2 discount" in sentence
-    typed = [trial.typed(result.answers[0].convention) for trial in result.trials]
+    typed = [trial.measure_string(result.answers[0].convention) for trial in result.trials]
     assert typed == ["nDCG(gains={2:10})@10", "GradedAP(gains={1:0.25,2:1})@10"]
     higher = pm.audit({"q": {"a": 3}}, run, {"nDCG@10": "1.0"}, conventions=path)
     assert [each.name for each in higher.answers].count("lab") == 0
@@ -667,7 +667,7 @@ def test_a_new_value_is_one_record(monkeypatch):
     tried = [space.convention(each) for near in space.neighbours(1) for each in near.codes]
     [at] = [convention for convention in tried if convention["nDCG"]["discount"] == "root"]
     assert trial.value(at) == pytest.approx(sum(found) / len(found), abs=1e-12)
-    assert trial.typed(at) == "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels"
+    assert trial.measure_string(at) == "nDCG@10 with linear gains, discount 1/sqrt(i), ideal from the qrels"
 
 
 def test_a_micro_average_of_nothing_is_0_and_of_groups_there_is_none():

@@ -152,7 +152,7 @@ def test_ranks_are_those_of_a_full_sort_whatever_the_queries_beside(ties, monkey
         given_run = read(run_as_given, "score")
         whole = JudgedRankings.of(judgments, given_run, ties)
         query_ids = [judgments.query_ids[query] for query in whole.query]
-        found = list(zip(query_ids, whole.rank.tolist(), judgments.ids(whole.row), strict=True))
+        found = list(zip(query_ids, whole.rank.tolist(), judgments.doc_ids(whole.row), strict=True))
         assert found == expected, form
         for depth in effort([10], [1, 10, 999]):
             cut, first = JudgedRankings.of(judgments, given_run, ties, depth), whole.within(depth)

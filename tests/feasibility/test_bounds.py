@@ -321,9 +321,7 @@ def test_what_a_group_takes_of_the_effort_of_a_row_is_gone_for_the_next(monkeypa
         conventions.group(convention_of(claims, options), claims) for options in ({}, CHOSEN["half of AP"])
     )
     monkeypatch.setattr("permed_measures.feasibility.bounds._PROGRAMME", 0)
-    monkeypatch.setattr(
-        "permed_measures.feasibility.rows.MOST_EFFORT", 1.5 * _PREPARING * first.rankings.n_steps
-    )
+    monkeypatch.setattr("permed_measures.feasibility.rows.BUDGET", 1.5 * _PREPARING * first.rankings.n_steps)
     row = RowBudget(claims)
     monkeypatch.setattr(row, "_effort_of_parts", 0)
     assert row.limits(first)[0].refuted

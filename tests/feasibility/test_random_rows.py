@@ -112,7 +112,7 @@ def test_further_numbers_keep_a_row_refuted(seed):
 
 def test_what_was_not_checked_is_neither_refuted_nor_possible(monkeypatch):
     """Without any effort nothing is checked: the headline, the table and the exit status show it."""
-    monkeypatch.setattr("permed_measures.feasibility.rows.MOST_EFFORT", 0)
+    monkeypatch.setattr("permed_measures.feasibility.rows.BUDGET", 0)
     qrels = {"q": {"a": 1, "b": 1, "c": 2}}
     rows = {"a": {"nDCG@10": "0.981", "MAP@10": "0.2"}, "b": {"P@1": "0.5"}}
     result = pm.possible(qrels, rows)

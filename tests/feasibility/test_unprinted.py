@@ -262,7 +262,7 @@ def test_too_many_lists_make_bounds_wider_or_none(monkeypatch):
 def test_without_effort_bounds_are_wider(monkeypatch):
     row = {"nDCG@4": "0.500", "R@4": "0.604"}
     narrow = bound_of(row, "AP@4")
-    monkeypatch.setattr("permed_measures.feasibility.unprinted._EFFORT", 1)
+    monkeypatch.setattr("permed_measures.feasibility.unprinted._BUDGET", 1)
     wide = bound_of(row, "AP@4")
     assert wide.low <= narrow.low <= narrow.high <= wide.high
     assert wide != narrow

@@ -85,7 +85,7 @@ def test_measures_that_are_written_out_are_taken_as_they_are(name):
     assert trial.claim.is_fully_specified
     assert result.answers[0].changes == []
     assert trial.value(result.answers[0].convention) == pytest.approx(value, abs=1e-12)
-    assert trial.typed(result.answers[0].convention) == str(measure)
+    assert trial.measure_string(result.answers[0].convention) == str(measure)
 
 
 def test_a_number_above_1_is_read_in_percent_and_as_it_stands():

@@ -385,7 +385,7 @@ def test_a_record_that_is_no_baseline_here_says_why(change, options, message, fo
     content = pm.record("qrels.jsonl", "bm25.jsonl", {"P@1": "P@1", "AP@10": "nDCG@10"})
     change(content)
     if "edited" not in message:
-        content["sha256"] = content.seal
+        content["sha256"] = content.content_hash
     content.write("base.json")
     line = f"gate qrels.jsonl lsa.jsonl --max-drop P@1=0.5 --baseline base.json {options}"
     status, _, err = run_main(*line.split())

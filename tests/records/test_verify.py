@@ -32,7 +32,7 @@ EDITED = "record: it was edited after it was written: its sha256 does not match 
 def resealed(content):
     """Give a record the hash of its content, as someone who edits it on purpose could."""
     edited = Record(json.loads(json.dumps(content)))
-    edited["sha256"] = edited.seal
+    edited["sha256"] = edited.content_hash
     return edited
 
 

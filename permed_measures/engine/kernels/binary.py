@@ -132,7 +132,7 @@ def inferred_average_precision(rankings: JudgedRankings, *, rel: float) -> Float
 
 def set_precision(rankings: JudgedRankings, *, rel: float, relative: bool, judged_only: bool) -> Floats:
     """Divide the relevant documents retrieved by all retrieved; if `relative`, by min(all retrieved, R)."""
-    retrieved = (rankings.condensed if judged_only else rankings).retrieved
+    retrieved = (rankings.judged_only if judged_only else rankings).retrieved
     limit = np.minimum(retrieved, rankings.judgments.num_rel(rel)) if relative else retrieved
     return divide(rankings.num_rel_ret(rel, None, judged_only), limit)
 

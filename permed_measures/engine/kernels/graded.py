@@ -119,9 +119,9 @@ def variant_ndcg(
 
     `total` replaces the DCG.
     """
-    ranked, options = rankings.condensed if judged_only else rankings, (gain, discount, negative)
+    ranked, options = rankings.judged_only if judged_only else rankings, (gain, discount, negative)
     if ideal == "qrels":
-        best: Floats = rankings.judgments.once(_dcg_of_qrels, cutoff, *options)
+        best: Floats = rankings.judgments.cached(_dcg_of_qrels, cutoff, *options)
     else:
         best = _dcg(IDEALS[ideal](ranked, cutoff), *options)
     return divide(_dcg(ranked.within(cutoff), *options) if total is None else total, best)
@@ -132,7 +132,7 @@ def _dcg_of_qrels(judgments: Judgments, cutoff: int | None, *options: str) -> Fl
 
 
 def _dcg(rows: JudgedRankings, gain: str, discount: str, negative: str) -> Floats:
-    return dcg(rows, rows.judgments.once(gain_of_judgments, gain, negative)[rows.row], DISCOUNTS[discount])
+    return dcg(rows, rows.judgments.cached(gain_of_judgments, gain, negative)[rows.row], DISCOUNTS[discount])
 
 
 def gain_of_judgments(judgments: Judgments, gain: str, negative: str) -> Floats:
@@ -233,7 +233,7 @@ def expected_reciprocal_rank(rankings: JudgedRankings, *, cutoff: int | None) ->
     The user stops at a document with probability (2^g - 1) / 16: gdeval fixes the highest grade at 4.
     Unjudged documents and negative grades never satisfy the user.
     """
-    hits = rankings.keep(rankings.grade > 0).within(cutoff)
+    hits = rankings.take(rankings.grade > 0).within(cutoff)
     stops = stop_probability(hits.grade)
     position = position_in_query(hits.query, rankings.n_queries)
     value, reached = np.zeros(rankings.n_queries), np.ones(rankings.n_queries)
