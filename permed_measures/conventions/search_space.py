@@ -97,7 +97,7 @@ class Neighbourhood(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n, number of columns)
+    codes : ndarray of int16, shape (n, number of columns)
     base : ndarray of int64, shape (n,)
         The index of the base of each convention, ascending.
     """
@@ -113,7 +113,7 @@ class _Change(NamedTuple):
     ----------
     columns : list of int
         The columns of the measures that change.
-    codes : ndarray of int64, shape (number of values, number of columns)
+    codes : ndarray of int16, shape (number of values, number of columns)
         The new value in each column. `_LIKE_OTHERS` gives a measure the value that the others have.
     sets_apart : bool
         Whether one measure gets a value for itself.
@@ -133,9 +133,9 @@ class _CombinedChanges(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (number of combinations, number of columns)
+    codes : ndarray of int16, shape (number of combinations, number of columns)
         The new value in each column; `_KEEP` where nothing changes.
-    column, code : ndarray of int64, shape (number of combinations, number of changes)
+    column, code : ndarray of int, shape (number of combinations, number of changes)
         One column of each change, and its new value there. A base that has this value already is not changed.
     """
 
@@ -210,7 +210,7 @@ class ConventionSpace(Generic[Q]):
             self._columns_of[measure].append((option, index))
         self._sharing = [self._sharing_in(*base) for base in self.bases]
         rows = [self.codes(base) for _, base in self.bases]
-        self._bases = np.array(rows, np.int64).reshape(len(rows), len(columns))
+        self._bases = np.array(rows, np.int16).reshape(len(rows), len(columns))
         self._means: dict[Q, dict[int, Floats]] = {}
         self._rankings: dict[RunVariants, dict[int, int]] = {}
 
@@ -261,7 +261,7 @@ class ConventionSpace(Generic[Q]):
             changed = (np.take_along_axis(before, column, axis=1) != code).all(axis=1)
             after = self._like_others(codes, np.where(codes == _KEEP, before, codes), sharing)
             changed &= ~((codes == _LIKE_OTHERS) & (after == before)).any(axis=1)
-            yield Neighbourhood(after[changed].astype(np.int16), base[changed])
+            yield Neighbourhood(after[changed], base[changed])
 
     def _like_others(self, codes: Codes, after: Codes, sharing: _Sharing) -> Codes:
         """Replace `_LIKE_OTHERS` by the value of the measures that share one."""
@@ -281,7 +281,7 @@ class ConventionSpace(Generic[Q]):
             shared.append(self._change(option, sharing[option]))
             sets_apart = option in self._per_measure
             single += [
-                _Change([self._column[measure, option]], np.array([[_LIKE_OTHERS]]), sets_apart)
+                _Change([self._column[measure, option]], np.array([[_LIKE_OTHERS]], np.int16), sets_apart)
                 for measure in measures
                 if measure not in sharing[option]
             ]
@@ -312,7 +312,7 @@ class ConventionSpace(Generic[Q]):
             [self._code(option, meant(measure, option, value)) for measure in measures] for value in values
         ]
         columns = [self._column[measure, option] for measure in measures]
-        return _Change(columns, np.array(codes, np.int64).reshape(len(values), len(measures)), sets_apart)
+        return _Change(columns, np.array(codes, np.int16).reshape(len(values), len(measures)), sets_apart)
 
     def changed_once(self, convention: Convention) -> Iterator[tuple[Setting, object, Convention]]:
         """Yield each convention that differs in one setting, with the setting and its new value."""
@@ -437,7 +437,7 @@ def _combine(changes: Sequence[_Change], n: int, n_columns: int) -> _CombinedCha
     sizes = [len(change.codes) for change in changes]
     change_of = np.repeat(np.arange(len(changes)), sizes)
     sets_apart = np.repeat(np.array([change.sets_apart for change in changes], np.int64), sizes)
-    single = np.full((len(change_of), n_columns), _KEEP)
+    single = np.full((len(change_of), n_columns), _KEEP, np.int16)
     for index, change in enumerate(changes):
         single[np.ix_(change_of == index, change.columns)] = change.codes
     first = np.repeat([change.columns[0] for change in changes], sizes)
@@ -450,7 +450,8 @@ def _combine(changes: Sequence[_Change], n: int, n_columns: int) -> _CombinedCha
         chosen = chosen[in_order & (sets_apart[chosen].sum(axis=1) <= 1)]
     by_change_then_value = np.lexsort([*chosen.T[::-1], *change_of[chosen].T[::-1]])
     chosen = chosen[by_change_then_value]
-    codes, replaced = np.full((len(chosen), n_columns), _KEEP), np.zeros_like(chosen)
+    codes = np.full((len(chosen), n_columns), _KEEP, np.int16)
+    replaced = np.zeros(chosen.shape, np.int16)
     for step in range(n):
         rows = chosen[:, step]
         replaced[:, step] = codes[np.arange(len(rows)), first[rows]]
