@@ -3,7 +3,7 @@
 import inspect
 import math
 import sys
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +22,12 @@ from permed_measures.published_tables.measure_names import meaning_of
 def few_random_cases(monkeypatch):
     """Check answers on a tenth of the random cases: these tests are of what functions take."""
     monkeypatch.setattr("permed_measures.identification.cases.N_FRESH", 50)
+
+
+@cache
+def identified(function, name):
+    """Identify a function that several tests ask for."""
+    return pm.identify(function, name)
 
 
 def mean(values):
@@ -208,7 +214,7 @@ def test_the_form_is_found_also_of_functions_that_compute_no_measure(function, n
     ],
 )
 def test_a_function_is_identified_as_it_is(function, name, form, special, sentence):  # noqa: ARG001
-    found = pm.identify(function, name)
+    found = identified(function, name)
     assert found.nearest.sentence().startswith(sentence)
     assert found.ok
     assert found.called.startswith(f"{function.__name__}(")
@@ -255,7 +261,7 @@ def test_a_function_that_raises_in_each_form_is_asked_in_the_first_that_it_may_t
 
 
 def test_what_is_not_seen_is_said():
-    found = pm.identify(recall_at_k, "R@10")
+    found = identified(recall_at_k, "R@10")
     unseen = "the function does not see scores, grades, what is judged not relevant, and which queries are"
     assert unseen in found.open["level"]
     assert found.takes == (
@@ -369,7 +375,7 @@ def test_lists_are_tensors_where_the_script_imports_pytorch(monkeypatch):
 
 
 def test_options_that_a_function_does_not_see_stand_in_one_line():
-    text = " ".join(str(pm.identify(recall_at_k, "R@10")).split())
+    text = " ".join(str(identified(recall_at_k, "R@10")).split())
     hidden = "scores, grades, what is judged not relevant, and which queries are averaged"
     assert text.count("does not see") == 1
     line = text.partition(f"Left open The function does not see {hidden}; open: ")[2]

@@ -13,7 +13,8 @@ from commands import run_cli, run_main
 import permed_measures as pm
 from permed_measures.conventions.named import NAMED
 from permed_measures.identification.cases import FRACTIONS, NEGATIVE_GRADES
-from permed_measures.identification.suite import INDEX, Suite, write_cases
+from permed_measures.identification.suite import INDEX, write_cases
+from permed_measures.published_tables.measure_names import meaning_of
 
 MEASURES = ["nDCG@10", "AP@10", "P@10", "R@10", "Success@10"]
 OF_TREC_EVAL = ["ndcg_cut.10", "map_cut.10", "P.10", "recall.10", "success.10"]
@@ -102,7 +103,7 @@ def test_each_named_convention_is_the_default_or_one_alternative_and_no_two_entr
         suite = content(folder, measure)
         entries = [suite["default"], *suite["alternatives"]]
         names = [each["name"] for entry in entries for each in entry["conventions"]]
-        known = Suite.of(measure, NAMED).target.measure
+        known, _ = meaning_of(measure)
         assert sorted(names) == sorted(each.name for each in NAMED if each.has(known))
         values = [each["values"] for each in suite["alternatives"]]
         assert all(values)
