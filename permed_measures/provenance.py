@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -120,6 +121,7 @@ def provenance(
     return content
 
 
+@cache
 def _version(package: str) -> str | None:
     """Look up the version of a package; None if it has another name here, such as polars-lts-cpu."""
     from importlib.metadata import PackageNotFoundError, version
