@@ -78,7 +78,7 @@ def names_with_effort(path):
         names |= {each.arg for each in inside if isinstance(each, ast.arg)}  # fixtures
         defined = [node.name] if isinstance(node, ast.FunctionDef) else _assigned(node)
         uses |= dict.fromkeys(defined, names)
-    found, before = {"effort"}, set()
+    found, before = {"effort", "seeds"}, set()
     while found != before:
         before = found
         found = before | {name for name, names in uses.items() if names & before}

@@ -20,3 +20,8 @@ ONLY_THOROUGH = os.environ.get("PERMED_THOROUGH") == "only"
 def effort(quick, thorough):
     """Return how many cases, seeds or queries a test takes."""
     return thorough if THOROUGH else quick
+
+
+def seeds(quick, thorough):
+    """Return the seeds of a test; with PERMED_THOROUGH=only, those that the quick run does not take."""
+    return range(quick if ONLY_THOROUGH else 0, effort(quick, thorough))

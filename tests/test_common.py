@@ -279,7 +279,7 @@ def test_whole_numbers_may_be_those_of_numpy():
     assert found.to("json") == pm.reranking(QRELS, *two.values(), top=2).to("json")
 
 
-@pytest.mark.parametrize("name", [name for name in MADE if name != "Identified"])  # which is given nothing
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "Identified"])  # which is given nothing
 def test_no_verdict_depends_on_the_order_of_claims_runs_or_queries(name):
     make, verdict = MADE[name]
     rows = {run: claimed(run) for run in RUNS}

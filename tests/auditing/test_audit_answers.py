@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from audit_helpers import AP, binary, graded, plain_graded, printed_as, row_made
 from audit_loops import Plain, convention_of, flat, means_something
-from effort import effort
+from effort import effort, seeds
 
 import permed_measures as pm
 from permed_measures.auditing.answers import MOST_CHANGES
@@ -34,7 +34,7 @@ def near_a_named_one(rng, measures, levels):
     }
 
 
-@pytest.mark.parametrize("seed", range(effort(4, 30)))
+@pytest.mark.parametrize("seed", seeds(4, 30))
 def test_a_row_made_near_a_named_convention_is_explained_with_as_few_changes(seed):
     rng, values = random.Random(seed), {}
     while not values or any(math.isnan(value) or abs(value) > 1 for value in values.values()):

@@ -253,10 +253,10 @@ except KeyboardInterrupt:
         ("zipfile", INTERRUPTED),  # of a command
         ("ir_measures", OF_TEXT),
         ("shlex", OF_TEXT),
-        ("zipfile", OF_TEXT),
-        ("zipfile", CALLBACK),
+        pytest.param("zipfile", OF_TEXT, marks=pytest.mark.thorough),
+        pytest.param("zipfile", CALLBACK, marks=pytest.mark.thorough),
         ("zipfile", CONVERTED),
-        ("zipfile", SWALLOWED),
+        pytest.param("zipfile", SWALLOWED, marks=pytest.mark.thorough),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_is_status_130_without_a_traceback(files, module, code):

@@ -8,7 +8,7 @@ from dataclasses import astuple, replace
 import cases
 import numpy as np
 import pytest
-from effort import effort
+from effort import seeds
 
 import permed_measures as pm
 from permed_measures.comparison.reranking import PairCounts, QueryChange, RankMoves, reranking, with_unjudged
@@ -52,7 +52,7 @@ def loop_reranking(qrels, before, after, rel, judged_only, k):
     return moves, up, pairs, early
 
 
-@pytest.mark.parametrize("seed", range(effort(50, 150)))
+@pytest.mark.parametrize("seed", seeds(50, 150))
 def test_reranking_against_loops(seed):
     rng = random.Random(seed)
     with np.errstate(over="ignore"), warnings.catch_warnings():

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from effort import effort
+from effort import effort, seeds
 from scipy import stats
 from simulations.intervals import randomization_test
 from statsmodels.regression.linear_model import OLS
@@ -68,7 +68,7 @@ def loop_max_t(d, cluster):
     return p, adjusted
 
 
-@pytest.mark.parametrize("seed", range(effort(10, 40)))
+@pytest.mark.parametrize("seed", seeds(10, 40))
 def test_all_patterns_by_loop(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 12))

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from audit_loops import CLAIMS, Plain, convention_of, conversations, means_something, small_case
-from effort import effort
+from effort import seeds
 
 import permed_measures as pm
 from permed_measures.auditing.measured_claims import MeasuredClaim
@@ -50,7 +50,7 @@ def with_own(rng, measure, how):
     return {**how, **others, **{f"{option} of {measure}": how[option] for option in own}}
 
 
-@pytest.mark.parametrize("seed", range(effort(6, 20)))
+@pytest.mark.parametrize("seed", seeds(6, 20))
 def test_every_convention_has_the_value_of_plain_loops(seed):
     rng = random.Random(seed)
     qrels, run = small_case(rng)

@@ -436,6 +436,7 @@ def test_a_row_of_very_many_numbers_is_checked_number_by_number():
     }
 
 
+@pytest.mark.thorough
 def test_rows_share_what_the_qrels_decide(monkeypatch):
     """Rows have the verdicts that they have by themselves, with fewer programmes."""
     solved = []

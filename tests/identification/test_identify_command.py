@@ -81,6 +81,7 @@ def precision(qrels, run):
 """
 
 
+@pytest.mark.thorough
 def test_a_script_that_reads_arguments_gets_none_and_one_that_needs_some_is_said_to_end(folder):
     (folder / "optional.py").write_text(READS_ARGUMENTS.format(nargs="?"))
     (folder / "needed.py").write_text(READS_ARGUMENTS.format(nargs=None))
@@ -161,6 +162,7 @@ def test_the_json_of_a_script_that_is_not_known_has_no_convention_and_the_status
     assert content["provenance"]["inputs"][0]["path"] == "mine.py"
 
 
+@pytest.mark.thorough
 def test_several_measures_get_an_answer_each(folder):
     (folder / "two.py").write_text(
         "def both(grades, ranked):\n"

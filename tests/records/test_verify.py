@@ -15,7 +15,7 @@ from pathlib import Path
 import ir_datasets
 import pytest
 from commands import run_main, run_python
-from effort import effort
+from effort import effort, seeds
 from ir_datasets.util import DownloadConfig, RequestsDownload
 
 import permed_measures as pm
@@ -41,7 +41,7 @@ def texts(found):
 
 
 @pytest.mark.parametrize("name", ["qrels.jsonl", "bm25.jsonl"])
-@pytest.mark.parametrize("seed", range(effort(5, 40)))
+@pytest.mark.parametrize("seed", seeds(5, 40))
 def test_a_changed_file_is_found(name, seed, made, folder):
     rng = random.Random(seed)
     text = (folder / name).read_text()
