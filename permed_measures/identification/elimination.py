@@ -516,14 +516,17 @@ class FunctionSearch:
     def _as_shown_by(self, case: Case, candidates: Codes, are_defined: bool = True) -> Codes:
         """Give the options that a case does not show their default, so that equal numbers are computed once.
 
-        If not all conventions are defined, options that decide whether they are keep their values.
+        The query set stays: whether a query counts can depend on the labels and on the documents that are
+        left out. If not all conventions are defined, options that decide whether they are stay too.
         """
         if len(candidates) == 1:
             return candidates
         hidden = [
             column
             for column, option in enumerate(self.space.options)
-            if not _may_distinguish(case, option) and (are_defined or not _decides_meaning(option))
+            if option != QUERY_SET
+            and not _may_distinguish(case, option)
+            and (are_defined or not _decides_meaning(option))
         ]
         shown = candidates.copy()
         shown[:, hidden] = self.space.codes(self.target.default)[hidden]

@@ -12,9 +12,11 @@ from hard_functions import HARD
 from simulations.pairs import Alike, different, random_cases
 
 import permed_measures as pm
+from permed_measures.conventions.named import NAMED
+from permed_measures.conventions.ranking_variants import is_consistent_for
 from permed_measures.errors import InputError
 from permed_measures.identification.cases import Case, cases, fresh_cases
-from permed_measures.identification.elimination import TargetMeasure, convention_value
+from permed_measures.identification.elimination import FunctionSearch, TargetMeasure, convention_value
 from permed_measures.identification.forms import SIGNATURES
 from permed_measures.published_tables.measure_names import meaning_of
 
@@ -243,3 +245,28 @@ def test_what_the_engine_computes_is_defined():
     target = TargetMeasure("P@1", *meaning_of("P@1"))
     nothing = target.of(Case({"c_1": {"a": 1}}, {"c_1": {"x": 1.0}}))
     assert convention_value(nothing, convention_of([target], {"queries": "with_hit"})) == 0.0
+
+
+@pytest.mark.parametrize("name", ["MAP@10", "nDCG@10", "F1@10", "hit@10", "MRR@10", "Bpref"])
+def test_what_a_case_is_not_said_to_show_changes_no_number_whatever_the_other_options(name):
+    """Conventions are computed with the defaults of the options that a case does not show."""
+    rng, target = random.Random(name), TargetMeasure(name, *meaning_of(name))
+    search = FunctionSearch(lambda qrels, run: 0.5, SIGNATURES["dicts"], target, NAMED)  # noqa: ARG005
+    space, n_changed = search.space, 0
+    sizes = [len(space.coded_values(option)) for option in space.options]
+    for call in rng.sample(search.calls, effort(12, 60)):
+        drawn = np.array([[rng.randrange(size) for size in sizes] for _ in range(60)])
+        codes = drawn[
+            [is_consistent_for(target.measure, space.options_of(target.measure, row)) for row in drawn]
+        ]
+        values = space.compute(call.measurement, codes)
+        shown = search._as_shown_by(call.case, codes)
+        n_changed += (shown != codes).any(axis=1).sum()
+        expected = space.compute(call.measurement, shown)
+        same = np.isclose(values, expected, rtol=0, atol=1e-9) | np.isnan(values)
+        assert same.all(), [space.convention(row) for row in codes[~same][:1]]
+        with_undefined = space.compute(
+            call.measurement, search._as_shown_by(call.case, codes, are_defined=False)
+        )
+        np.testing.assert_allclose(with_undefined, values, rtol=0, atol=1e-9)
+    assert n_changed > 100
