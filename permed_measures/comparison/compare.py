@@ -59,6 +59,7 @@ class Comparison(ComparedRuns, DescribedResult):
         all_pairs: bool = False,
     ) -> Report:
         """Report findings with their cautions, tables, and the plots and queries of a page; see `to`."""
+        digits = None if digits is None else check_int("digits", digits, 0)
         shown = replace(self, display=Display(Style.of(digits, in_percent), shows_judged, all_pairs))
         cautions = [note for note in judged_notes(self.paired) if note in self.notes]
         return Report(
@@ -117,7 +118,6 @@ class Comparison(ComparedRuns, DescribedResult):
         InputError
             If the form is unknown, or `digits` is below 0.
         """
-        digits = None if digits is None else check_int("digits", digits, 0)
         return self.report(digits, in_percent, shows_judged, all_pairs).to(form, label=label, caption=caption)
 
     def __repr__(self) -> str:

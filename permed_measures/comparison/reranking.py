@@ -142,11 +142,9 @@ def count_pairs(grade: Floats, before: Ints, after: Ints) -> PairCounts:
     """
     in_both = (before > 0) & (after > 0)
     grade, before, after = np.maximum(grade[in_both], 0), before[in_both], after[in_both]
-    higher = np.flatnonzero(grade > 0)[
-        :, None
-    ]  # a row for each document that can be the higher one of a pair
-    differs = grade[higher] > grade
-    was_right, is_right = before[higher] < before, after[higher] < after
+    higher = grade > 0  # only these documents can be the higher one of a pair
+    differs = grade[higher, None] > grade
+    was_right, is_right = before[higher, None] < before, after[higher, None] < after
     kinds = (~was_right & is_right, was_right & ~is_right, was_right & is_right, ~was_right & ~is_right)
     return PairCounts(*(int((differs & kind).sum()) for kind in kinds))
 
@@ -543,7 +541,9 @@ def reranking(
     early = ranks if k is None else [np.where(rank <= k, rank, 0) for rank in ranks]
     depth = depth_looked_at(persistence)
     lists = [first_documents(run, judgments.query_ids, depth) for run in runs.values()]
-    columns = *values, _pairs_of_queries(documents, *ranks), *lists
+    overlaps = [rank_biased_overlap(*both, persistence) for both in zip(*lists, strict=True)]
+    pairs, values_of_queries = _pairs_of_queries(documents, *ranks), np.stack(values, axis=1).tolist()
+    columns = zip(judgments.query_ids, values_of_queries, pairs, overlaps, strict=True)
     return Reranking(
         measure=asked,
         before=float(values[0].mean()),
@@ -552,17 +552,8 @@ def reranking(
         early=sum_pairs(_pairs_of_queries(documents, *early)),
         cutoff=k,
         queries=[
-            QueryChange(
-                query_id,
-                texts.get(query_id),
-                float(value_before),
-                float(value_after),
-                pairs,
-                rank_biased_overlap(first, second, persistence),
-            )
-            for query_id, value_before, value_after, pairs, first, second in zip(
-                judgments.query_ids, *columns, strict=True
-            )
+            QueryChange(query_id, texts.get(query_id), *of_query, counts, overlap)
+            for query_id, of_query, counts, overlap in columns
         ],
         persistence=persistence,
         top=top,

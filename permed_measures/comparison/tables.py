@@ -283,8 +283,10 @@ def _significance(result: ComparedRuns, letters: list[str]) -> str:
 def _against_the_mean(result: ComparedRuns) -> list[str]:
     """Note the significant differences in favour of the run whose mean is not higher.
 
-    The marks do not show the direction of the test.
+    Only a test of ranks can find them. The marks do not show the direction of the test.
     """
+    if result.test != "wilcoxon":
+        return []
     headings, names = result.headings, []
     for label, part in result.sections():
         group = f" ({result.by} {label})" if part is not result else ""

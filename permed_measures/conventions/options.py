@@ -114,8 +114,7 @@ def value_record(option: str, value: Any) -> Value | None:
 def value_records(options: Options) -> Iterator[Value]:
     """Yield the records of the values of a convention; grades and tables have none."""
     for option, value in options.items():
-        known = OPTIONS.get(option)
-        if known is not None and (record := known.values.get(value)) is not None:
+        if (record := value_record(option, value)) is not None:
             yield record
 
 

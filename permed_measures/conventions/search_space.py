@@ -387,7 +387,7 @@ class ConventionSpace(Generic[Q]):
         compute : callable
             A convention to an array with an entry for each query set.
         without_effect : collection of str
-            Further options that the result does not depend on, nor does it on how means are rounded.
+            Further options without an effect on the result. How means are rounded never has one.
         """
         apart = (QUERY_SET, ROUNDING, *OF_RANKINGS, *without_effect)
         options = [option for option in measurement.options if option not in apart]

@@ -75,9 +75,9 @@ class TiedRankings:
         """The ties without unjudged documents, as in `JudgedRankings.judged_only`."""
         _, tie = np.unique(self.tie[self.rankings.grade >= 0], return_inverse=True)
         size = np.bincount(tie).astype(np.int64)
-        condensed = replace(self, rankings=self.rankings.judged_only, tie=tie, size=size)
-        up_to = running_sum(condensed.query, size.astype(np.float64), self.rankings.n_queries)
-        return replace(condensed, ahead=up_to.astype(np.int64) - size)
+        judged = replace(self, rankings=self.rankings.judged_only, tie=tie, size=size)
+        up_to = running_sum(judged.query, size.astype(np.float64), self.rankings.n_queries)
+        return replace(judged, ahead=up_to.astype(np.int64) - size)
 
     def changed_by_order(self) -> NDArray[np.bool_]:
         """Find the queries with a tie whose documents differ in grade, or of which some are unjudged."""

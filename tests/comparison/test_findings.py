@@ -224,6 +224,17 @@ def test_the_margin_says_where_the_test_finds_the_other_run_better():
     assert not any("compares ranks" in note for note in means_table(drawn).notes)
 
 
+@pytest.mark.parametrize("test", ["randomization", "t-test"])
+def test_a_test_of_means_is_not_said_to_compare_ranks_however_small_the_mean(test):
+    """Differences of 1e-10 are significant, and no larger than the rounding noise of a statistic."""
+    qrels = {f"q{i:02}": {"a": 1} for i in range(40)}
+    old = {q: {"b": 2.0, "a": 1.0} for q in qrels}
+    new = {q: {"a": 1.0} if i % 4 else old[q] for i, q in enumerate(qrels)}
+    result = compare(qrels, {"old": old, "new": new}, "GradedAP(gains={1:2e-10})", baseline="old", tests=test)
+    assert result.rows[0].outcome == 1
+    assert not any("compares ranks" in note for note in means_table(result).notes)
+
+
 def test_a_contradiction_is_that_of_its_group():
     result = by_differences([1] * 36 + [-10] * 4 + [1] * 40, by=lambda query: int(query[1:]) // 40)
     assert [note for note in means_table(result).notes if "compares ranks" in note] == [f"{RANKS} (group 0)"]
