@@ -142,11 +142,20 @@ def count_pairs(grade: Floats, before: Ints, after: Ints) -> PairCounts:
     """
     in_both = (before > 0) & (after > 0)
     grade, before, after = np.maximum(grade[in_both], 0), before[in_both], after[in_both]
-    higher = grade > 0  # only these documents can be the higher one of a pair
-    differs = grade[higher, None] > grade
-    was_right, is_right = before[higher, None] < before, after[higher, None] < after
-    kinds = (~was_right & is_right, was_right & ~is_right, was_right & is_right, ~was_right & ~is_right)
-    return PairCounts(*(int((differs & kind).sum()) for kind in kinds))
+    higher = np.flatnonzero(grade > 0)  # only these documents can be the higher one of a pair
+    n_rows = max(_PAIRS_PER_BLOCK // max(len(grade), 1), 1)
+    counts = np.zeros(4, np.int64)
+    for start in range(0, len(higher), n_rows):
+        rows = higher[start : start + n_rows, None]
+        differs = grade[rows] > grade
+        was_right, is_right = before[rows] < before, after[rows] < after
+        kinds = (~was_right & is_right, was_right & ~is_right, was_right & is_right, ~was_right & ~is_right)
+        counts += [int((differs & kind).sum()) for kind in kinds]
+    return PairCounts(*counts.tolist())
+
+
+_PAIRS_PER_BLOCK = 1_000_000
+"""Number of pairs of documents in memory at a time."""
 
 
 def with_unjudged(judgments: Judgments, before: Nested, after: Nested) -> Judgments:
